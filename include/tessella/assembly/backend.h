@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_assembly_backend_h
+#define tessella_assembly_backend_h
+
+#include <string>
+
+namespace Tessella
+{
+  /// Where assembly runs.
+  enum class Backend
+  {
+    automatic, ///< the best that this build and machine offer
+    host       ///< threads and SIMD
+  };
+
+  /// Instruction set of the host kernels. The same one gives the same bits on
+  /// every machine.
+  enum class InstructionSet
+  {
+    automatic, ///< the widest that the processor has
+    plain,     ///< what every x86-64 (or other) processor has
+    avx2,
+    avx512
+  };
+
+  /// The widest instruction set that this processor and build have.
+  InstructionSet
+  best_instruction_set();
+
+  /// Name for reports and parameters: "plain", "AVX2", "AVX-512".
+  std::string
+  name(const InstructionSet instruction_set);
+
+  std::string
+  name(const Backend backend);
+} // namespace Tessella
+
+#endif

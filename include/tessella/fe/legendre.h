@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_fe_legendre_h
+#define tessella_fe_legendre_h
+
+#include <tessella/base/host_device.h>
+
+namespace Tessella
+{
+  /**
+   * Legendre polynomials and the numbering of their tensor products: one source
+   * for host, SIMD kernels and device; no deal.II, no standard library.
+   *
+   * The basis of a polytope with bounding box prod [l_d, u_d] is
+   *   phi_k(x) = prod_d sqrt((2 k_d + 1) / (u_d - l_d)) P_{k_d}(xi_d),   xi_d =
+   * (2 x_d - l_d - u_d) / (u_d - l_d), orthonormal in L2 of the box. The space
+   * is the span of all k with |k|_1 <= p (total degree) or |k|_inf <= p (tensor
+   * product).
+   *
+   * <b>Order.</b> Graded: k comes before k' if |k|_1 < |k'|_1 (tensor product:
+   * |k|_inf); equal grades are sorted lexicographically with the first
+   * variable's exponent decreasing fastest: compare (k_1, ..., k_dim) and the
+   * larger comes first. A space of lower degree is therefore a prefix of every
+   * space of higher degree, which hp interfaces and p-multigrid use.
+   */
+  namespace Legendre
+  {
+    /// Largest degree that the tables and kernels of the library are made for.
+    constexpr unsigned int max_degree = 10;
+
+    /// Number of functions: binomial(p + dim, dim), or (p + 1)^dim.
+    TESSELLA_HOST_DEVICE constexpr unsigned int
+    n_functions(const int          dim,
+                const unsigned int degree,
+                const bool         tensor_product)
+    {
+      unsigned int n = 1;
+      for (int d = 1; d <= dim; ++d)
+        n = tensor_product ? n * (degree + 1) : n * (degree + d) / d;
+      return n;
+    }
+
+    /**
+     * Values P_n(xi) sqrt(2n+1), n = 0 .. degree, by the three-term recurrence;
+     * Number may be a SIMD vector type. On [-1,1] with weight 1/2 these are
+     * orthonormal.
+     */
+    template <typename Number>
+    TESSELLA_HOST_DEVICE inline void
+    evaluate(const unsigned int degree, const Number &xi, Number *values);
+
+    /// Values as above and derivatives with respect to xi.
+    template <typename Number>
+    TESSELLA_HOST_DEVICE inline void
+    evaluate(const unsigned int degree,
+             const Number      &xi,
+             Number            *values,
+             Number            *derivatives);
+
+    /**
+     * Writes the exponents of all functions in the order described above:
+     * exponents[i * dim + d]. Cost: proportional to (degree + 1)^dim.
+     */
+    TESSELLA_HOST_DEVICE inline void
+    exponents(const int          dim,
+              const unsigned int degree,
+              const bool         tensor_product,
+              unsigned char     *exponents);
+  } // namespace Legendre
+} // namespace Tessella
+
+// ---------------------------------------------------------------------------------------------------------------------------
+
+namespace Tessella
+{
+  namespace Legendre
+  {
+    namespace internal
+    {
+      // sqrt(2 n + 1)
+      TESSELLA_HOST_DEVICE constexpr double
+      scale(const unsigned int n)
+      {
+        constexpr double table[max_degree + 1] = {1.,
+                                                  1.7320508075688772935,
+                                                  2.2360679774997896964,
+                                                  2.6457513110645905905,
+                                                  3.,
+                                                  3.3166247903553998491,
+                                                  3.6055512754639892931,
+                                                  3.8729833462074168852,
+                                                  4.1231056256176605498,
+                                                  4.3588989435406735522,
+                                                  4.5825756949558400066};
+        return table[n];
+      }
+    } // namespace internal
+
+    template <typename Number>
+    TESSELLA_HOST_DEVICE inline void
+    evaluate(const unsigned int degree, const Number &xi, Number *values)
+    {
+      Number previous = xi - xi + 1., current = xi;
+      values[0] = previous;
+      if (degree == 0)
+        return;
+      values[1] = current * internal::scale(1);
+      for (unsigned int n = 1; n < degree; ++n)
+        {
+          const Number next = (xi * current) * ((2. * n + 1.) / (n + 1.)) -
+                              previous * (n / (n + 1.));
+          previous      = current;
+          current       = next;
+          values[n + 1] = current * internal::scale(n + 1);
+        }
+    }
+
+    template <typename Number>
+    TESSELLA_HOST_DEVICE inline void
+    evaluate(const unsigned int degree,
+             const Number      &xi,
+             Number            *values,
+             Number            *derivatives)
+    {
+      // P'_{n+1} = P'_{n-1} + (2n+1) P_n
+      Number previous = xi - xi + 1., current = xi;
+      Number d_previous = xi - xi, d_current = previous;
+      values[0]      = previous;
+      derivatives[0] = d_previous;
+      if (degree == 0)
+        return;
+      values[1]      = current * internal::scale(1);
+      derivatives[1] = d_current * internal::scale(1);
+      for (unsigned int n = 1; n < degree; ++n)
+        {
+          const Number next = (xi * current) * ((2. * n + 1.) / (n + 1.)) -
+                              previous * (n / (n + 1.));
+          const Number d_next = d_previous + current * (2. * n + 1.);
+          previous            = current;
+          current             = next;
+          d_previous          = d_current;
+          d_current           = d_next;
+          values[n + 1]       = current * internal::scale(n + 1);
+          derivatives[n + 1]  = d_current * internal::scale(n + 1);
+        }
+    }
+
+    TESSELLA_HOST_DEVICE inline void
+    exponents(const int          dim,
+              const unsigned int degree,
+              const bool         tensor_product,
+              unsigned char     *exponents)
+    {
+      unsigned int i = 0;
+      for (unsigned int grade = 0; grade <= degree; ++grade)
+        for (int k0 = grade; k0 >= 0; --k0)
+          for (int k1 = (dim > 1 ? static_cast<int>(grade) : 0); k1 >= 0; --k1)
+            for (int k2 = (dim > 2 ? static_cast<int>(grade) : 0); k2 >= 0;
+                 --k2)
+              for (int k3 = (dim > 3 ? static_cast<int>(grade) : 0); k3 >= 0;
+                   --k3)
+                {
+                  const int k[4] = {k0, k1, k2, k3};
+                  int       sum = 0, largest = 0;
+                  for (int d = 0; d < 4; ++d)
+                    {
+                      sum += k[d];
+                      largest = k[d] > largest ? k[d] : largest;
+                    }
+                  if ((tensor_product ? largest : sum) !=
+                      static_cast<int>(grade))
+                    continue;
+                  for (int d = 0; d < dim; ++d)
+                    exponents[i * dim + d] = static_cast<unsigned char>(k[d]);
+                  ++i;
+                }
+    }
+  } // namespace Legendre
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_forms_advection_diffusion_reaction_h
+#define tessella_forms_advection_diffusion_reaction_h
+
+#include <deal.II/base/function.h>
+#include <deal.II/base/tensor.h>
+#include <deal.II/base/tensor_function.h>
+#include <deal.II/base/types.h>
+
+#include <tessella/forms/form.h>
+
+#include <map>
+#include <memory>
+
+namespace Tessella
+{
+  /// What holds on the part of the boundary with one boundary id.
+  enum class BoundaryType
+  {
+    dirichlet, ///< u = g
+    neumann,   ///< n . a grad u = g; b . n < 0 there is an error
+    robin      ///< n . a grad u + alpha u = g
+  };
+
+  /// Condition on one boundary id. Null functions are zero.
+  template <int dim>
+  struct BoundaryCondition
+  {
+    BoundaryType                                 type = BoundaryType::dirichlet;
+    std::shared_ptr<const dealii::Function<dim>> value;
+    std::shared_ptr<const dealii::Function<dim>> robin_coefficient;
+  };
+
+  /**
+   * Interior penalty dG for the equation with non-negative characteristic form,
+   *   -div(a grad u) + b . grad u + c u = f,
+   * Dong, Georgoulis, Kappas, SIAM J. Sci. Comput. 43 (2021), (2.3)-(2.5): a
+   * symmetric and positive semi-definite (it may vanish or degenerate), upwind
+   * advection. On Dirichlet parts it is decided point by point: n.a n > 0
+   * elliptic (Nitsche terms), else inflow where b.n < 0 and outflow where not.
+   * On Neumann and Robin parts, b.n < 0 where n.a n > 0 is an error
+   * (ExcInflowOnNeumann); where n.a n = 0 these parts are treated as inflow or
+   * outflow.
+   *
+   * theta = 1: symmetric (SIPG), 0: incomplete (IIPG), -1: non-symmetric
+   * (NIPG).
+   */
+  template <int dim>
+  class AdvectionDiffusionReaction : public Form<dim>
+  {
+  public:
+    AdvectionDiffusionReaction();
+
+    // Coefficients. Unset ones are zero. The last call for a coefficient
+    // counts.
+    void
+    set_diffusion(const double a);
+    void
+    set_diffusion(const dealii::Tensor<2, dim> &a);
+    void
+    set_diffusion(const std::shared_ptr<const dealii::Function<dim>> &a);
+    void
+    set_diffusion(
+      const std::shared_ptr<const dealii::TensorFunction<2, dim>> &a);
+    void
+    set_advection(const dealii::Tensor<1, dim> &b);
+    /// A Function with dim components.
+    void
+    set_advection(const std::shared_ptr<const dealii::Function<dim>> &b);
+    void
+    set_advection(
+      const std::shared_ptr<const dealii::TensorFunction<1, dim>> &b);
+    void
+    set_reaction(const double c);
+    void
+    set_reaction(const std::shared_ptr<const dealii::Function<dim>> &c);
+    void
+    set_source(const double f);
+    void
+    set_source(const std::shared_ptr<const dealii::Function<dim>> &f);
+    void
+    set_boundary_condition(const dealii::types::boundary_id id,
+                           const BoundaryCondition<dim>    &condition);
+    /// For boundary ids that have no condition of their own; homogeneous
+    /// Dirichlet unless set.
+    void
+    set_default_boundary_condition(const BoundaryCondition<dim> &condition);
+    void
+    set_theta(const double theta);
+    /// Polynomial degree of the coefficients for quadrature; default 0 if all
+    /// are constant, else 2.
+    void
+    set_coefficient_order(const unsigned int order);
+
+    VolumeStructure
+    volume_structure() const override;
+    FacetStructure
+    facet_structure() const override;
+    unsigned int
+    coefficient_order() const override;
+    void
+    evaluate_diffusion(const PointBatch<dim> &points,
+                       double *const         *a) const override;
+    void
+    evaluate_volume(const PointBatch<dim> &points,
+                    VolumeBlocks<dim>     &blocks) const override;
+    void
+    evaluate_interior_facets(const FacetPointBatch<dim> &points,
+                             FacetBlocks<dim>           &blocks) const override;
+    void
+    evaluate_boundary_facets(const FacetPointBatch<dim> &points,
+                             FacetBlocks<dim>           &blocks) const override;
+
+    struct Implementation;
+
+  private:
+    std::shared_ptr<Implementation> data;
+  };
+
+  /// int c u v (and int f v), without facet terms: c = 1 gives the mass matrix.
+  template <int dim>
+  class MassForm : public Form<dim>
+  {
+  public:
+    explicit MassForm(const double factor = 1.);
+    /// Right-hand side (f, v), for projections.
+    MassForm(const double                                        factor,
+             const std::shared_ptr<const dealii::Function<dim>> &source,
+             const unsigned int                                  component = 0);
+
+    VolumeStructure
+    volume_structure() const override;
+    FacetStructure
+    facet_structure() const override;
+    void
+    evaluate_diffusion(const PointBatch<dim> &points,
+                       double *const         *a) const override;
+    void
+    evaluate_volume(const PointBatch<dim> &points,
+                    VolumeBlocks<dim>     &blocks) const override;
+    void
+    evaluate_interior_facets(const FacetPointBatch<dim> &points,
+                             FacetBlocks<dim>           &blocks) const override;
+    void
+    evaluate_boundary_facets(const FacetPointBatch<dim> &points,
+                             FacetBlocks<dim>           &blocks) const override;
+
+  private:
+    double                                       factor;
+    std::shared_ptr<const dealii::Function<dim>> source;
+    unsigned int                                 component;
+  };
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_forms_form_h
+#define tessella_forms_form_h
+
+namespace Tessella
+{
+  /**
+   * Points at which a form is evaluated, as structure of arrays: coordinate d
+   * of point q is x[d][q].
+   */
+  template <int dim>
+  struct PointBatch
+  {
+    unsigned int  n_points = 0;
+    const double *x[dim];
+    /// Index of the sub-cell each point lies in (into the arrays of
+    /// PolytopicMesh), and deal.II's material id of its cell.
+    const unsigned int *subcell  = nullptr;
+    const unsigned int *material = nullptr;
+  };
+
+  /**
+   * What a form writes at the points of a volume: the entries of the
+   * coefficient block [[a, beta], [b, c]] that couples rows (gradient, value)
+   * of the test function with those of the trial function, a(w, v) = int  grad
+   * v . a grad w  +  grad v . beta w  +  v (b . grad w)  +  v c w,      l(v) =
+   * int f v. Arrays are all zero on entry only where the structure declares the
+   * entry; the others are null.
+   */
+  template <int dim>
+  struct VolumeBlocks
+  {
+    double *a[dim * dim]; ///< row-major; isotropic: only a[0]
+    double *beta[dim];
+    double *b[dim];
+    double *c;
+    double *f;
+  };
+
+  /// How the diffusion-like entry `a` of a form varies.
+  enum class DiffusionType
+  {
+    none,
+    isotropic, ///< scalar times identity
+    tensor     ///< full dim x dim block
+  };
+
+  /// Which entries of the volume block a form has; entries declared absent cost
+  /// nothing.
+  struct VolumeStructure
+  {
+    DiffusionType diffusion = DiffusionType::none;
+    bool          beta      = false;
+    bool          b         = false;
+    bool          c         = false;
+    bool          f         = false;
+    /// The form is symmetric (volume and facets): only one triangle of diagonal
+    /// blocks is computed.
+    bool symmetric = false;
+    /// The coefficients a, beta, b, c are the same at all points of all
+    /// polytopes.
+    bool constant = false;
+  };
+
+  /// Points on facets, seen by the polytope whose rows are computed ("own");
+  /// the normal points out of it.
+  template <int dim>
+  struct FacetPointBatch : public PointBatch<dim>
+  {
+    const double *normal[dim];
+    /// As subcell and material, for the neighbour; null at the boundary.
+    const unsigned int *neighbor_subcell  = nullptr;
+    const unsigned int *neighbor_material = nullptr;
+    /// Coordinates as the neighbour sees them (different from x at periodic
+    /// boundaries only).
+    const double *neighbor_x[dim];
+    /// Penalty at each point, sigma of Dong, Georgoulis and Kappas (2021),
+    /// appendix A; zero where the form has no diffusion.
+    const double *sigma = nullptr;
+    /// Boundary id of all points of the batch (boundary batches only).
+    unsigned int boundary_id = 0;
+  };
+
+  /**
+   * What a form writes at points of facets: for the own test function v, the
+   * entries that couple it to the own trial function w (index 0) and to the
+   * neighbour's (index 1), sum_t  int  v (b_t . grad w_t)  +  (beta_t . grad v)
+   * w_t  +  v c_t w_t,      l(v) = int  r v  +  s . grad v   (boundary only).
+   * Gradient-gradient entries do not occur on facets: interior penalty, upwind
+   * and Robin terms have none, and without them every point costs two rows
+   * instead of dim + 1.
+   */
+  template <int dim>
+  struct FacetBlocks
+  {
+    double *b[2][dim];
+    double *beta[2][dim];
+    double *c[2];
+    double *r;
+    double *s[dim];
+  };
+
+  /// Which entries of the facet blocks a form has.
+  struct FacetStructure
+  {
+    bool facets =
+      true; ///< false: no facet terms at all, neighbours are not coupled
+    bool b       = true;
+    bool beta    = true;
+    bool rhs     = true; ///< r and s on the boundary
+    bool penalty = true; ///< needs sigma
+  };
+
+  /**
+   * What is integrated: a scalar bilinear and linear form as pointwise
+   * coefficient blocks. The library supplies basis, geometry, quadrature and
+   * summation. A form is evaluated concurrently by several threads: evaluation
+   * must be const and thread safe.
+   */
+  template <int dim>
+  class Form
+  {
+  public:
+    virtual ~Form() = default;
+
+    virtual VolumeStructure
+    volume_structure() const = 0;
+
+    virtual FacetStructure
+    facet_structure() const = 0;
+
+    /// Polynomial degree of the coefficients that quadrature is to integrate
+    /// exactly together with products of basis functions; 0 for constant ones.
+    virtual unsigned int
+    coefficient_order() const
+    {
+      return 0;
+    }
+
+    /// The diffusion entry alone (for a-bar of the penalty): a[0] if isotropic,
+    /// all dim*dim arrays if tensor.
+    virtual void
+    evaluate_diffusion(const PointBatch<dim> &points,
+                       double *const         *a) const = 0;
+
+    virtual void
+    evaluate_volume(const PointBatch<dim> &points,
+                    VolumeBlocks<dim>     &blocks) const = 0;
+
+    virtual void
+    evaluate_interior_facets(const FacetPointBatch<dim> &points,
+                             FacetBlocks<dim>           &blocks) const = 0;
+
+    /// Points on one boundary id.
+    virtual void
+    evaluate_boundary_facets(const FacetPointBatch<dim> &points,
+                             FacetBlocks<dim>           &blocks) const = 0;
+  };
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_grid_polytopic_mesh_h
+#define tessella_grid_polytopic_mesh_h
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace Tessella
+{
+  /// How a sub-cell stores its shape, and hence how quadrature points on it are
+  /// made.
+  enum class SubCellType : std::uint8_t
+  {
+    simplex,        ///< dim + 1 vertices, affine
+    parallelepiped, ///< 2^dim vertices, affine image of the unit hypercube
+                    ///< (only the first and its dim edges are needed)
+    hypercube, ///< 2^dim vertices in deal.II's lexicographic order, multilinear
+               ///< image of the unit hypercube
+    tabulated  ///< curved, or neither simplex nor hypercube: points and weights
+               ///< are stored
+  };
+
+  /// How a facet stores its shape.
+  enum class FacetType : std::uint8_t
+  {
+    simplex,       ///< dim vertices (segment, triangle), planar
+    quadrilateral, ///< 3-D: four vertices in lexicographic order, bilinear; the
+                   ///< normal may vary
+    tabulated      ///< points, weights and a normal per point are stored
+  };
+
+  /// Index that stands for "none": the second side of a boundary interface, for
+  /// example.
+  constexpr unsigned int invalid_index = static_cast<unsigned int>(-1);
+
+  /**
+   * A polytopic mesh as plain arrays: the one bridge between deal.II and
+   * everything that computes.
+   *
+   * AgglomerationHandler fills it once; every backend, the penalty,
+   * quadrature-based post-processing and output of the polytopes read it and
+   * nothing else. It includes no deal.II header, so that device code can read
+   * it as well.
+   *
+   * <b>Order.</b> Polytopes are numbered 0 .. n_polytopes()-1. Sub-cells are
+   * sorted by polytope, then by the global id of their cell. Interfaces are
+   * sorted by (first polytope, second polytope), boundary interfaces of a
+   * polytope after its interior ones, sorted by boundary id. Facets are sorted
+   * by interface, then by the global id of the cell on the interface's first
+   * side and its face (sub-face) number. All summation follows this order,
+   * which is therefore fixed by the mesh alone.
+   *
+   * <b>Interfaces.</b> All that two polytopes share is one interface; all that
+   * a polytope shares with one boundary id is one interface. Side 0 is the
+   * polytope with the lower id, side 1 the one with the higher id (or none at
+   * the boundary). Two polytopes that meet both inside the domain and through a
+   * periodic boundary have two interfaces, since the second carries a shift;
+   * with a periodic boundary both sides may be the same polytope. Facets lie
+   * where side 0 sees them; a point x of a facet is x + shift for side 1.
+   *
+   * <b>Facets</b> are pieces of interfaces: faces of sub-cells. A hanging facet
+   * has the geometry of the finer cell. Normals point from side 0 to side 1, at
+   * the boundary outward; vertices of simplex and quadrilateral facets are
+   * ordered such that the right-handed normal of the vertex order (2-D: (t_y,
+   * -t_x) of the tangent t = v1 - v0; 3-D: (v1-v0) x (v2-v0)) is that
+   * direction.
+   *
+   * <b>Cost.</b> 8 bytes a coordinate: about 100 bytes for a triangle, 250 for
+   * a hexahedron, 70 to 150 for a facet.
+   */
+  template <int dim>
+  struct PolytopicMesh
+  {
+    // ---- polytopes
+    /// Bounding boxes: lower and upper corner, 2*dim numbers a polytope:
+    /// lower[0..dim), upper[0..dim).
+    std::vector<double> box;
+    /// Volume (area) of each polytope.
+    std::vector<double> measure;
+    /// Polynomial degree of each polytope; set by
+    /// AgglomerationHandler::distribute_dofs().
+    std::vector<unsigned int> degree;
+    /// Number of scalar basis functions of each polytope.
+    std::vector<unsigned int> n_basis;
+    /// First degree of freedom of each polytope, and the total at the end
+    /// (n_polytopes + 1 entries).
+    std::vector<std::uint64_t> dof_offset;
+    /// Sub-cells of polytope k are subcell_offset[k] .. subcell_offset[k+1].
+    std::vector<unsigned int> subcell_offset;
+    /// Entries of polytope k in polytope_interface are
+    /// polytope_interface_offset[k] .. [k+1].
+    std::vector<unsigned int> polytope_interface_offset;
+    /// 2 * interface + side. Interior ones sorted by the neighbour's id (then
+    /// interface index), then boundary ones by boundary id.
+    std::vector<unsigned int> polytope_interface;
+
+    // ---- sub-cells
+    std::vector<SubCellType> subcell_type;
+    /// Vertices of sub-cell s are subcell_vertex_offset[s] .. [s+1], in units
+    /// of points (n_subcells + 1 entries). Tabulated sub-cells have theirs too
+    /// (corners only).
+    std::vector<unsigned int> subcell_vertex_offset;
+    /// Coordinates, dim numbers a vertex.
+    std::vector<double> subcell_vertices;
+    /// deal.II's active_cell_index of the cell.
+    std::vector<unsigned int> subcell_cell;
+    /// deal.II's material id of the cell.
+    std::vector<unsigned int> subcell_material;
+
+    // ---- interfaces
+    /// Polytopes on side 0 and 1: entries 2*i and 2*i + 1; invalid_index for
+    /// side 1 at the boundary.
+    std::vector<unsigned int> interface_polytope;
+    /// Boundary id, or invalid_index for an interior or periodic interface.
+    std::vector<unsigned int> interface_boundary_id;
+    /// Index into shift (0: none).
+    std::vector<unsigned int> interface_shift;
+    /// Facets of interface i are facet_offset[i] .. facet_offset[i+1].
+    std::vector<unsigned int> facet_offset;
+    /// Periodic shifts, dim numbers each; entry 0 is zero.
+    std::vector<double> shift;
+
+    // ---- facets
+    std::vector<FacetType> facet_type;
+    /// Vertices of facet f are facet_vertex_offset[f] .. [f+1], in units of
+    /// points (n_facets + 1 entries); tabulated facets have their corners.
+    std::vector<unsigned int> facet_vertex_offset;
+    std::vector<double>       facet_vertices;
+    /// Unit normal (the mean one where it varies), dim numbers a facet.
+    std::vector<double> facet_normal;
+    /// Length or area.
+    std::vector<double> facet_measure;
+    /// Sub-cell on side 0 and 1 (entries 2*f, 2*f + 1), invalid_index where
+    /// there is none.
+    std::vector<unsigned int> facet_subcell;
+    /**
+     * What the penalty needs, per facet and side (entries 2*f, 2*f + 1; 0 where
+     * there is no polytope): filled by compute_penalty_factors(); the penalty
+     * on a facet is constant * max over sides of (factor * a-bar of that side).
+     */
+    std::vector<double> penalty_factor;
+
+    // ---- tabulated quadrature of curved sub-cells and facets (empty ranges
+    // for all others)
+    /// Points of sub-cell s are subcell_point_offset[s] .. [s+1]; both offset
+    /// arrays are empty when nothing is tabulated.
+    std::vector<unsigned int> subcell_point_offset;
+    std::vector<unsigned int> facet_point_offset;
+    /// dim numbers a point.
+    std::vector<double> subcell_points, facet_points, facet_point_normals;
+    /// Weights times Jacobian determinant.
+    std::vector<double> subcell_point_weights, facet_point_weights;
+
+    unsigned int
+    n_polytopes() const
+    {
+      return static_cast<unsigned int>(measure.size());
+    }
+    unsigned int
+    n_subcells() const
+    {
+      return static_cast<unsigned int>(subcell_type.size());
+    }
+    unsigned int
+    n_interfaces() const
+    {
+      return static_cast<unsigned int>(interface_boundary_id.size());
+    }
+    unsigned int
+    n_facets() const
+    {
+      return static_cast<unsigned int>(facet_type.size());
+    }
+
+    /// Neighbour across an entry of polytope_interface (2 * interface + side);
+    /// invalid_index at the boundary.
+    unsigned int
+    neighbor(const unsigned int interface_and_side) const
+    {
+      return interface_polytope[interface_and_side ^ 1u];
+    }
+
+    /// Bytes that the arrays hold.
+    std::size_t
+    memory_consumption() const;
+  };
+} // namespace Tessella
+
+#endif
