@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_numerics_data_out_h
+#define tessella_numerics_data_out_h
+
+#include <deal.II/base/data_out_base.h>
+
+#include <deal.II/lac/vector.h>
+#include <deal.II/numerics/data_component_interpretation.h>
+
+#include <tessella/grid/agglomeration_handler.h>
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace Tessella
+{
+  /**
+   * Output of discrete solutions on the fine cells, in all formats of
+   * dealii::DataOutInterface (write_vtu(), write_vtk(), write_gnuplot(),
+   * write_vtu_with_pvtu_record(), ...). Used like dealii::DataOut:
+   *
+   *     PolytopicDataOut<dim> data_out(agglomeration);
+   *     data_out.add_data_vector(solution, "solution");
+   *     data_out.build_patches();
+   *     data_out.write_vtu_file("solution.vtu");
+   *
+   * The polynomial of each polytope is evaluated at the nodes of every
+   * (subdivided) fine cell, so that what is drawn is the discontinuous solution
+   * itself, without interpolation into another space first. These scalar fields
+   * are always added, constant on each polytope or cell:
+   *   - polytope: index of the polytope,
+   *   - color: small number that differs between neighbouring polytopes,
+   *   - degree: polynomial degree,
+   *   - material_id: deal.II's material id of the cell.
+   *
+   * <b>Cells.</b> Hypercubes are subdivided as in dealii::DataOut, simplices
+   * into n_subdivisions^dim simplices; wedges and pyramids are not subdivided.
+   * Cells that a mapping bends are drawn through that mapping.
+   *
+   * <b>Cost.</b> One evaluation of the basis per node and field; memory as for
+   * dealii::DataOut: (dim + number of fields) floating point numbers a node.
+   */
+  template <int dim>
+  class PolytopicDataOut : public dealii::DataOutInterface<dim>
+  {
+  public:
+    /// @p handler must outlive this object and have degrees of freedom if data
+    /// vectors are to be added.
+    explicit PolytopicDataOut(const AgglomerationHandler<dim> &handler);
+
+    /**
+     * Adds a discrete function; its values are copied. With one component the
+     * field is called @p name; with dim components it is a vector field of that
+     * name; with any other number the fields are name_0, name_1, ...
+     * VectorType: dealii::Vector<double> or TrilinosWrappers::MPI::Vector.
+     */
+    template <typename VectorType>
+    void
+    add_data_vector(const VectorType &vector, const std::string &name);
+
+    /// The same with a name and, if not empty, an interpretation per component;
+    /// components of a vector field are consecutive and have equal names.
+    template <typename VectorType>
+    void
+    add_data_vector(
+      const VectorType               &vector,
+      const std::vector<std::string> &names,
+      const std::vector<
+        dealii::DataComponentInterpretation::DataComponentInterpretation>
+        &interpretation = {});
+
+    /// Adds one number per polytope (error indicators, for example).
+    template <typename Number>
+    void
+    add_polytope_data(const dealii::Vector<Number> &data,
+                      const std::string            &name);
+
+    /**
+     * Evaluates everything. @p n_subdivisions 0: the largest degree in the
+     * handler, at least 1 and at most 4 (1 if there is no data vector).
+     *
+     * With @p higher_order_cells a hypercube is one Lagrange cell of degree
+     * n_subdivisions, and a simplex one quadratic cell if n_subdivisions > 1
+     * (the format knows no higher ones); ParaView draws these curved. Only the
+     * VTK formats have them.
+     */
+    void
+    build_patches(const unsigned int n_subdivisions     = 0,
+                  const bool         higher_order_cells = false);
+
+    /// Writes a .vtu file, completely or not at all (see write_file()).
+    void
+    write_vtu_file(const std::string &file_name) const;
+
+  protected:
+    const std::vector<dealii::DataOutBase::Patch<dim, dim>> &
+    get_patches() const override;
+    std::vector<std::string>
+    get_dataset_names() const override;
+    std::vector<std::tuple<
+      unsigned int,
+      unsigned int,
+      std::string,
+      dealii::DataComponentInterpretation::DataComponentInterpretation>>
+    get_nonscalar_data_ranges() const override;
+
+  private:
+    struct DofData
+    {
+      std::vector<double>      values;
+      std::vector<std::string> names;
+      std::vector<
+        dealii::DataComponentInterpretation::DataComponentInterpretation>
+        interpretation;
+    };
+
+    dealii::SmartPointer<const AgglomerationHandler<dim>, PolytopicDataOut<dim>>
+                                                      handler;
+    std::vector<DofData>                              dof_data;
+    std::vector<std::vector<double>>                  polytope_data;
+    std::vector<std::string>                          polytope_data_names;
+    std::vector<dealii::DataOutBase::Patch<dim, dim>> patches;
+    bool                                              higher_order = false;
+  };
+
+  /// How write_polytopes_vtu() writes.
+  struct PolytopeOutputFlags
+  {
+    /// Base64-encoded arrays; false: readable text with 17 digits.
+    bool binary = true;
+    /// Further cell data: name and one number per polytope.
+    std::vector<std::pair<std::string, std::vector<double>>> data;
+  };
+
+  /**
+   * Writes the polytopes themselves as an unstructured grid of polygons or
+   * polyhedra with the cell data polytope, color (differs between neighbours),
+   * degree and measure; completely or not at all (see write_file()).
+   *
+   * 2-D: a VTK_POLYGON for every outer boundary loop of a polytope, counter-
+   * clockwise, so that a polytope of several parts is several polygons with the
+   * same polytope index. VTK's polygons know no holes: a hole is joined to its
+   * outer loop by a cut, two coincident edges that cancel, so that areas remain
+   * right. All end points of facets are vertices, hanging nodes too, hence
+   * neighbouring polygons share vertices and edges.
+   *
+   * 3-D: a VTK_POLYHEDRON for every polytope, whose faces are its facets,
+   * oriented outward; parts and cavities are further closed surfaces of the
+   * same polyhedron.
+   *
+   * Facets that a mapping bends are written with straight edges between their
+   * corners, bilinear quadrilaterals as quadrilaterals.
+   */
+  template <int dim>
+  void
+  write_polytopes_vtu(const AgglomerationHandler<dim> &handler,
+                      const std::string               &file_name,
+                      const PolytopeOutputFlags       &flags = {});
+} // namespace Tessella
+
+#endif
