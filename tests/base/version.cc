@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The version of the library and the helpers of tests.h: a check that should
+// fail does fail.
+
+#include <tessella/base/compatibility.h>
+#include <tessella/base/config.h>
+#include <tessella/base/exceptions.h>
+#include <tessella/base/information.h>
+
+#include <sstream>
+
+#include "../tests.h"
+
+int
+main(int argc, char **argv)
+{
+  dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  initlog();
+
+  std::ostringstream version;
+  version << TESSELLA_VERSION_MAJOR << '.' << TESSELLA_VERSION_MINOR << '.'
+          << TESSELLA_VERSION_SUBMINOR;
+  check("version", version.str() == TESSELLA_VERSION);
+  check("information",
+        Tessella::library_information().find(version.str()) !=
+          std::string::npos);
+
+  check("a true condition", true);
+  check("a false condition", false);
+  check_close("1/3", 1. / 3., 0.3333333, 1e-6);
+  check_close("nan", std::nan(""), 0., 1e300);
+  check_below("1 < 2", 1., 2.);
+  check_below("2 < 1", 2., 1.);
+
+  const auto throwing = []() {
+    AssertThrow(false, Tessella::ExcUserInput("A sentence."));
+  };
+  check_throws<Tessella::ExcUserInput>("exception", throwing, "A sentence.");
+  check_throws<Tessella::ExcUserInput>("no exception", []() {});
+  try
+    {
+      throwing();
+    }
+  catch (const Tessella::ExcUserInput &exception)
+    {
+      std::ostringstream message;
+      exception.print_info(message);
+      dealii::deallog << "message:" << message.str() << std::endl;
+    }
+  dealii::deallog << "rate: " << rate(8., 1.) << std::endl;
+}

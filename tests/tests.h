@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_tests_h
+#define tessella_tests_h
+
+// What every test includes. A test begins with
+//
+//     int
+//     main(int argc, char **argv)
+//     {
+//       dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+//       initlog();
+//
+// writes its results to deallog, and is compared with name.output by numdiff
+// (-a 1e-6 -r 1e-8). An exception or an assertion that nobody catches ends it
+// with a non-zero status, which is a failure whatever was written before.
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/logstream.h>
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/utilities.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+/// Number of threads that a test may use: N of "name.threads=N.output", else
+/// two.
+inline unsigned int
+n_threads()
+{
+  const char *n = std::getenv("TEST_N_THREADS");
+  return (n != nullptr && std::atoi(n) > 0) ? std::atoi(n) : 2;
+}
+
+/// Sends deallog to the file "output" (from the first process only) and
+/// nothing to the screen.
+inline void
+initlog()
+{
+  static std::ofstream file;
+  if (dealii::Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0)
+    {
+      file.open("output");
+      dealii::deallog.attach(file, false);
+    }
+  dealii::deallog.depth_console(0);
+}
+
+/// Writes "name: ok", or "name: FAILED".
+inline bool
+check(const std::string &name, const bool condition)
+{
+  dealii::deallog << name << ": " << (condition ? "ok" : "FAILED") << std::endl;
+  return condition;
+}
+
+/// Writes "name: ok" where |value - expected| <= tolerance, else both numbers.
+/// Not-a-number fails.
+inline bool
+check_close(const std::string &name,
+            const double       value,
+            const double       expected,
+            const double       tolerance)
+{
+  const bool close = std::abs(value - expected) <= tolerance;
+  dealii::deallog << name << ": ";
+  if (close)
+    dealii::deallog << "ok" << std::endl;
+  else
+    dealii::deallog << "FAILED, got " << value << " instead of " << expected
+                    << ", tolerance " << tolerance << std::endl;
+  return close;
+}
+
+/// Writes "name: ok" where value <= bound, else both numbers. Not-a-number
+/// fails.
+inline bool
+check_below(const std::string &name, const double value, const double bound)
+{
+  const bool below = value <= bound;
+  dealii::deallog << name << ": ";
+  if (below)
+    dealii::deallog << "ok" << std::endl;
+  else
+    dealii::deallog << "FAILED, got " << value << ", bound " << bound
+                    << std::endl;
+  return below;
+}
+
+/// Writes "name: ok" where @p function throws an exception of type
+/// ExceptionType whose message contains @p text, else what happened.
+template <typename ExceptionType, typename Function>
+bool
+check_throws(const std::string &name,
+             const Function    &function,
+             const std::string &text = "")
+{
+  dealii::deallog << name << ": ";
+  try
+    {
+      function();
+      dealii::deallog << "FAILED, no exception" << std::endl;
+    }
+  catch (const ExceptionType &exception)
+    {
+      if (std::string(exception.what()).find(text) != std::string::npos)
+        {
+          dealii::deallog << "ok" << std::endl;
+          return true;
+        }
+      dealii::deallog << "FAILED, the message does not contain \"" << text
+                      << "\": " << exception.what() << std::endl;
+    }
+  catch (const std::exception &exception)
+    {
+      dealii::deallog << "FAILED, another exception: " << exception.what()
+                      << std::endl;
+    }
+  return false;
+}
+
+/// Rate of convergence between two errors on meshes of size @p h_coarse and
+/// @p h_fine.
+inline double
+rate(const double error_coarse,
+     const double error_fine,
+     const double h_coarse = 2.,
+     const double h_fine   = 1.)
+{
+  return std::log(error_coarse / error_fine) / std::log(h_coarse / h_fine);
+}
+
+#endif
