@@ -6,6 +6,11 @@
 
 #include <tessella/grid/agglomeration_handler.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace Tessella
 {
   /**
@@ -17,12 +22,19 @@ namespace Tessella
    * As a deal.II element it lives on the unit hypercube, where its functions
    * are orthonormal. With a MappingBoundingBox, FEValues gives the functions of
    * the polytope's box, orthonormal there: values carry the factor 1 /
-   * sqrt(volume of the box), which no mapping alone could bring.
+   * sqrt(volume of the box), which no mapping alone could bring. With any other
+   * mapping there is no such factor.
+   *
+   * The element is modal: it has no support points, neither ordinary nor
+   * generalized ones, since the factor differs from polytope to polytope and
+   * deal.II's interpolation does not tell the element where it is. Use
+   * Tessella::VectorTools::interpolate() and project() instead.
    */
   template <int dim>
   class FE_BoundingBoxLegendre : public dealii::FE_Poly<dim>
   {
   public:
+    /// Throws an exception if @p degree is larger than Legendre::max_degree.
     explicit FE_BoundingBoxLegendre(
       const unsigned int        degree,
       const PolynomialSpaceType space = PolynomialSpaceType::total_degree);
@@ -32,11 +44,63 @@ namespace Tessella
 
     std::string
     get_name() const override;
+
     std::unique_ptr<dealii::FiniteElement<dim>>
     clone() const override;
 
-    // (further overrides: requires_update_flags, fill_fe_values, hp
-    // compatibility ... by the implementation)
+    /// Function 0 is constant on every polytope. Its value is 1 / sqrt(volume
+    /// of the box), so the constant function 1 has a different coefficient in
+    /// every polytope.
+    std::pair<dealii::Table<2, bool>, std::vector<unsigned int>>
+    get_constant_modes() const override;
+
+    /// Every function is non-zero somewhere on every face.
+    bool
+    has_support_on_face(const unsigned int shape_index,
+                        const unsigned int face_index) const override;
+
+    // ---- hp: nothing is shared between cells
+    bool
+    hp_constraints_are_implemented() const override;
+
+    std::vector<std::pair<unsigned int, unsigned int>>
+    hp_vertex_dof_identities(
+      const dealii::FiniteElement<dim> &fe_other) const override;
+
+    std::vector<std::pair<unsigned int, unsigned int>>
+    hp_line_dof_identities(
+      const dealii::FiniteElement<dim> &fe_other) const override;
+
+    std::vector<std::pair<unsigned int, unsigned int>>
+    hp_quad_dof_identities(const dealii::FiniteElement<dim> &fe_other,
+                           const unsigned int face_no = 0) const override;
+
+    /// In the cell itself the smaller space dominates; elsewhere there are no
+    /// requirements.
+    dealii::FiniteElementDomination::Domination
+    compare_for_domination(const dealii::FiniteElement<dim> &fe_other,
+                           const unsigned int codim = 0) const override final;
+
+    /// Maps coefficients of @p source, another element of this class, to those
+    /// of this one: common functions are kept, all others dropped, which is the
+    /// L2 projection on the box.
+    void
+    get_interpolation_matrix(const dealii::FiniteElement<dim> &source,
+                             dealii::FullMatrix<double> &matrix) const override;
+
+    void
+    get_face_interpolation_matrix(
+      const dealii::FiniteElement<dim> &source,
+      dealii::FullMatrix<double>       &matrix,
+      const unsigned int                face_no = 0) const override;
+
+    void
+    get_subface_interpolation_matrix(
+      const dealii::FiniteElement<dim> &source,
+      const unsigned int                subface,
+      dealii::FullMatrix<double>       &matrix,
+      const unsigned int                face_no = 0) const override;
+
   private:
     PolynomialSpaceType space;
   };
