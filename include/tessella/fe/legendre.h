@@ -150,28 +150,29 @@ namespace Tessella
               const bool         tensor_product,
               unsigned char     *exponents)
     {
-      unsigned int i = 0;
-      for (unsigned int grade = 0; grade <= degree; ++grade)
+      // Scalars instead of small arrays: of these, GCC 12 makes MMX
+      // instructions without emms, after which every computation in long
+      // double (deal.II's QGauss, for example) gives NaN.
+      unsigned char *e = exponents;
+      for (int grade = 0; grade <= static_cast<int>(degree); ++grade)
         for (int k0 = grade; k0 >= 0; --k0)
-          for (int k1 = (dim > 1 ? static_cast<int>(grade) : 0); k1 >= 0; --k1)
-            for (int k2 = (dim > 2 ? static_cast<int>(grade) : 0); k2 >= 0;
-                 --k2)
-              for (int k3 = (dim > 3 ? static_cast<int>(grade) : 0); k3 >= 0;
-                   --k3)
+          for (int k1 = (dim > 1 ? grade : 0); k1 >= 0; --k1)
+            for (int k2 = (dim > 2 ? grade : 0); k2 >= 0; --k2)
+              for (int k3 = (dim > 3 ? grade : 0); k3 >= 0; --k3)
                 {
-                  const int k[4] = {k0, k1, k2, k3};
-                  int       sum = 0, largest = 0;
-                  for (int d = 0; d < 4; ++d)
-                    {
-                      sum += k[d];
-                      largest = k[d] > largest ? k[d] : largest;
-                    }
-                  if ((tensor_product ? largest : sum) !=
-                      static_cast<int>(grade))
+                  const bool in_grade = tensor_product
+                                          ? (k0 == grade || k1 == grade ||
+                                             k2 == grade || k3 == grade)
+                                          : k0 + k1 + k2 + k3 == grade;
+                  if (!in_grade)
                     continue;
-                  for (int d = 0; d < dim; ++d)
-                    exponents[i * dim + d] = static_cast<unsigned char>(k[d]);
-                  ++i;
+                  *e++ = static_cast<unsigned char>(k0);
+                  if (dim > 1)
+                    *e++ = static_cast<unsigned char>(k1);
+                  if (dim > 2)
+                    *e++ = static_cast<unsigned char>(k2);
+                  if (dim > 3)
+                    *e++ = static_cast<unsigned char>(k3);
                 }
     }
   } // namespace Legendre
