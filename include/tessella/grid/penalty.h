@@ -3,6 +3,7 @@
 #define tessella_grid_penalty_h
 
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/polytopic_mesh.h>
 
 namespace Tessella
 {
@@ -29,11 +30,55 @@ namespace Tessella
   /**
    * Fills PolytopicMesh::penalty_factor of @p handler's flat view (once per
    * formula and degrees; later calls return at once).
+   *
+   * For facet F of polytope k with degree p (1 if p = 0) the factor of
+   * PenaltyFormula::simplex is
+   *   p^2 min( |F| / sup |K^F|, C_cov |F| / |k| ),
+   * which is appendix A of Dong, Georgoulis and Kappas (SIAM J. Sci. Comput.
+   * 43, 2021) with |k| cancelled from the first term.
+   *
+   * <b>sup |K^F|.</b> K^F is a simplex with facet F inside k; for a
+   * quadrilateral F it is the pyramid on F. In both cases |F| / |K^F| = dim / h
+   * with h the height of the apex above F's plane, so that the largest h is
+   * searched. Along one direction d from the centroid of F the sets K(h) grow
+   * with h, and the first h at which one of the polytope's other facets meets
+   * the inside of K(h) follows from a small linear program, which is solved
+   * exactly for each facet; the smallest such h over all facets is the largest
+   * K(h) inside k in that direction, however non-convex k may be. The
+   * directions tried are: the inner normal; to the farthest vertex (simplex) or
+   * the centre of the adjacent sub-cell; to the centre of the polytope's
+   * bounding box; to the polytope's vertex farthest from F's plane (polytopes
+   * of up to 64 facets); and, while h is below 0.4 of what the polytope's
+   * extent allows, a few directions 25 to 50 degrees off the normal. The search
+   * ends when h reaches 0.75 of the polytope's extent normal to F. The apex of
+   * a convex sub-cell is always admitted, so that h is never below that of the
+   * adjacent sub-cell. Bilinear facets are taken as planar (as base) or as the
+   * hull of their corners (as obstacle); curved facets are obstacles with their
+   * corners and quadrature points, and then h is reduced by a tenth.
+   *
+   * <b>C_cov</b> = p^(2(dim-1)) for p-coverable polytopes, else infinite. The
+   * test is sufficient and deliberately narrow: all sub-cells (which cover k
+   * exactly) have at least half the diameter of k and at least half its
+   * inradius (estimated from above by half the smallest extent of the bounding
+   * box), and k has at most 2 dim facets. The number of facets enters because
+   * the bound behind C_cov takes the whole polytope for every facet and so
+   * grows with their number, which the paper's constant hides.
+   *
+   * <b>Cost.</b> Of order n log n for a polytope of n facets when needles K^F
+   * meet few other facets, n^2 with a small constant up to 64 facets.
+   * Polytopes, and the facets of very large ones, are distributed over threads;
+   * the result does not depend on their number.
    */
   template <int dim>
   void
   compute_penalty_factors(const AgglomerationHandler<dim> &handler,
                           const PenaltyFormula             formula);
+
+  /// The same for a flat view whose degrees are set, without caching.
+  template <int dim>
+  void
+  compute_penalty_factors(PolytopicMesh<dim>  &mesh,
+                          const PenaltyFormula formula);
 } // namespace Tessella
 
 #endif
