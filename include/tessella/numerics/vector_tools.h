@@ -2,6 +2,7 @@
 #ifndef tessella_numerics_vector_tools_h
 #define tessella_numerics_vector_tools_h
 
+#include <deal.II/base/exceptions.h>
 #include <deal.II/base/function.h>
 #include <deal.II/base/point.h>
 
@@ -11,6 +12,7 @@
 #include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
 
+#include <string>
 #include <vector>
 
 namespace Tessella
@@ -23,6 +25,11 @@ namespace Tessella
    */
   namespace VectorTools
   {
+    DeclException1(ExcPointNotInside,
+                   std::string,
+                   << "The point (" << arg1
+                   << ") lies outside the mesh; values exist only inside.");
+
     /**
      * Discrete L2 projection on the bounding boxes with (p+1)^dim Gauss points:
      * reproduces the polynomial space and needs no linear system, but evaluates
@@ -35,8 +42,13 @@ namespace Tessella
                 const dealii::Function<dim>     &function,
                 VectorType                      &vector);
 
-    /// L2 projection: the mass matrix of every polytope is inverted. Quadrature
-    /// of order 2 p + @p extra_order.
+    /**
+     * L2 projection: the mass matrix of every polytope is inverted. Quadrature
+     * of order 2 p + @p extra_order. Where basis functions are linearly
+     * dependent on a polytope up to rounding (full tensor spaces of high degree
+     * on thin polytopes), the later ones get the coefficient zero. Throws if
+     * the function is not finite.
+     */
     template <int dim, typename VectorType>
     void
     project(const AgglomerationHandler<dim> &handler,
@@ -61,8 +73,14 @@ namespace Tessella
                  const std::vector<dealii::Point<dim>> &points,
                  std::vector<dealii::Vector<double>>   &values);
 
-    /// Norm of (solution - exact) per polytope: L2_norm, L1_norm, Linfty_norm,
-    /// H1_seminorm, H1_norm, mean. Quadrature of order 2 p + @p extra_order.
+    /**
+     * Norm of (solution - exact) per polytope: L2_norm, L1_norm, Linfty_norm
+     * (largest value at quadrature points), H1_seminorm, H1_norm, and mean,
+     * which is, as in deal.II, the integral of exact - solution; all components
+     * together. Quadrature of order 2 p + @p extra_order. Threads share the
+     * work; the result does not depend on their number. @p difference is
+     * resized.
+     */
     template <int dim, typename VectorType>
     void
     integrate_difference(const AgglomerationHandler<dim>    &handler,
@@ -82,14 +100,37 @@ namespace Tessella
     struct ErrorNorms
     {
       double L2 = 0., H1_seminorm = 0.;
-      /// (sum |sqrt(a) grad_h e|^2 + |sqrt(sigma) [e]|^2 + 1/2 | |b.n|^(1/2)
-      /// [e] |^2 + |c_0 e|^2)^(1/2) with c_0^2 replaced by c where no
-      /// divergence is at hand: see implementation's documentation.
+      /// See compute_errors().
       double dG = 0.;
     };
 
-    /// L2, broken H1 and dG norm of (solution - exact) for @p form; @p sigma:
-    /// penalty per facet, PolytopicAssembler::penalty().
+    /**
+     * L2 norm, broken H1 seminorm and dG norm of e = solution - exact for the
+     * scalar @p form; @p sigma: penalty per facet,
+     * PolytopicAssembler::penalty().
+     *
+     * The dG norm is that of Dong, Georgoulis and Kappas (2021),
+     *   |e|^2 = sum_k |a^(1/2) grad e|^2_k + |c_0 e|^2_k
+     *         + sum_F |sigma^(1/2) [e]|^2_F + 1/2 ||b.n|^(1/2) [e]|^2_F,
+     * where c_0^2 = c - 1/2 div b and [e] = e on the boundary (sigma acts on
+     * Dirichlet parts only). It is found from the coefficient blocks that
+     * @p form gives at points, for any form, by the energy that they assign
+     * to a jump:
+     *   - interior facets: weight 1/4 (c_00 + c_11 - c_01 - c_10) of [e]^2,
+     * where c_st is the value-value entry with test side s and trial side t:
+     * the form's value for the traces 1/2 and -1/2. This is sigma + 1/2 |b.n|
+     * for interior penalty with upwind advection, in convective and in
+     *     conservative form;
+     *   - boundary: weight c_00 + 1/2 (b + beta).n, where the second term is
+     * what integration by parts of (b + beta).grad e e leaves there: sigma +
+     *     1/2 |b.n| on Dirichlet, 1/2 |b.n| on inflow and outflow parts, the
+     *     Robin coefficient on Robin parts;
+     *   - volume: c_0^2 = c - 1/2 div(b + beta), with the divergence of a
+     * linear least-squares fit on each sub-cell, exact for fields that are
+     * linear there, and of second order in the size of sub-cells otherwise.
+     * Negative weights count as zero. @p exact is taken to be continuous on
+     * interior facets, so that jumps are those of the solution.
+     */
     template <int dim, typename VectorType>
     ErrorNorms
     compute_errors(const AgglomerationHandler<dim> &handler,

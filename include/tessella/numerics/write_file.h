@@ -14,7 +14,7 @@ namespace Tessella
    * @p file_name when everything has reached it. If anything goes wrong, in
    * @p write or on the disk, the temporary file is removed, an earlier file of
    * that name stays as it was, and the exception goes on to the caller;
-   * dealii::ExcMessage names the file and the reason where it was the file
+   * ExcUserInput names the file and the reason where it was the file
    * system that failed. The folder must exist.
    */
   void

@@ -1,0 +1,1544 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <deal.II/base/parallel.h>
+#include <deal.II/base/quadrature_lib.h>
+
+#include <deal.II/grid/tria.h>
+
+#include <tessella/base/exceptions.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include <limits>
+#include <memory>
+
+#include "polytope_evaluation.h"
+
+namespace Tessella
+{
+  namespace VectorTools
+  {
+    namespace
+    {
+      using namespace internal;
+      using dealii::Function;
+      using dealii::Point;
+      using dealii::Tensor;
+      using dealii::VectorTools::NormType;
+
+      /// Points handed to functions and forms in one call, about: enough to
+      /// make virtual calls cheap, few enough to stay in the cache.
+      constexpr unsigned int batch_size = 256;
+
+      template <int dim>
+      void
+      check_handler(const AgglomerationHandler<dim> &handler)
+      {
+        AssertThrow(handler.polytopic_mesh().dof_offset.size() ==
+                        handler.polytopic_mesh().n_polytopes() + 1 &&
+                      handler.n_dofs() > 0,
+                    dealii::ExcMessage(
+                      "The agglomeration handler has no degrees of freedom "
+                      "yet; call agglomerate() and distribute_dofs() first."));
+      }
+
+      template <int dim>
+      void
+      check_function(const AgglomerationHandler<dim> &handler,
+                     const Function<dim>             &function)
+      {
+        AssertThrow(
+          function.n_components == handler.n_components(),
+          dealii::ExcMessage(
+            "The function has " + std::to_string(function.n_components) +
+            " components, but the finite element has " +
+            std::to_string(handler.n_components()) + "; they must be equal."));
+      }
+
+      template <int dim>
+      void
+      copy_points(const QuadratureBatch<dim> &batch,
+                  std::vector<Point<dim>>    &points)
+      {
+        points.resize(batch.size());
+        for (unsigned int q = 0; q < points.size(); ++q)
+          for (int d = 0; d < dim; ++d)
+            points[q][d] = batch.x[d][q];
+      }
+
+      /// Calls a Function for many points and all components.
+      template <int dim>
+      class FunctionBatch
+      {
+      public:
+        explicit FunctionBatch(const Function<dim> &function)
+          : function(function)
+          , n_components(function.n_components)
+        {}
+
+        /// values[c * n + q]
+        void
+        values(const std::vector<Point<dim>> &points,
+               std::vector<double>           &values)
+        {
+          const std::size_t n = points.size();
+          values.resize(n * n_components);
+          if (n_components == 1)
+            function.value_list(points, values);
+          else
+            {
+              vector_values.resize(n, dealii::Vector<double>(n_components));
+              function.vector_value_list(points, vector_values);
+              for (unsigned int c = 0; c < n_components; ++c)
+                for (std::size_t q = 0; q < n; ++q)
+                  values[c * n + q] = vector_values[q][c];
+            }
+        }
+
+        /// gradients[c * n + q]
+        void
+        gradients(const std::vector<Point<dim>> &points,
+                  std::vector<Tensor<1, dim>>   &gradients)
+        {
+          const std::size_t n = points.size();
+          gradients.resize(n * n_components);
+          if (n_components == 1)
+            function.gradient_list(points, gradients);
+          else
+            {
+              vector_gradients.resize(
+                n, std::vector<Tensor<1, dim>>(n_components));
+              function.vector_gradient_list(points, vector_gradients);
+              for (unsigned int c = 0; c < n_components; ++c)
+                for (std::size_t q = 0; q < n; ++q)
+                  gradients[c * n + q] = vector_gradients[q][c];
+            }
+        }
+
+      private:
+        const Function<dim>                     &function;
+        const unsigned int                       n_components;
+        std::vector<dealii::Vector<double>>      vector_values;
+        std::vector<std::vector<Tensor<1, dim>>> vector_gradients;
+      };
+
+      template <int dim>
+      void
+      check_finite(const std::vector<double>     &values,
+                   const std::vector<Point<dim>> &points)
+      {
+        for (std::size_t i = 0; i < values.size(); ++i)
+          if (!std::isfinite(values[i]))
+            {
+              std::string where;
+              for (int d = 0; d < dim; ++d)
+                where += (d > 0 ? ", " : "") +
+                         std::to_string(points[i % points.size()][d]);
+              AssertThrow(false,
+                          ExcUserInput(
+                            "The function is not finite at the point (" +
+                            where +
+                            "); functions must have finite values in the "
+                            "bounding box of every polytope they are "
+                            "interpolated on, and in the domain otherwise."));
+            }
+      }
+
+      /**
+       * Solves M x = rhs for a symmetric positive semi-definite matrix, given
+       * by the upper triangle of rows of length n, for @p n_rhs right-hand
+       * sides, each of length n. A function that depends linearly on those
+       * before it up to rounding gets the coefficient zero.
+       */
+      void
+      solve_cholesky(const unsigned int n,
+                     double            *m,
+                     const unsigned int n_rhs,
+                     double            *rhs,
+                     double            *diagonal)
+      {
+        for (unsigned int k = 0; k < n; ++k)
+          diagonal[k] = m[std::size_t(k) * n + k];
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            double *const row_k = m + std::size_t(k) * n;
+            const double  pivot = row_k[k];
+            if (!(pivot >
+                  4. * std::numeric_limits<double>::epsilon() * diagonal[k]))
+              {
+                for (unsigned int j = k; j < n; ++j)
+                  row_k[j] = 0.;
+                continue;
+              }
+            const double scale = 1. / std::sqrt(pivot);
+            for (unsigned int j = k; j < n; ++j)
+              row_k[j] *= scale;
+            for (unsigned int i = k + 1; i < n; ++i)
+              {
+                double *const row_i = m + std::size_t(i) * n;
+                const double  l     = row_k[i];
+                for (unsigned int j = i; j < n; ++j)
+                  row_i[j] -= l * row_k[j];
+              }
+          }
+        for (unsigned int r = 0; r < n_rhs; ++r)
+          {
+            double *const b = rhs + std::size_t(r) * n;
+            // U^T y = b, then U x = y
+            for (unsigned int k = 0; k < n; ++k)
+              {
+                const double *const row = m + std::size_t(k) * n;
+                b[k]                    = row[k] > 0. ? b[k] / row[k] : 0.;
+                for (unsigned int j = k + 1; j < n; ++j)
+                  b[j] -= row[j] * b[k];
+              }
+            for (unsigned int k = n; k-- > 0;)
+              {
+                const double *const row = m + std::size_t(k) * n;
+                double              sum = b[k];
+                for (unsigned int j = k + 1; j < n; ++j)
+                  sum -= row[j] * b[j];
+                b[k] = row[k] > 0. ? sum / row[k] : 0.;
+              }
+          }
+      }
+
+      /**
+       * Bounding-box tree over sub-cells that answers which sub-cell a point
+       * lies in. Setting up costs n log n, a query log n and a few inverse
+       * maps.
+       */
+      template <int dim>
+      class SubCellTree
+      {
+      public:
+        explicit SubCellTree(const AgglomerationHandler<dim> &handler)
+          : handler(handler)
+          , mesh(handler.polytopic_mesh())
+        {
+          const unsigned int n = mesh.n_subcells();
+          boxes.resize(n);
+          indices.resize(n);
+          for (unsigned int s = 0; s < n; ++s)
+            {
+              indices[s] = s;
+              Box &box   = boxes[s];
+              for (unsigned int v = mesh.subcell_vertex_offset[s];
+                   v < mesh.subcell_vertex_offset[s + 1];
+                   ++v)
+                box.add(&mesh.subcell_vertices[std::size_t(v) * dim]);
+              // A bent cell may reach beyond its corners; points on the surface
+              // of others may be off by rounding.
+              double extent = 0.;
+              for (int d = 0; d < dim; ++d)
+                extent = std::max(extent, box.upper[d] - box.lower[d]);
+              box.grow(mesh.subcell_type[s] == SubCellType::tabulated
+                         ? .5 * extent
+                         : 2. * tolerance * extent);
+            }
+          if (n > 0)
+            {
+              nodes.reserve(2 * (n / leaf_size + 1));
+              build(0, n);
+            }
+        }
+
+        /// Sub-cell with the lowest index that contains @p point, or
+        /// invalid_index.
+        unsigned int
+        find(const Point<dim> &point) const
+        {
+          unsigned int result = invalid_index;
+          if (!nodes.empty())
+            find(0, point, result);
+          return result;
+        }
+
+      private:
+        /// How far outside, in reference coordinates, a point still belongs to
+        /// a sub-cell.
+        static constexpr double       tolerance = 1e-8;
+        static constexpr unsigned int leaf_size = 8;
+
+        struct Box
+        {
+          double lower[dim], upper[dim];
+          Box()
+          {
+            std::fill(lower, lower + dim, std::numeric_limits<double>::max());
+            std::fill(upper,
+                      upper + dim,
+                      std::numeric_limits<double>::lowest());
+          }
+          void
+          add(const double *x)
+          {
+            for (int d = 0; d < dim; ++d)
+              {
+                lower[d] = std::min(lower[d], x[d]);
+                upper[d] = std::max(upper[d], x[d]);
+              }
+          }
+          void
+          grow(const double amount)
+          {
+            for (int d = 0; d < dim; ++d)
+              {
+                lower[d] -= amount;
+                upper[d] += amount;
+              }
+          }
+          bool
+          contains(const Point<dim> &x) const
+          {
+            for (int d = 0; d < dim; ++d)
+              if (!(x[d] >= lower[d] && x[d] <= upper[d]))
+                return false;
+            return true;
+          }
+        };
+
+        struct Node
+        {
+          Box          box;
+          unsigned int begin, end; ///< leaf: range of indices
+          unsigned int right = 0;  ///< second child; the first one follows
+        };
+
+        unsigned int
+        build(const unsigned int begin, const unsigned int end)
+        {
+          const unsigned int me = nodes.size();
+          nodes.emplace_back();
+          Box box, centers;
+          for (unsigned int i = begin; i < end; ++i)
+            {
+              const Box &b = boxes[indices[i]];
+              box.add(b.lower);
+              box.add(b.upper);
+              double center[dim];
+              for (int d = 0; d < dim; ++d)
+                center[d] = b.lower[d] + b.upper[d];
+              centers.add(center);
+            }
+          nodes[me].box   = box;
+          nodes[me].begin = begin;
+          nodes[me].end   = end;
+          if (end - begin > leaf_size)
+            {
+              int axis = 0;
+              for (int d = 1; d < dim; ++d)
+                if (centers.upper[d] - centers.lower[d] >
+                    centers.upper[axis] - centers.lower[axis])
+                  axis = d;
+              const unsigned int middle = (begin + end) / 2;
+              std::nth_element(indices.begin() + begin,
+                               indices.begin() + middle,
+                               indices.begin() + end,
+                               [&](const unsigned int a, const unsigned int b) {
+                                 const double x = boxes[a].lower[axis] +
+                                                  boxes[a].upper[axis],
+                                              y = boxes[b].lower[axis] +
+                                                  boxes[b].upper[axis];
+                                 return x < y || (x == y && a < b);
+                               });
+              build(begin, middle);
+              const unsigned int right = build(middle, end);
+              nodes[me].right          = right;
+            }
+          return me;
+        }
+
+        void
+        find(const unsigned int node,
+             const Point<dim>  &point,
+             unsigned int      &result) const
+        {
+          const Node &n = nodes[node];
+          if (!n.box.contains(point))
+            return;
+          if (n.right != 0)
+            {
+              find(node + 1, point, result);
+              find(n.right, point, result);
+            }
+          else
+            for (unsigned int i = n.begin; i < n.end; ++i)
+              if (indices[i] < result && boxes[indices[i]].contains(point) &&
+                  inside(indices[i], point))
+                result = indices[i];
+        }
+
+        bool
+        inside(const unsigned int s, const Point<dim> &point) const
+        {
+          const double *const v =
+            &mesh.subcell_vertices[std::size_t(mesh.subcell_vertex_offset[s]) *
+                                   dim];
+          const SubCellType type = mesh.subcell_type[s];
+          if (type == SubCellType::tabulated)
+            {
+              const auto cell = handler.active_cell(mesh.subcell_cell[s]);
+              try
+                {
+                  const Point<dim> unit =
+                    handler.get_mapping().transform_real_to_unit_cell(cell,
+                                                                      point);
+                  return cell->reference_cell().contains_point(unit, tolerance);
+                }
+              catch (
+                const typename dealii::Mapping<dim>::ExcTransformationFailed &)
+                {
+                  // what mappings throw for points far outside
+                  return false;
+                }
+            }
+          if (type == SubCellType::simplex ||
+              type == SubCellType::parallelepiped)
+            {
+              const bool simplex = (type == SubCellType::simplex);
+              double     j[dim][3], r[3];
+              for (int k = 0; k < dim; ++k)
+                for (int d = 0; d < dim; ++d)
+                  j[k][d] = v[(simplex ? k + 1 : (1 << k)) * dim + d] - v[d];
+              for (int d = 0; d < dim; ++d)
+                r[d] = point[d] - v[d];
+              double xi[dim], sum = 0.;
+              if (!solve(j, r, xi))
+                return false;
+              for (int d = 0; d < dim; ++d)
+                {
+                  if (!(xi[d] >= -tolerance &&
+                        xi[d] <= 1. + (simplex ? dim : 1) * tolerance))
+                    return false;
+                  sum += xi[d];
+                }
+              return !simplex || sum <= 1. + dim * tolerance;
+            }
+          return inside_multilinear(v, point);
+        }
+
+        /// x = J^{-T} r, where row k of J is the derivative in direction k.
+        static bool
+        solve(const double (&j)[dim][3], const double *r, double *xi)
+        {
+          const double det = determinant(j, dim);
+          if (det == 0.)
+            return false;
+          for (int k = 0; k < dim; ++k)
+            {
+              double m[dim][3];
+              for (int a = 0; a < dim; ++a)
+                for (int d = 0; d < dim; ++d)
+                  m[a][d] = (a == k) ? r[d] : j[a][d];
+              xi[k] = determinant(m, dim) / det;
+            }
+          return true;
+        }
+
+        static bool
+        inside_multilinear(const double *v, const Point<dim> &point)
+        {
+          double c[1 << dim][3];
+          multilinear_coefficients<dim>(v, dim, c);
+          // Newton's method from the centre; in strongly distorted cells it
+          // may leave the range of the map, then once more from each corner.
+          for (int start = 0; start <= (1 << dim); ++start)
+            {
+              double xi[dim];
+              for (int d = 0; d < dim; ++d)
+                xi[d] =
+                  (start == 0) ? .5 : ((((start - 1) >> d) & 1) ? .9 : .1);
+              bool converged = false;
+              for (unsigned int i = 0; i < 25 && !converged; ++i)
+                {
+                  double x[3], j[dim][3], r[3], step[dim], length = 0.,
+                                                           size = 0.;
+                  multilinear_map<dim>(c, dim, xi, x, j);
+                  for (int d = 0; d < dim; ++d)
+                    r[d] = point[d] - x[d];
+                  if (!solve(j, r, step))
+                    break;
+                  for (int d = 0; d < dim; ++d)
+                    {
+                      xi[d] += step[d];
+                      length = std::max(length, std::abs(step[d]));
+                      size   = std::max(size, std::abs(xi[d]));
+                    }
+                  if (!(size < 1e3))
+                    break;
+                  converged = (length < .1 * tolerance);
+                }
+              if (converged)
+                {
+                  bool in = true;
+                  for (int d = 0; d < dim; ++d)
+                    in = in && xi[d] >= -tolerance && xi[d] <= 1. + tolerance;
+                  if (in)
+                    return true;
+                  // A convex cell's map is one-to-one near the cell: a first
+                  // solution outside, but near, is the only one.
+                  if (start == 0)
+                    {
+                      double distance = 0.;
+                      for (int d = 0; d < dim; ++d)
+                        distance = std::max(distance, std::abs(xi[d] - .5));
+                      if (distance < 1.)
+                        return false;
+                    }
+                }
+            }
+          return false;
+        }
+
+        const AgglomerationHandler<dim> &handler;
+        const PolytopicMesh<dim>        &mesh;
+        std::vector<Box>                 boxes;
+        std::vector<unsigned int>        indices;
+        std::vector<Node>                nodes;
+      };
+
+      /// Errors at the points of one batch.
+      template <int dim>
+      struct ErrorBatch
+      {
+        ErrorBatch(const PolytopeEvaluator<dim> &evaluator,
+                   const Function<dim>          &exact)
+          : evaluator(evaluator)
+          , exact(exact)
+          , n_components(exact.n_components)
+        {}
+
+        /// Fills value[c * n + q] and gradient[d][c * n + q] with discrete
+        /// minus exact function at the points of @p batch in @p polytope.
+        void
+        compute(const QuadratureBatch<dim> &batch,
+                const unsigned int          polytope,
+                const double               *u,
+                const unsigned int          n_basis,
+                const bool                  with_values,
+                const bool                  with_gradients)
+        {
+          const unsigned int n = batch.size();
+          copy_points(batch, points);
+          value.resize(n * n_components);
+          if (with_gradients)
+            for (int d = 0; d < dim; ++d)
+              gradient[d].resize(n * n_components);
+          for (unsigned int c = 0; c < n_components; ++c)
+            {
+              std::array<double *, dim> g;
+              for (int d = 0; d < dim; ++d)
+                g[d] = with_gradients ? gradient[d].data() + c * n : nullptr;
+              evaluator.evaluate(polytope,
+                                 u + c * n_basis,
+                                 n,
+                                 batch.pointers(),
+                                 value.data() + c * n,
+                                 with_gradients ? &g : nullptr);
+            }
+          if (with_values)
+            {
+              exact.values(points, exact_values);
+              for (std::size_t i = 0; i < value.size(); ++i)
+                value[i] -= exact_values[i];
+            }
+          if (with_gradients)
+            {
+              exact.gradients(points, exact_gradients);
+              for (int d = 0; d < dim; ++d)
+                for (std::size_t i = 0; i < value.size(); ++i)
+                  gradient[d][i] -= exact_gradients[i][d];
+            }
+        }
+
+        const PolytopeEvaluator<dim>        &evaluator;
+        FunctionBatch<dim>                   exact;
+        const unsigned int                   n_components;
+        std::vector<double>                  value;
+        std::array<std::vector<double>, dim> gradient;
+        std::vector<Point<dim>>              points;
+        std::vector<double>                  exact_values;
+        std::vector<Tensor<1, dim>>          exact_gradients;
+      };
+
+      /// Arrays that a form's volume blocks point to.
+      template <int dim>
+      class VolumeArrays
+      {
+      public:
+        explicit VolumeArrays(const VolumeStructure &structure)
+          : structure(structure)
+        {}
+
+        void
+        reinit(const std::size_t n)
+        {
+          const unsigned int n_a =
+            structure.diffusion == DiffusionType::none
+              ? 0
+              : (structure.diffusion == DiffusionType::isotropic ? 1
+                                                                 : dim * dim);
+          const unsigned int n_arrays =
+            n_a + (structure.beta ? dim : 0) + (structure.b ? dim : 0) +
+            (structure.c ? 1 : 0) + (structure.f ? 1 : 0);
+          memory.assign(n * n_arrays, 0.);
+          double *next = memory.data();
+          auto    take = [&](const bool present) {
+            double *const result = present ? next : nullptr;
+            next += present ? n : 0;
+            return result;
+          };
+          for (unsigned int i = 0; i < dim * dim; ++i)
+            blocks.a[i] = take(i < n_a);
+          for (int d = 0; d < dim; ++d)
+            blocks.beta[d] = take(structure.beta);
+          for (int d = 0; d < dim; ++d)
+            blocks.b[d] = take(structure.b);
+          blocks.c = take(structure.c);
+          blocks.f = take(structure.f);
+        }
+
+        VolumeBlocks<dim> blocks;
+
+      private:
+        const VolumeStructure structure;
+        std::vector<double>   memory;
+      };
+
+      /// Arrays that a form's facet blocks point to.
+      template <int dim>
+      class FacetArrays
+      {
+      public:
+        explicit FacetArrays(const FacetStructure &structure)
+          : structure(structure)
+        {}
+
+        void
+        reinit(const std::size_t n, const bool boundary)
+        {
+          const unsigned int n_sides = boundary ? 1 : 2;
+          const unsigned int n_arrays =
+            n_sides *
+              (1 + (structure.b ? dim : 0) + (structure.beta ? dim : 0)) +
+            ((boundary && structure.rhs) ? 1 + dim : 0);
+          memory.assign(n * n_arrays, 0.);
+          double *next = memory.data();
+          auto    take = [&](const bool present) {
+            double *const result = present ? next : nullptr;
+            next += present ? n : 0;
+            return result;
+          };
+          for (unsigned int t = 0; t < 2; ++t)
+            {
+              for (int d = 0; d < dim; ++d)
+                blocks.b[t][d] = take(t < n_sides && structure.b);
+              for (int d = 0; d < dim; ++d)
+                blocks.beta[t][d] = take(t < n_sides && structure.beta);
+              blocks.c[t] = take(t < n_sides);
+            }
+          blocks.r = take(boundary && structure.rhs);
+          for (int d = 0; d < dim; ++d)
+            blocks.s[d] = take(boundary && structure.rhs);
+        }
+
+        FacetBlocks<dim> blocks;
+
+      private:
+        const FacetStructure structure;
+        std::vector<double>  memory;
+      };
+
+      /// Largest degree on the two sides of an interface.
+      template <int dim>
+      unsigned int
+      interface_degree(const PolytopicMesh<dim> &mesh, const unsigned int i)
+      {
+        const unsigned int k0 = mesh.interface_polytope[2 * i],
+                           k1 = mesh.interface_polytope[2 * i + 1];
+        return k1 == invalid_index ? mesh.degree[k0]
+                                   : std::max(mesh.degree[k0], mesh.degree[k1]);
+      }
+    } // namespace
+
+
+
+    template <int dim, typename VectorType>
+    void
+    interpolate(const AgglomerationHandler<dim> &handler,
+                const Function<dim>             &function,
+                VectorType                      &vector)
+    {
+      check_handler(handler);
+      check_function(handler, function);
+      const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopeEvaluator<dim> evaluator(handler);
+      double *const                u = vector_data(vector, handler.n_dofs());
+      const unsigned int           n_components = handler.n_components();
+
+      dealii::parallel::apply_to_subranges(
+        0U,
+        mesh.n_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          FunctionBatch<dim>      batch(function);
+          RuleCache               rules;
+          std::vector<Point<dim>> points;
+          std::vector<double>     values, phi;
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              const unsigned int   n   = mesh.n_basis[k];
+              const double *const  box = &mesh.box[std::size_t(k) * 2 * dim];
+              const ReferenceRule &rule =
+                rules.get(false, dim, 2 * mesh.degree[k] + 1);
+              points.resize(rule.n_points);
+              double volume = 1.;
+              for (int d = 0; d < dim; ++d)
+                {
+                  volume *= box[dim + d] - box[d];
+                  for (unsigned int q = 0; q < rule.n_points; ++q)
+                    points[q][d] =
+                      box[d] + (box[dim + d] - box[d]) *
+                                 rule.points[d * rule.n_points + q];
+                }
+              batch.values(points, values);
+              check_finite(values, points);
+              phi.resize(n);
+              double *const u_k = u + mesh.dof_offset[k];
+              std::fill(u_k, u_k + n * n_components, 0.);
+              for (unsigned int q = 0; q < rule.n_points; ++q)
+                {
+                  evaluator.basis(k, &points[q][0], phi.data());
+                  for (unsigned int c = 0; c < n_components; ++c)
+                    {
+                      const double f = values[c * rule.n_points + q] *
+                                       rule.weights[q] * volume;
+                      for (unsigned int i = 0; i < n; ++i)
+                        u_k[c * n + i] += f * phi[i];
+                    }
+                }
+            }
+        },
+        64);
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    project(const AgglomerationHandler<dim> &handler,
+            const Function<dim>             &function,
+            VectorType                      &vector,
+            const unsigned int               extra_order)
+    {
+      check_handler(handler);
+      check_function(handler, function);
+      handler.tabulate(extra_order);
+      const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopeEvaluator<dim> evaluator(handler);
+      double *const                u = vector_data(vector, handler.n_dofs());
+      const unsigned int           n_components = handler.n_components();
+
+      dealii::parallel::apply_to_subranges(
+        0U,
+        mesh.n_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          FunctionBatch<dim>      f(function);
+          QuadratureBatch<dim>    batch;
+          std::vector<Point<dim>> points;
+          std::vector<double>     values, phi, m, diagonal;
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              const unsigned int n = mesh.n_basis[k];
+              phi.resize(n);
+              diagonal.resize(n);
+              m.assign(std::size_t(n) * n, 0.);
+              double *const u_k = u + mesh.dof_offset[k];
+              std::fill(u_k, u_k + n * n_components, 0.);
+              for (unsigned int s = mesh.subcell_offset[k];
+                   s < mesh.subcell_offset[k + 1];)
+                {
+                  batch.clear();
+                  for (; s < mesh.subcell_offset[k + 1] &&
+                         batch.size() < batch_size;
+                       ++s)
+                    batch.add_subcell(mesh,
+                                      s,
+                                      2 * mesh.degree[k] + extra_order);
+                  copy_points(batch, points);
+                  f.values(points, values);
+                  check_finite(values, points);
+                  for (unsigned int q = 0; q < batch.size(); ++q)
+                    {
+                      evaluator.basis(k, &points[q][0], phi.data());
+                      const double w = batch.weight[q];
+                      for (unsigned int i = 0; i < n; ++i)
+                        {
+                          const double  w_phi = w * phi[i];
+                          double *const row   = &m[std::size_t(i) * n];
+                          for (unsigned int j = i; j < n; ++j)
+                            row[j] += w_phi * phi[j];
+                        }
+                      for (unsigned int c = 0; c < n_components; ++c)
+                        {
+                          const double w_f =
+                            w * values[std::size_t(c) * batch.size() + q];
+                          for (unsigned int i = 0; i < n; ++i)
+                            u_k[c * n + i] += w_f * phi[i];
+                        }
+                    }
+                }
+              solve_cholesky(n, m.data(), n_components, u_k, diagonal.data());
+            }
+        },
+        16);
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    point_values(const AgglomerationHandler<dim>     &handler,
+                 const VectorType                    &vector,
+                 const std::vector<Point<dim>>       &points,
+                 std::vector<dealii::Vector<double>> &values)
+    {
+      check_handler(handler);
+      const double *const          u    = vector_data(vector, handler.n_dofs());
+      const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopeEvaluator<dim> evaluator(handler);
+      const SubCellTree<dim>       tree(handler);
+      const unsigned int           n_components = handler.n_components();
+      values.resize(points.size());
+
+      // subcell_offset is sorted: the polytope of a sub-cell is found by
+      // bisection.
+      auto polytope_of = [&](const unsigned int s) {
+        return static_cast<unsigned int>(
+          std::upper_bound(mesh.subcell_offset.begin(),
+                           mesh.subcell_offset.end(),
+                           s) -
+          mesh.subcell_offset.begin() - 1);
+      };
+
+      std::vector<unsigned char> missing(points.size(), 0);
+      dealii::parallel::apply_to_subranges(
+        std::size_t(0),
+        points.size(),
+        [&](const std::size_t begin, const std::size_t end) {
+          for (std::size_t q = begin; q < end; ++q)
+            {
+              const unsigned int s = tree.find(points[q]);
+              if (s == invalid_index)
+                {
+                  missing[q] = 1;
+                  continue;
+                }
+              const unsigned int              k = polytope_of(s);
+              std::array<const double *, dim> x;
+              for (int d = 0; d < dim; ++d)
+                x[d] = &points[q][d];
+              values[q].reinit(n_components);
+              for (unsigned int c = 0; c < n_components; ++c)
+                evaluator.evaluate(k,
+                                   u + mesh.dof_offset[k] +
+                                     std::size_t(c) * mesh.n_basis[k],
+                                   1,
+                                   x,
+                                   &values[q][c],
+                                   nullptr);
+            }
+        },
+        64);
+      for (std::size_t q = 0; q < points.size(); ++q)
+        if (missing[q] != 0)
+          {
+            std::string text;
+            for (int d = 0; d < dim; ++d)
+              text += (d > 0 ? ", " : "") + std::to_string(points[q][d]);
+            AssertThrow(false, ExcPointNotInside(text));
+          }
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    point_value(const AgglomerationHandler<dim> &handler,
+                const VectorType                &vector,
+                const Point<dim>                &point,
+                dealii::Vector<double>          &value)
+    {
+      std::vector<dealii::Vector<double>> values(1);
+      point_values(handler, vector, std::vector<Point<dim>>(1, point), values);
+      value = values[0];
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    integrate_difference(const AgglomerationHandler<dim> &handler,
+                         const VectorType                &solution,
+                         const Function<dim>             &exact,
+                         dealii::Vector<float>           &difference,
+                         const NormType                   norm,
+                         const unsigned int               extra_order)
+    {
+      const bool gradients =
+        (norm == NormType::H1_seminorm || norm == NormType::H1_norm);
+      AssertThrow(gradients || norm == NormType::mean ||
+                    norm == NormType::L1_norm || norm == NormType::L2_norm ||
+                    norm == NormType::Linfty_norm,
+                  dealii::ExcMessage(
+                    "integrate_difference() knows mean, L1_norm, L2_norm, "
+                    "Linfty_norm, H1_seminorm and H1_norm; use one of these."));
+      check_handler(handler);
+      check_function(handler, exact);
+      handler.tabulate(extra_order);
+      const double *const          u = vector_data(solution, handler.n_dofs());
+      const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopeEvaluator<dim> evaluator(handler);
+      const unsigned int           n_components = handler.n_components();
+
+      const std::vector<WorkItem> items = work_items(mesh, 64);
+      std::vector<double>         partial(items.size());
+      dealii::parallel::apply_to_subranges(
+        std::size_t(0),
+        items.size(),
+        [&](const std::size_t begin, const std::size_t end) {
+          QuadratureBatch<dim> batch;
+          ErrorBatch<dim>      error(evaluator, exact);
+          for (std::size_t item = begin; item < end; ++item)
+            {
+              const unsigned int k = items[item].polytope;
+              const unsigned int order =
+                std::max(2 * mesh.degree[k] + extra_order, 1U);
+              double sum = 0.;
+              for (unsigned int s = items[item].begin; s < items[item].end;)
+                {
+                  batch.clear();
+                  for (; s < items[item].end && batch.size() < batch_size; ++s)
+                    batch.add_subcell(mesh, s, order);
+                  error.compute(batch,
+                                k,
+                                u + mesh.dof_offset[k],
+                                mesh.n_basis[k],
+                                norm != NormType::H1_seminorm,
+                                gradients);
+                  const unsigned int n = batch.size();
+                  for (unsigned int c = 0; c < n_components; ++c)
+                    for (unsigned int q = 0; q < n; ++q)
+                      {
+                        const double      w = batch.weight[q];
+                        const std::size_t i = std::size_t(c) * n + q;
+                        const double      e = error.value[i];
+                        switch (norm)
+                          {
+                            case NormType::mean:
+                              sum -= w * e;
+                              break;
+                            case NormType::L1_norm:
+                              sum += w * std::abs(e);
+                              break;
+                            case NormType::Linfty_norm:
+                              sum = std::max(sum, std::abs(e));
+                              break;
+                            default:
+                              if (norm != NormType::H1_seminorm)
+                                sum += w * e * e;
+                              if (gradients)
+                                for (int d = 0; d < dim; ++d)
+                                  sum += w * error.gradient[d][i] *
+                                         error.gradient[d][i];
+                          }
+                      }
+                }
+              partial[item] = sum;
+            }
+        },
+        8);
+
+      std::vector<double> total(mesh.n_polytopes(), 0.);
+      for (std::size_t item = 0; item < items.size(); ++item)
+        {
+          double &t = total[items[item].polytope];
+          t         = norm == NormType::Linfty_norm ? std::max(t, partial[item])
+                                                    : t + partial[item];
+        }
+      const bool root = (gradients || norm == NormType::L2_norm);
+      difference.reinit(mesh.n_polytopes(), true);
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        difference[k] =
+          static_cast<float>(root ? std::sqrt(total[k]) : total[k]);
+    }
+
+
+
+    double
+    compute_global_error(const dealii::Vector<float> &difference,
+                         const NormType               norm)
+    {
+      double sum = 0.;
+      for (const float d : difference)
+        {
+          const double e = d;
+          switch (norm)
+            {
+              case NormType::mean:
+              case NormType::L1_norm:
+                sum += e;
+                break;
+              case NormType::Linfty_norm:
+                sum = std::max(sum, e);
+                break;
+              case NormType::L2_norm:
+              case NormType::H1_seminorm:
+              case NormType::H1_norm:
+                sum += e * e;
+                break;
+              default:
+                AssertThrow(
+                  false,
+                  dealii::ExcMessage(
+                    "compute_global_error() knows mean, L1_norm, L2_norm, "
+                    "Linfty_norm, H1_seminorm and H1_norm; use one of these."));
+            }
+        }
+      return (norm == NormType::L2_norm || norm == NormType::H1_seminorm ||
+              norm == NormType::H1_norm)
+               ? std::sqrt(sum)
+               : sum;
+    }
+
+
+
+    namespace
+    {
+      /// Squares of the norms, per piece of work.
+      struct Squares
+      {
+        double L2 = 0., H1 = 0., energy = 0.;
+      };
+
+      /// Volume terms of compute_errors() on one batch of whole sub-cells.
+      template <int dim>
+      class VolumeErrors
+      {
+      public:
+        VolumeErrors(const PolytopicMesh<dim>     &mesh,
+                     const Form<dim>              &form,
+                     const PolytopeEvaluator<dim> &evaluator,
+                     const Function<dim>          &exact)
+          : mesh(mesh)
+          , form(form)
+          , structure(form.volume_structure())
+          , arrays(structure)
+          , error(evaluator, exact)
+        {}
+
+        void
+        add(const QuadratureBatch<dim> &batch,
+            const unsigned int          k,
+            const double               *u,
+            Squares                    &sum)
+        {
+          const unsigned int n = batch.size();
+          error.compute(batch, k, u, mesh.n_basis[k], true, true);
+          material.resize(n);
+          for (unsigned int q = 0; q < n; ++q)
+            material[q] = mesh.subcell_material[batch.entity[q]];
+          PointBatch<dim> points;
+          points.n_points = n;
+          for (int d = 0; d < dim; ++d)
+            points.x[d] = batch.x[d].data();
+          points.subcell  = batch.entity.data();
+          points.material = material.data();
+          arrays.reinit(n);
+          const VolumeBlocks<dim> &blocks = arrays.blocks;
+          if (structure.b || structure.beta || structure.c)
+            form.evaluate_volume(points, arrays.blocks);
+          else if (structure.diffusion != DiffusionType::none)
+            form.evaluate_diffusion(points, arrays.blocks.a);
+
+          reaction.assign(n, 0.);
+          if (structure.c)
+            std::copy(blocks.c, blocks.c + n, reaction.begin());
+          if (structure.b || structure.beta)
+            subtract_half_divergence(batch);
+
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              const double w = batch.weight[q], e = error.value[q];
+              double       g_g = 0., g_a_g = 0.;
+              for (int d = 0; d < dim; ++d)
+                g_g += error.gradient[d][q] * error.gradient[d][q];
+              if (structure.diffusion == DiffusionType::isotropic)
+                g_a_g = blocks.a[0][q] * g_g;
+              else if (structure.diffusion == DiffusionType::tensor)
+                for (int i = 0; i < dim; ++i)
+                  for (int j = 0; j < dim; ++j)
+                    g_a_g += error.gradient[i][q] * blocks.a[i * dim + j][q] *
+                             error.gradient[j][q];
+              sum.L2 += w * e * e;
+              sum.H1 += w * g_g;
+              sum.energy +=
+                w * (std::max(g_a_g, 0.) + std::max(reaction[q], 0.) * e * e);
+            }
+        }
+
+      private:
+        /// Divergence of b + beta by a least-squares linear fit on each
+        /// sub-cell.
+        void
+        subtract_half_divergence(const QuadratureBatch<dim> &batch)
+        {
+          const unsigned int n = batch.size();
+          for (unsigned int begin = 0, end = 0; begin < n; begin = end)
+            {
+              while (end < n && batch.entity[end] == batch.entity[begin])
+                ++end;
+              double sum = 0., mean_x[dim] = {}, mean_b[dim] = {};
+              auto   field = [&](const int d, const unsigned int q) {
+                return (structure.b ? arrays.blocks.b[d][q] : 0.) +
+                       (structure.beta ? arrays.blocks.beta[d][q] : 0.);
+              };
+              for (unsigned int q = begin; q < end; ++q)
+                {
+                  const double w = batch.weight[q];
+                  sum += w;
+                  for (int d = 0; d < dim; ++d)
+                    {
+                      mean_x[d] += w * batch.x[d][q];
+                      mean_b[d] += w * field(d, q);
+                    }
+                }
+              for (int d = 0; d < dim; ++d)
+                {
+                  mean_x[d] /= sum;
+                  mean_b[d] /= sum;
+                }
+              // C_ij = int x_i x_j, G_ij = int x_i b_j; divergence =
+              // trace(C^{-1} G)
+              double c[dim][3] = {}, g[dim][dim] = {};
+              for (unsigned int q = begin; q < end; ++q)
+                for (int i = 0; i < dim; ++i)
+                  {
+                    const double x =
+                      batch.weight[q] * (batch.x[i][q] - mean_x[i]);
+                    for (int j = 0; j < dim; ++j)
+                      {
+                        c[i][j] += x * (batch.x[j][q] - mean_x[j]);
+                        g[i][j] += x * (field(j, q) - mean_b[j]);
+                      }
+                  }
+              const double det        = determinant(c, dim);
+              double       divergence = 0.;
+              if (det > 0.)
+                for (int j = 0; j < dim; ++j)
+                  {
+                    // component j of C^{-1} applied to column j of G
+                    double m[dim][3];
+                    for (int i = 0; i < dim; ++i)
+                      for (int l = 0; l < dim; ++l)
+                        m[i][l] = (l == j) ? g[i][j] : c[i][l];
+                    divergence += determinant(m, dim) / det;
+                  }
+              for (unsigned int q = begin; q < end; ++q)
+                reaction[q] -= .5 * divergence;
+            }
+        }
+
+        const PolytopicMesh<dim> &mesh;
+        const Form<dim>          &form;
+        const VolumeStructure     structure;
+        VolumeArrays<dim>         arrays;
+        ErrorBatch<dim>           error;
+        std::vector<unsigned int> material;
+        std::vector<double>       reaction;
+      };
+
+      /// Facet terms of compute_errors() for several interfaces at once, all
+      /// interior or all of one boundary id.
+      template <int dim>
+      class FacetErrors
+      {
+      public:
+        FacetErrors(const PolytopicMesh<dim>     &mesh,
+                    const Form<dim>              &form,
+                    const std::vector<double>    &sigma,
+                    const PolytopeEvaluator<dim> &evaluator,
+                    const Function<dim>          &exact,
+                    const double                 *u,
+                    const unsigned int            extra_order)
+          : mesh(mesh)
+          , form(form)
+          , sigma(sigma)
+          , evaluator(evaluator)
+          , exact(exact)
+          , u(u)
+          , extra_order(extra_order)
+          , structure(form.volume_structure())
+          , volume_arrays(structure)
+          , facet_arrays{FacetArrays<dim>(form.facet_structure()),
+                         FacetArrays<dim>(form.facet_structure())}
+        {}
+
+        /// Interfaces [begin, end).
+        double
+        compute(const unsigned int begin, const unsigned int end)
+        {
+          double sum = 0.;
+          for (unsigned int i = begin; i < end;)
+            {
+              // as many alike interfaces as make a batch
+              const unsigned int id = mesh.interface_boundary_id[i];
+              batch.clear();
+              ranges.clear();
+              for (; i < end && mesh.interface_boundary_id[i] == id &&
+                     batch.size() < batch_size;
+                   ++i)
+                {
+                  const unsigned int first = batch.size();
+                  const unsigned int order =
+                    std::max(2 * interface_degree(mesh, i) + extra_order, 1U);
+                  for (unsigned int f = mesh.facet_offset[i];
+                       f < mesh.facet_offset[i + 1];
+                       ++f)
+                    batch.add_facet(mesh, f, order);
+                  ranges.push_back({i, first, batch.size()});
+                }
+              sum += (id == invalid_index) ? interior() : boundary(id);
+            }
+          return sum;
+        }
+
+      private:
+        /// Entries that both sides' batches share.
+        void
+        common(FacetPointBatch<dim> &points)
+        {
+          const unsigned int n = batch.size();
+          points.n_points      = n;
+          penalty.resize(n);
+          for (unsigned int q = 0; q < n; ++q)
+            penalty[q] = sigma.empty() ? 0. : sigma[batch.entity[q]];
+          points.sigma = penalty.data();
+        }
+
+        void
+        sides()
+        {
+          const unsigned int n = batch.size();
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              subcell[side].resize(n);
+              material[side].resize(n);
+              for (unsigned int q = 0; q < n; ++q)
+                {
+                  const unsigned int s =
+                    mesh.facet_subcell[2 * batch.entity[q] + side];
+                  subcell[side][q] = s;
+                  material[side][q] =
+                    s == invalid_index ? 0 : mesh.subcell_material[s];
+                }
+            }
+        }
+
+        double
+        interior()
+        {
+          const unsigned int n = batch.size();
+          sides();
+          // Side 1 may see the points elsewhere, and always with the opposite
+          // normal.
+          for (int d = 0; d < dim; ++d)
+            {
+              other_x[d]      = batch.x[d];
+              other_normal[d] = batch.normal[d];
+              for (double &c : other_normal[d])
+                c = -c;
+            }
+          jump.resize(n);
+          other.resize(n);
+          for (const Range &r : ranges)
+            {
+              const unsigned int shift = mesh.interface_shift[r.interface];
+              if (shift != 0)
+                for (int d = 0; d < dim; ++d)
+                  for (unsigned int q = r.begin; q < r.end; ++q)
+                    other_x[d][q] += mesh.shift[shift * dim + d];
+              if (r.end == r.begin)
+                continue;
+              const unsigned int k0 = mesh.interface_polytope[2 * r.interface],
+                                 k1 =
+                                   mesh.interface_polytope[2 * r.interface + 1];
+              std::array<const double *, dim> x;
+              for (int d = 0; d < dim; ++d)
+                x[d] = other_x[d].data() + r.begin;
+              evaluator.evaluate(k0,
+                                 u + mesh.dof_offset[k0],
+                                 r.end - r.begin,
+                                 batch.pointers(r.begin),
+                                 jump.data() + r.begin,
+                                 nullptr);
+              evaluator.evaluate(k1,
+                                 u + mesh.dof_offset[k1],
+                                 r.end - r.begin,
+                                 x,
+                                 other.data() + r.begin,
+                                 nullptr);
+            }
+
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              FacetPointBatch<dim> points;
+              common(points);
+              for (int d = 0; d < dim; ++d)
+                {
+                  points.x[d] = (side == 0 ? batch.x : other_x)[d].data();
+                  points.neighbor_x[d] =
+                    (side == 0 ? other_x : batch.x)[d].data();
+                  points.normal[d] =
+                    (side == 0 ? batch.normal : other_normal)[d].data();
+                }
+              points.subcell           = subcell[side].data();
+              points.material          = material[side].data();
+              points.neighbor_subcell  = subcell[1 - side].data();
+              points.neighbor_material = material[1 - side].data();
+              points.boundary_id       = invalid_index;
+              facet_arrays[side].reinit(n, false);
+              form.evaluate_interior_facets(points, facet_arrays[side].blocks);
+            }
+          const FacetBlocks<dim> &b0 = facet_arrays[0].blocks,
+                                 &b1 = facet_arrays[1].blocks;
+          double sum                 = 0.;
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              const double weight =
+                .25 * (b0.c[0][q] + b1.c[0][q] - b0.c[1][q] - b1.c[1][q]);
+              const double j = jump[q] - other[q];
+              sum += batch.weight[q] * std::max(weight, 0.) * j * j;
+            }
+          return sum;
+        }
+
+        double
+        boundary(const unsigned int id)
+        {
+          const unsigned int n = batch.size();
+          sides();
+          jump.resize(n);
+          for (const Range &r : ranges)
+            if (r.end > r.begin)
+              {
+                const unsigned int k0 =
+                  mesh.interface_polytope[2 * r.interface];
+                evaluator.evaluate(k0,
+                                   u + mesh.dof_offset[k0],
+                                   r.end - r.begin,
+                                   batch.pointers(r.begin),
+                                   jump.data() + r.begin,
+                                   nullptr);
+              }
+          copy_points(batch, exact_points);
+          exact.values(exact_points, exact_values);
+
+          FacetPointBatch<dim> points;
+          common(points);
+          for (int d = 0; d < dim; ++d)
+            {
+              points.x[d]          = batch.x[d].data();
+              points.neighbor_x[d] = nullptr;
+              points.normal[d]     = batch.normal[d].data();
+            }
+          points.subcell     = subcell[0].data();
+          points.material    = material[0].data();
+          points.boundary_id = id;
+          facet_arrays[0].reinit(n, true);
+          form.evaluate_boundary_facets(points, facet_arrays[0].blocks);
+          normal_flow.assign(n, 0.);
+          if (structure.b || structure.beta)
+            {
+              volume_arrays.reinit(n);
+              form.evaluate_volume(points, volume_arrays.blocks);
+              for (int d = 0; d < dim; ++d)
+                for (unsigned int q = 0; q < n; ++q)
+                  normal_flow[q] +=
+                    batch.normal[d][q] *
+                    ((structure.b ? volume_arrays.blocks.b[d][q] : 0.) +
+                     (structure.beta ? volume_arrays.blocks.beta[d][q] : 0.));
+            }
+          double sum = 0.;
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              const double weight =
+                facet_arrays[0].blocks.c[0][q] + .5 * normal_flow[q];
+              const double e = jump[q] - exact_values[q];
+              sum += batch.weight[q] * std::max(weight, 0.) * e * e;
+            }
+          return sum;
+        }
+
+        struct Range
+        {
+          unsigned int interface, begin, end;
+        };
+
+        const PolytopicMesh<dim>                &mesh;
+        const Form<dim>                         &form;
+        const std::vector<double>               &sigma;
+        const PolytopeEvaluator<dim>            &evaluator;
+        FunctionBatch<dim>                       exact;
+        const double *const                      u;
+        const unsigned int                       extra_order;
+        const VolumeStructure                    structure;
+        VolumeArrays<dim>                        volume_arrays;
+        FacetArrays<dim>                         facet_arrays[2];
+        QuadratureBatch<dim>                     batch;
+        std::vector<Range>                       ranges;
+        std::array<std::vector<unsigned int>, 2> subcell, material;
+        std::array<std::vector<double>, dim>     other_x, other_normal;
+        std::vector<double>     penalty, jump, other, normal_flow, exact_values;
+        std::vector<Point<dim>> exact_points;
+      };
+    } // namespace
+
+
+
+    template <int dim, typename VectorType>
+    ErrorNorms
+    compute_errors(const AgglomerationHandler<dim> &handler,
+                   const Form<dim>                 &form,
+                   const std::vector<double>       &sigma,
+                   const VectorType                &solution,
+                   const Function<dim>             &exact,
+                   const unsigned int               extra_order)
+    {
+      check_handler(handler);
+      check_function(handler, exact);
+      AssertThrow(handler.n_components() == 1,
+                  dealii::ExcMessage(
+                    "compute_errors() is for scalar problems; for several "
+                    "components use integrate_difference()."));
+      handler.tabulate(extra_order);
+      const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
+      const FacetStructure      facets = form.facet_structure();
+      AssertThrow(sigma.size() == mesh.n_facets() ||
+                    (sigma.empty() && !(facets.facets && facets.penalty)),
+                  dealii::ExcMessage(
+                    "compute_errors() needs the penalty of every facet; pass "
+                    "what PolytopicAssembler::penalty() returns for this form "
+                    "and handler."));
+      const double *const          u = vector_data(solution, handler.n_dofs());
+      const PolytopeEvaluator<dim> evaluator(handler);
+
+      const std::vector<WorkItem> items = work_items(mesh, 64);
+      std::vector<Squares>        partial(items.size());
+      dealii::parallel::apply_to_subranges(
+        std::size_t(0),
+        items.size(),
+        [&](const std::size_t begin, const std::size_t end) {
+          QuadratureBatch<dim> batch;
+          VolumeErrors<dim>    errors(mesh, form, evaluator, exact);
+          for (std::size_t item = begin; item < end; ++item)
+            {
+              const unsigned int k = items[item].polytope;
+              // at least dim + 1 points, for the divergence
+              const unsigned int order =
+                std::max(2 * mesh.degree[k] + extra_order, 2U);
+              Squares sum;
+              for (unsigned int s = items[item].begin; s < items[item].end;)
+                {
+                  batch.clear();
+                  for (; s < items[item].end && batch.size() < batch_size; ++s)
+                    batch.add_subcell(mesh, s, order);
+                  errors.add(batch, k, u + mesh.dof_offset[k], sum);
+                }
+              partial[item] = sum;
+            }
+        },
+        8);
+      Squares total;
+      for (const Squares &s : partial)
+        {
+          total.L2 += s.L2;
+          total.H1 += s.H1;
+          total.energy += s.energy;
+        }
+
+      if (facets.facets)
+        {
+          // Pieces of interfaces of fixed size.
+          const unsigned int  piece = 64, n_interfaces = mesh.n_interfaces();
+          std::vector<double> sums((n_interfaces + piece - 1) / piece);
+          dealii::parallel::apply_to_subranges(
+            std::size_t(0),
+            sums.size(),
+            [&](const std::size_t begin, const std::size_t end) {
+              FacetErrors<dim> errors(
+                mesh, form, sigma, evaluator, exact, u, extra_order);
+              for (std::size_t i = begin; i < end; ++i)
+                sums[i] = errors.compute(i * piece,
+                                         std::min<unsigned int>((i + 1) * piece,
+                                                                n_interfaces));
+            },
+            2);
+          for (const double s : sums)
+            total.energy += s;
+        }
+
+      ErrorNorms result;
+      result.L2          = std::sqrt(total.L2);
+      result.H1_seminorm = std::sqrt(total.H1);
+      result.dG          = std::sqrt(total.energy);
+      return result;
+    }
+
+
+
+#define TESSELLA_INSTANTIATE_VECTOR(dim, VectorType)                         \
+  template void interpolate<dim, VectorType>(                                \
+    const AgglomerationHandler<dim> &, const Function<dim> &, VectorType &); \
+  template void project<dim, VectorType>(const AgglomerationHandler<dim> &,  \
+                                         const Function<dim> &,              \
+                                         VectorType &,                       \
+                                         const unsigned int);                \
+  template void point_value<dim, VectorType>(                                \
+    const AgglomerationHandler<dim> &,                                       \
+    const VectorType &,                                                      \
+    const Point<dim> &,                                                      \
+    dealii::Vector<double> &);                                               \
+  template void point_values<dim, VectorType>(                               \
+    const AgglomerationHandler<dim> &,                                       \
+    const VectorType &,                                                      \
+    const std::vector<Point<dim>> &,                                         \
+    std::vector<dealii::Vector<double>> &);                                  \
+  template void integrate_difference<dim, VectorType>(                       \
+    const AgglomerationHandler<dim> &,                                       \
+    const VectorType &,                                                      \
+    const Function<dim> &,                                                   \
+    dealii::Vector<float> &,                                                 \
+    const NormType,                                                          \
+    const unsigned int);                                                     \
+  template ErrorNorms compute_errors<dim, VectorType>(                       \
+    const AgglomerationHandler<dim> &,                                       \
+    const Form<dim> &,                                                       \
+    const std::vector<double> &,                                             \
+    const VectorType &,                                                      \
+    const Function<dim> &,                                                   \
+    const unsigned int);
+
+#define TESSELLA_INSTANTIATE(dim)                          \
+  TESSELLA_INSTANTIATE_VECTOR(dim, dealii::Vector<double>) \
+  TESSELLA_INSTANTIATE_TRILINOS(dim)
+
+#ifdef DEAL_II_WITH_TRILINOS
+#  define TESSELLA_INSTANTIATE_TRILINOS(dim) \
+    TESSELLA_INSTANTIATE_VECTOR(dim, dealii::TrilinosWrappers::MPI::Vector)
+#else
+#  define TESSELLA_INSTANTIATE_TRILINOS(dim)
+#endif
+
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
+  } // namespace VectorTools
+} // namespace Tessella
