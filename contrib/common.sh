@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What check.sh and demo.sh share; sourced, not run.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+start_time=$SECONDS
+
+# say TEXT: a headline with the time since the start.
+say() {
+  local t=$((SECONDS - start_time))
+  printf '\n==== [%02d:%02d] %s\n' $((t / 60)) $((t % 60)) "$*"
+}
+
+fail() {
+  echo "$(basename "$0"): $*" >&2
+  exit 1
+}
+
+# need_packages PACKAGE...: installs those that are missing, with apt-get. Does
+# nothing, and needs no rights, when all are there.
+need_packages() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "This is not Debian or Ubuntu: taking for granted that what the" \
+      "packages $* contain is installed."
+    return
+  fi
+  local package missing=()
+  for package; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
+      grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || fail "these packages are missing, and there" \
+      "is no sudo to install them as another user than root: ${missing[*]}"
+    sudo=(sudo)
+  fi
+  say "Installing packages: ${missing[*]}"
+  "${sudo[@]}" apt-get update ||
+    fail "apt-get update failed: see its message above."
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends "${missing[@]}" ||
+    fail "apt-get could not install ${missing[*]}: see its message above."
+}
+
+# Compilers need up to 1.5 GB each for sources with deal.II's headers.
+number_of_jobs() {
+  local jobs memory
+  jobs=$(nproc)
+  memory=$(awk '/MemAvailable/ { print int($2 / 1500000) }' /proc/meminfo)
+  [ "${memory:-1}" -lt "$jobs" ] && jobs=$memory
+  [ "$jobs" -lt 1 ] && jobs=1
+  echo "$jobs"
+}
+
+# configure BUILD_FOLDER OPTION...: like cmake, with little output if all goes
+# well.
+configure() {
+  local build=$1 log
+  shift
+  mkdir -p "$build"
+  log=$build/configure.log
+  local generator=()
+  if [ ! -f "$build/CMakeCache.txt" ]; then
+    generator=(-G Ninja)
+    command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
+  fi
+  if ! cmake -S "$root" -B "$build" "${generator[@]}" "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    fail "the configuration failed: see cmake's message above."
+  fi
+}
+
+packages_to_build="g++ cmake ninja-build libdeal.ii-dev"
