@@ -4,8 +4,6 @@
 
 #include <deal.II/base/bounding_box.h>
 #include <deal.II/base/index_set.h>
-#include <deal.II/base/iterator_range.h>
-#include <deal.II/base/subscriptor.h>
 #include <deal.II/base/types.h>
 
 #include <deal.II/fe/fe.h>
@@ -13,6 +11,7 @@
 #include <deal.II/grid/tria.h>
 #include <deal.II/hp/fe_collection.h>
 
+#include <tessella/base/compatibility.h>
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/polytopic_mesh.h>
 
@@ -108,17 +107,26 @@ namespace Tessella
    *
    * <b>Geometry.</b> With the default mapping (a null pointer) cells are what
    * their vertices say: affine simplices and multilinear hypercubes, handled
-   * without tables. Cells of other shapes (wedges, pyramids), and with any
-   * other @p mapping all cells whose geometry it changes (cells at the
-   * boundary, or all for a mapping that is not a MappingQ-like polynomial one),
-   * are tabulated: quadrature points and weights, and normals on facets, are
-   * stored for the order that tabulate() is asked for.
+   * without tables; wedges and pyramids are hypercubes with coinciding
+   * vertices, which is the same geometry. With any other @p mapping, cells and
+   * facets whose mapped points differ from the (multi)linear interpolation of
+   * their mapped vertices by more than 1e-13 of the diameter are tabulated:
+   * quadrature points and weights, and normals on facets, are stored for the
+   * order that tabulate() is asked for. Straight cells stay as they are.
    *
    * <b>Hanging nodes</b> are allowed: the face of a coarse cell is as many
    * facets as it has finer neighbours, each with the finer cell's geometry.
+   * (Where a curved manifold moves the hanging nodes off the coarse cell's
+   * face, that cell's polytope is not exactly closed, as everywhere in
+   * deal.II.)
    *
    * <b>Periodic boundaries</b> are those that the triangulation knows
    * (Triangulation::add_periodicity()); only translations are allowed.
+   *
+   * <b>Global ids.</b> Cells of a polytope, and facets of an interface, are
+   * sorted by the cells' position in the order of their CellId (coarse cell,
+   * then path of children), which does not depend on how a mesh is distributed.
+   * On a mesh without refinement this is the order of active_cell_index.
    *
    * <b>Cost.</b> agglomerate() and distribute_dofs() are linear in the number
    * of cells, below 4 microseconds a cell together.
@@ -127,15 +135,17 @@ namespace Tessella
    * refinement build a new agglomeration.
    */
   template <int dim>
-  class AgglomerationHandler : public dealii::Subscriptor
+  class AgglomerationHandler : public Subscriptor
   {
   public:
-    /// @p mapping, if given, must outlive the handler.
+    /// @p mapping, if given, must outlive the handler. An empty triangulation
+    /// is an error.
     explicit AgglomerationHandler(
       const dealii::Triangulation<dim> &triangulation,
       const dealii::Mapping<dim>       *mapping = nullptr);
 
-    /// Groups cells by a strategy and builds the flat view.
+    /// Groups cells by a strategy and builds the flat view. Degrees of freedom
+    /// of an earlier agglomeration are dropped.
     void
     agglomerate(const Agglomeration::Strategy<dim> &strategy);
 
@@ -148,6 +158,8 @@ namespace Tessella
         typename dealii::Triangulation<dim>::active_cell_iterator> &cells);
 
     /// Ends a series of define_agglomerate() and builds the flat view.
+    /// Polytopes are numbered in the order of their definition, cells never
+    /// named follow.
     void
     finalize_agglomerates();
 
@@ -172,6 +184,10 @@ namespace Tessella
     get_mapping() const;
     const dealii::hp::FECollection<dim> &
     get_fe_collection() const;
+
+    /// Index of the polytope's element in get_fe_collection().
+    unsigned int
+    active_fe_index(const unsigned int polytope) const;
 
     unsigned int
     n_polytopes() const;
@@ -219,6 +235,15 @@ namespace Tessella
     const PolytopicMesh<dim> &
     polytopic_mesh() const;
 
+    /// Number of active cells whose geometry the mapping bends, and which are
+    /// therefore tabulated.
+    unsigned int
+    n_curved_cells() const;
+
+    /// Bytes that handler and flat view hold.
+    std::size_t
+    memory_consumption() const;
+
     /**
      * Makes sure that tabulated sub-cells and facets have quadrature for
      * polynomials of degree 2 p + @p extra_order in space (p of the polytope;
@@ -239,11 +264,21 @@ namespace Tessella
     mutable_polytopic_mesh() const;
 
   private:
+    /// A facet that is tabulated, and the cell and face that it is.
+    struct CurvedFacet
+    {
+      unsigned int facet;
+      unsigned int cell; ///< active_cell_index
+      unsigned int face;
+      unsigned int side; ///< side of the facet on which the cell lies
+    };
+
     void
     build(std::vector<unsigned int> &&ids);
+    void
+    clear_dofs();
 
-    dealii::SmartPointer<const dealii::Triangulation<dim>,
-                         AgglomerationHandler<dim>>
+    SmartPointer<const dealii::Triangulation<dim>, AgglomerationHandler<dim>>
                                 triangulation;
     const dealii::Mapping<dim> *user_mapping;
     std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
@@ -256,6 +291,9 @@ namespace Tessella
     PolynomialSpaceType        space = PolynomialSpaceType::total_degree;
     mutable PolytopicMesh<dim> mesh;
     mutable int                tabulated_extra_order = -1;
+    /// Facets to tabulate, in order.
+    std::vector<CurvedFacet> curved_facets;
+    unsigned int             present_n_curved_cells = 0;
   };
 } // namespace Tessella
 

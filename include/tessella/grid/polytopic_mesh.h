@@ -17,9 +17,10 @@ namespace Tessella
     parallelepiped, ///< 2^dim vertices, affine image of the unit hypercube
                     ///< (only the first and its dim edges are needed)
     hypercube, ///< 2^dim vertices in deal.II's lexicographic order, multilinear
-               ///< image of the unit hypercube
-    tabulated  ///< curved, or neither simplex nor hypercube: points and weights
-               ///< are stored
+               ///< image of the unit hypercube; vertices may coincide, which
+               ///< makes it a wedge (0 1 2 2 3 4 5 5) or a pyramid (0 1 2 3 4
+               ///< 4 4 4)
+    tabulated  ///< curved: points and weights are stored
   };
 
   /// How a facet stores its shape.
@@ -49,8 +50,9 @@ namespace Tessella
    * sorted by (first polytope, second polytope), boundary interfaces of a
    * polytope after its interior ones, sorted by boundary id. Facets are sorted
    * by interface, then by the global id of the cell on the interface's first
-   * side and its face (sub-face) number. All summation follows this order,
-   * which is therefore fixed by the mesh alone.
+   * side, its face number and, where that face has hanging nodes, the global id
+   * of the finer cell. All summation follows this order, which is therefore
+   * fixed by the mesh alone.
    *
    * <b>Interfaces.</b> All that two polytopes share is one interface; all that
    * a polytope shares with one boundary id is one interface. Side 0 is the

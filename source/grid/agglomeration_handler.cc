@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <deal.II/base/mpi.h>
+
+#include <deal.II/fe/mapping_q1.h>
+#include <deal.II/lac/block_sparsity_pattern.h>
+#include <deal.II/lac/dynamic_sparsity_pattern.h>
+#include <deal.II/lac/sparsity_pattern.h>
+#ifdef DEAL_II_WITH_TRILINOS
+#  include <deal.II/lac/trilinos_sparsity_pattern.h>
+#endif
+
+#include <tessella/base/exceptions.h>
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/fe/legendre.h>
+#include <tessella/grid/agglomeration_handler.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace Tessella
+{
+  // ---- PolytopeAccessor
+
+  namespace
+  {
+    // Entry of polytope_interface for face f of a polytope.
+    template <int dim>
+    unsigned int
+    interface_and_side(const PolytopicMesh<dim> &mesh,
+                       const unsigned int        polytope,
+                       const unsigned int        f)
+    {
+      AssertIndexRange(polytope, mesh.n_polytopes());
+      AssertIndexRange(f,
+                       mesh.polytope_interface_offset[polytope + 1] -
+                         mesh.polytope_interface_offset[polytope]);
+      return mesh
+        .polytope_interface[mesh.polytope_interface_offset[polytope] + f];
+    }
+  } // namespace
+
+  template <int dim>
+  unsigned int
+  PolytopeAccessor<dim>::n_faces() const
+  {
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    return mesh.polytope_interface_offset[present_index + 1] -
+           mesh.polytope_interface_offset[present_index];
+  }
+
+  template <int dim>
+  bool
+  PolytopeAccessor<dim>::at_boundary(const unsigned int f) const
+  {
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    return mesh
+             .interface_boundary_id[interface_and_side(mesh, present_index, f) /
+                                    2] != invalid_index;
+  }
+
+  template <int dim>
+  dealii::types::boundary_id
+  PolytopeAccessor<dim>::boundary_id(const unsigned int f) const
+  {
+    Assert(at_boundary(f),
+           dealii::ExcMessage("This face is not at the boundary."));
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    return mesh
+      .interface_boundary_id[interface_and_side(mesh, present_index, f) / 2];
+  }
+
+  template <int dim>
+  PolytopeAccessor<dim>
+  PolytopeAccessor<dim>::neighbor(const unsigned int f) const
+  {
+    Assert(!at_boundary(f),
+           dealii::ExcMessage("This face is at the boundary."));
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    return PolytopeAccessor(
+      *handler, mesh.neighbor(interface_and_side(mesh, present_index, f)));
+  }
+
+  template <int dim>
+  unsigned int
+  PolytopeAccessor<dim>::neighbor_of_agglomerated_neighbor(
+    const unsigned int f) const
+  {
+    const PolytopicMesh<dim> &mesh  = handler->polytopic_mesh();
+    const unsigned int        other = neighbor(f).index();
+    const unsigned int entry = interface_and_side(mesh, present_index, f) ^ 1u;
+    const auto         begin =
+      mesh.polytope_interface.begin() + mesh.polytope_interface_offset[other];
+    const auto end = mesh.polytope_interface.begin() +
+                     mesh.polytope_interface_offset[other + 1];
+    const auto found = std::find(begin, end, entry);
+    Assert(found != end, dealii::ExcInternalError());
+    return static_cast<unsigned int>(found - begin);
+  }
+
+  template <int dim>
+  double
+  PolytopeAccessor<dim>::measure() const
+  {
+    return handler->polytopic_mesh().measure[present_index];
+  }
+
+  template <int dim>
+  double
+  PolytopeAccessor<dim>::diameter() const
+  {
+    const double *box =
+      handler->polytopic_mesh().box.data() + 2 * dim * present_index;
+    double square = 0.;
+    for (int d = 0; d < dim; ++d)
+      square += (box[dim + d] - box[d]) * (box[dim + d] - box[d]);
+    return std::sqrt(square);
+  }
+
+  template <int dim>
+  dealii::BoundingBox<dim>
+  PolytopeAccessor<dim>::bounding_box() const
+  {
+    return handler->bounding_box(present_index);
+  }
+
+  template <int dim>
+  std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
+  PolytopeAccessor<dim>::get_agglomerate() const
+  {
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
+      result;
+    result.reserve(n_background_cells());
+    for (unsigned int s = mesh.subcell_offset[present_index];
+         s < mesh.subcell_offset[present_index + 1];
+         ++s)
+      result.push_back(handler->active_cell(mesh.subcell_cell[s]));
+    return result;
+  }
+
+  template <int dim>
+  unsigned int
+  PolytopeAccessor<dim>::n_background_cells() const
+  {
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    return mesh.subcell_offset[present_index + 1] -
+           mesh.subcell_offset[present_index];
+  }
+
+  template <int dim>
+  unsigned int
+  PolytopeAccessor<dim>::degree() const
+  {
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    Assert(!mesh.degree.empty(),
+           dealii::ExcMessage("Call distribute_dofs() first."));
+    return mesh.degree[present_index];
+  }
+
+  template <int dim>
+  unsigned int
+  PolytopeAccessor<dim>::active_fe_index() const
+  {
+    return handler->active_fe_index(present_index);
+  }
+
+  template <int dim>
+  unsigned int
+  PolytopeAccessor<dim>::n_dofs() const
+  {
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    Assert(!mesh.degree.empty(),
+           dealii::ExcMessage("Call distribute_dofs() first."));
+    return static_cast<unsigned int>(mesh.dof_offset[present_index + 1] -
+                                     mesh.dof_offset[present_index]);
+  }
+
+  template <int dim>
+  void
+  PolytopeAccessor<dim>::get_dof_indices(
+    std::vector<dealii::types::global_dof_index> &indices) const
+  {
+    indices.resize(n_dofs());
+    const std::uint64_t first =
+      handler->polytopic_mesh().dof_offset[present_index];
+    for (unsigned int i = 0; i < indices.size(); ++i)
+      indices[i] = static_cast<dealii::types::global_dof_index>(first + i);
+  }
+
+  // ---- AgglomerationHandler
+
+  template <int dim>
+  AgglomerationHandler<dim>::AgglomerationHandler(
+    const dealii::Triangulation<dim> &triangulation,
+    const dealii::Mapping<dim>       *mapping)
+    : triangulation(&triangulation)
+    , user_mapping(mapping)
+  {
+    AssertThrow(triangulation.n_levels() > 0 &&
+                  triangulation.n_active_cells() > 0,
+                ExcUserInput("The triangulation has no cells: create or read "
+                             "the mesh before the AgglomerationHandler."));
+    AssertThrow(dealii::Utilities::MPI::n_mpi_processes(
+                  Compatibility::get_communicator(triangulation)) == 1,
+                ExcUserInput(
+                  "AgglomerationHandler works on one process only: run the "
+                  "program without mpirun, or give the triangulation the "
+                  "communicator MPI_COMM_SELF."));
+    if (mapping != nullptr)
+      for (const dealii::ReferenceCell &type :
+           triangulation.get_reference_cells())
+        AssertThrow(mapping->is_compatible_with(type),
+                    ExcUserInput(
+                      "The mapping given to AgglomerationHandler does not know "
+                      "the cell type " +
+                      type.to_string() + " of the triangulation."));
+
+    cells.reserve(triangulation.n_active_cells());
+    for (auto cell = triangulation.begin_active(); cell != triangulation.end();
+         ++cell)
+      cells.push_back(cell);
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::agglomerate(
+    const Agglomeration::Strategy<dim> &strategy)
+  {
+    AssertThrow(static_cast<bool>(strategy),
+                ExcUserInput("The agglomeration strategy is an empty "
+                             "function."));
+    pending_agglomerates.clear();
+    build(strategy(*triangulation));
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::define_agglomerate(
+    const std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
+      &cells)
+  {
+    AssertThrow(!cells.empty(),
+                ExcUserInput("An agglomerate needs at least one cell."));
+    std::vector<unsigned int> indices;
+    indices.reserve(cells.size());
+    for (const auto &cell : cells)
+      {
+        AssertThrow(&cell->get_triangulation() == &*triangulation,
+                    ExcUserInput(
+                      "A cell given to define_agglomerate() belongs to "
+                      "another triangulation than the handler's."));
+        indices.push_back(cell->active_cell_index());
+      }
+    pending_agglomerates.push_back(std::move(indices));
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::finalize_agglomerates()
+  {
+    std::vector<unsigned int> ids(cells.size(), invalid_index);
+    unsigned int              n = 0;
+    // Whatever happens, the next series starts afresh.
+    const std::vector<std::vector<unsigned int>> agglomerates =
+      std::move(pending_agglomerates);
+    pending_agglomerates.clear();
+    for (const std::vector<unsigned int> &agglomerate : agglomerates)
+      {
+        for (const unsigned int c : agglomerate)
+          {
+            AssertThrow(ids[c] == invalid_index,
+                        ExcUserInput("Cell " + cells[c]->id().to_string() +
+                                     " was given to define_agglomerate() "
+                                     "twice."));
+            ids[c] = n;
+          }
+        ++n;
+      }
+    for (unsigned int &id : ids)
+      if (id == invalid_index)
+        id = n++;
+    build(std::move(ids));
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::clear_dofs()
+  {
+    fe_collection.reset();
+    fe_indices.clear();
+    present_n_components = 1;
+    mesh.degree.clear();
+    mesh.n_basis.clear();
+    mesh.dof_offset.clear();
+    mesh.penalty_factor.clear();
+    penalty_state         = -1;
+    tabulated_extra_order = -1;
+    mesh.subcell_point_offset.clear();
+    mesh.facet_point_offset.clear();
+    mesh.subcell_points.clear();
+    mesh.facet_points.clear();
+    mesh.facet_point_normals.clear();
+    mesh.subcell_point_weights.clear();
+    mesh.facet_point_weights.clear();
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::distribute_dofs(
+    const dealii::FiniteElement<dim> &fe)
+  {
+    distribute_dofs(dealii::hp::FECollection<dim>(fe),
+                    std::vector<unsigned int>(n_polytopes(), 0));
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::distribute_dofs(
+    const dealii::hp::FECollection<dim> &new_collection,
+    const std::vector<unsigned int>     &new_fe_indices)
+  {
+    const unsigned int n = n_polytopes();
+    AssertThrow(n > 0,
+                ExcUserInput("distribute_dofs() needs polytopes: call "
+                             "agglomerate() or finalize_agglomerates() "
+                             "first."));
+    AssertThrow(new_collection.size() > 0,
+                ExcUserInput("The collection of elements is empty."));
+    AssertThrow(new_fe_indices.size() == n,
+                ExcUserInput("There are " + std::to_string(n) +
+                             " polytopes, but " +
+                             std::to_string(new_fe_indices.size()) +
+                             " element indices were given."));
+
+    // What the elements of the collection are.
+    std::vector<unsigned int> degrees(new_collection.size()),
+      n_functions(new_collection.size());
+    unsigned int        n_components = 0;
+    PolynomialSpaceType new_space    = PolynomialSpaceType::total_degree;
+    for (unsigned int i = 0; i < new_collection.size(); ++i)
+      {
+        const dealii::FiniteElement<dim> &fe = new_collection[i];
+        AssertThrow(fe.n_base_elements() == 1,
+                    ExcUserInput("The system " + fe.get_name() +
+                                 " has several base elements; polytopes take "
+                                 "copies of one FE_BoundingBoxLegendre."));
+        const auto *base = dynamic_cast<const FE_BoundingBoxLegendre<dim> *>(
+          &fe.base_element(0));
+        AssertThrow(base != nullptr,
+                    ExcUserInput("Polytopes need the element "
+                                 "FE_BoundingBoxLegendre or an FESystem of "
+                                 "copies of it, but " +
+                                 fe.get_name() + " was given."));
+        degrees[i] = base->degree;
+        AssertThrow(degrees[i] <= Legendre::max_degree,
+                    ExcUserInput("Polynomial degrees go from 0 to " +
+                                 std::to_string(Legendre::max_degree) +
+                                 ", but the degree is " +
+                                 std::to_string(degrees[i]) + "."));
+        if (i == 0)
+          {
+            n_components = fe.n_components();
+            new_space    = base->polynomial_space();
+          }
+        AssertThrow(fe.n_components() == n_components,
+                    ExcUserInput("All elements of a collection must have the "
+                                 "same number of components, but there are "
+                                 "some with " +
+                                 std::to_string(n_components) +
+                                 " and some "
+                                 "with " +
+                                 std::to_string(fe.n_components()) + "."));
+        AssertThrow(base->polynomial_space() == new_space,
+                    ExcUserInput("All elements of a collection must use the "
+                                 "same kind of polynomial space, total degree "
+                                 "or tensor product."));
+        n_functions[i] = Legendre::n_functions(
+          dim, degrees[i], new_space == PolynomialSpaceType::tensor_product);
+      }
+    for (unsigned int k = 0; k < n; ++k)
+      AssertThrow(new_fe_indices[k] < new_collection.size(),
+                  ExcUserInput(
+                    "Polytope " + std::to_string(k) + " has element index " +
+                    std::to_string(new_fe_indices[k]) +
+                    ", but the collection has " +
+                    std::to_string(new_collection.size()) + " elements."));
+
+    clear_dofs();
+    fe_collection =
+      std::make_unique<dealii::hp::FECollection<dim>>(new_collection);
+    fe_indices           = new_fe_indices;
+    present_n_components = n_components;
+    space                = new_space;
+    mesh.degree.resize(n);
+    mesh.n_basis.resize(n);
+    mesh.dof_offset.resize(n + 1);
+    mesh.dof_offset[0] = 0;
+    for (unsigned int k = 0; k < n; ++k)
+      {
+        mesh.degree[k]  = degrees[fe_indices[k]];
+        mesh.n_basis[k] = n_functions[fe_indices[k]];
+        mesh.dof_offset[k + 1] =
+          mesh.dof_offset[k] +
+          static_cast<std::uint64_t>(n_components) * mesh.n_basis[k];
+      }
+    if (mesh.dof_offset[n] >
+        std::numeric_limits<dealii::types::global_dof_index>::max())
+      {
+        const std::string n_dofs = std::to_string(mesh.dof_offset[n]);
+        clear_dofs();
+        AssertThrow(false,
+                    ExcUserInput(n_dofs +
+                                 " degrees of freedom are more than this "
+                                 "deal.II can count: configure it with 64-bit "
+                                 "indices."));
+      }
+  }
+
+  template <int dim>
+  const dealii::Triangulation<dim> &
+  AgglomerationHandler<dim>::get_triangulation() const
+  {
+    return *triangulation;
+  }
+
+  template <int dim>
+  const dealii::Mapping<dim> &
+  AgglomerationHandler<dim>::get_mapping() const
+  {
+    if (user_mapping != nullptr)
+      return *user_mapping;
+    const std::vector<dealii::ReferenceCell> types =
+      triangulation->get_reference_cells();
+    AssertThrow(types.size() == 1,
+                ExcUserInput("A mesh of several cell types has no mapping "
+                             "that fits all its cells: take "
+                             "reference_cell().get_default_linear_mapping() "
+                             "per cell."));
+    return types[0].template get_default_linear_mapping<dim, dim>();
+  }
+
+  template <int dim>
+  const dealii::hp::FECollection<dim> &
+  AgglomerationHandler<dim>::get_fe_collection() const
+  {
+    AssertThrow(fe_collection != nullptr,
+                ExcUserInput("There are no elements yet: call "
+                             "distribute_dofs() first."));
+    return *fe_collection;
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::active_fe_index(const unsigned int polytope) const
+  {
+    AssertIndexRange(polytope, fe_indices.size());
+    return fe_indices[polytope];
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_polytopes() const
+  {
+    return mesh.n_polytopes();
+  }
+
+  template <int dim>
+  dealii::types::global_dof_index
+  AgglomerationHandler<dim>::n_dofs() const
+  {
+    return mesh.dof_offset.empty()
+             ? 0
+             : static_cast<dealii::types::global_dof_index>(
+                 mesh.dof_offset.back());
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_components() const
+  {
+    return present_n_components;
+  }
+
+  template <int dim>
+  PolynomialSpaceType
+  AgglomerationHandler<dim>::polynomial_space() const
+  {
+    return space;
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::max_degree() const
+  {
+    return mesh.degree.empty()
+             ? 0
+             : *std::max_element(mesh.degree.begin(), mesh.degree.end());
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::max_dofs_per_polytope() const
+  {
+    return mesh.n_basis.empty()
+             ? 0
+             : present_n_components *
+                 *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end());
+  }
+
+  template <int dim>
+  dealii::IndexSet
+  AgglomerationHandler<dim>::locally_owned_dofs() const
+  {
+    return dealii::complete_index_set(n_dofs());
+  }
+
+  template <int dim>
+  dealii::IndexSet
+  AgglomerationHandler<dim>::locally_relevant_dofs() const
+  {
+    return dealii::complete_index_set(n_dofs());
+  }
+
+  template <int dim>
+  template <typename SparsityPatternType>
+  void
+  AgglomerationHandler<dim>::make_sparsity_pattern(
+    SparsityPatternType &sparsity) const
+  {
+    AssertThrow(!mesh.dof_offset.empty(),
+                ExcUserInput("make_sparsity_pattern() needs degrees of "
+                             "freedom: call distribute_dofs() first."));
+    AssertThrow(sparsity.n_rows() == n_dofs() && sparsity.n_cols() == n_dofs(),
+                ExcUserInput("The sparsity pattern must have as many rows and "
+                             "columns as there are degrees of freedom, " +
+                             std::to_string(n_dofs()) + "."));
+
+    std::vector<unsigned int>                    partners;
+    std::vector<dealii::types::global_dof_index> columns;
+    for (unsigned int k = 0; k < n_polytopes(); ++k)
+      {
+        // Neighbours are sorted; only k itself has to be inserted, and
+        // polytopes met in two ways (periodic) to be kept once.
+        partners.clear();
+        for (unsigned int e = mesh.polytope_interface_offset[k];
+             e < mesh.polytope_interface_offset[k + 1];
+             ++e)
+          {
+            const unsigned int other =
+              mesh.neighbor(mesh.polytope_interface[e]);
+            if (other != invalid_index)
+              partners.push_back(other);
+          }
+        partners.insert(std::lower_bound(partners.begin(), partners.end(), k),
+                        k);
+        partners.erase(std::unique(partners.begin(), partners.end()),
+                       partners.end());
+
+        columns.clear();
+        for (const unsigned int other : partners)
+          for (std::uint64_t j = mesh.dof_offset[other];
+               j < mesh.dof_offset[other + 1];
+               ++j)
+            columns.push_back(static_cast<dealii::types::global_dof_index>(j));
+        for (std::uint64_t i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1];
+             ++i)
+          sparsity.add_entries(static_cast<dealii::types::global_dof_index>(i),
+                               columns.begin(),
+                               columns.end(),
+                               /*indices_are_sorted=*/true);
+      }
+  }
+
+  template <int dim>
+  PolytopeAccessor<dim>
+  AgglomerationHandler<dim>::polytope(const unsigned int index) const
+  {
+    AssertIndexRange(index, n_polytopes());
+    return PolytopeAccessor<dim>(*this, index);
+  }
+
+  template <int dim>
+  std::vector<PolytopeAccessor<dim>>
+  AgglomerationHandler<dim>::polytope_iterators() const
+  {
+    std::vector<PolytopeAccessor<dim>> result;
+    result.reserve(n_polytopes());
+    for (unsigned int k = 0; k < n_polytopes(); ++k)
+      result.emplace_back(*this, k);
+    return result;
+  }
+
+  template <int dim>
+  const std::vector<unsigned int> &
+  AgglomerationHandler<dim>::polytope_of_cell() const
+  {
+    return cell_polytope;
+  }
+
+  template <int dim>
+  typename dealii::Triangulation<dim>::active_cell_iterator
+  AgglomerationHandler<dim>::active_cell(
+    const unsigned int active_cell_index) const
+  {
+    AssertIndexRange(active_cell_index, cells.size());
+    return cells[active_cell_index];
+  }
+
+  template <int dim>
+  dealii::BoundingBox<dim>
+  AgglomerationHandler<dim>::bounding_box(const unsigned int polytope) const
+  {
+    AssertIndexRange(polytope, n_polytopes());
+    std::pair<dealii::Point<dim>, dealii::Point<dim>> corners;
+    for (int d = 0; d < dim; ++d)
+      {
+        corners.first[d]  = mesh.box[2 * dim * polytope + d];
+        corners.second[d] = mesh.box[2 * dim * polytope + dim + d];
+      }
+    return dealii::BoundingBox<dim>(corners);
+  }
+
+  template <int dim>
+  const PolytopicMesh<dim> &
+  AgglomerationHandler<dim>::polytopic_mesh() const
+  {
+    return mesh;
+  }
+
+  template <int dim>
+  PolytopicMesh<dim> &
+  AgglomerationHandler<dim>::mutable_polytopic_mesh() const
+  {
+    return mesh;
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_curved_cells() const
+  {
+    return present_n_curved_cells;
+  }
+
+  template <int dim>
+  std::size_t
+  AgglomerationHandler<dim>::memory_consumption() const
+  {
+    return sizeof(*this) - sizeof(mesh) + mesh.memory_consumption() +
+           cells.capacity() * sizeof(cells[0]) +
+           (cell_polytope.capacity() + fe_indices.capacity()) *
+             sizeof(unsigned int) +
+           curved_facets.capacity() * sizeof(CurvedFacet);
+  }
+
+  template class PolytopeAccessor<2>;
+  template class PolytopeAccessor<3>;
+  template class AgglomerationHandler<2>;
+  template class AgglomerationHandler<3>;
+
+#define TESSELLA_INSTANTIATE(Pattern)                                    \
+  template void AgglomerationHandler<2>::make_sparsity_pattern<Pattern>( \
+    Pattern &) const;                                                    \
+  template void AgglomerationHandler<3>::make_sparsity_pattern<Pattern>( \
+    Pattern &) const
+
+  TESSELLA_INSTANTIATE(dealii::DynamicSparsityPattern);
+  TESSELLA_INSTANTIATE(dealii::SparsityPattern);
+  TESSELLA_INSTANTIATE(dealii::BlockDynamicSparsityPattern);
+#ifdef DEAL_II_WITH_TRILINOS
+  TESSELLA_INSTANTIATE(dealii::TrilinosWrappers::SparsityPattern);
+#endif
+#undef TESSELLA_INSTANTIATE
+} // namespace Tessella

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_grid_agglomeration_handler_geometry_h
+#define tessella_source_grid_agglomeration_handler_geometry_h
+
+#include <deal.II/fe/mapping.h>
+#include <deal.II/grid/reference_cell.h>
+#include <deal.II/grid/tria.h>
+
+#include <tessella/grid/polytopic_mesh.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+// What AgglomerationHandler knows about cells; not installed.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// Vertices and faces of a cell type as the flat view wants them.
+    template <int dim>
+    struct CellShape
+    {
+      dealii::ReferenceCell type;
+      unsigned int          n_vertices, n_faces;
+      bool                  is_simplex;
+      /// Vertices of the sub-cell (simplex, or hypercube with coinciding
+      /// vertices) in terms of those of the cell.
+      unsigned int                n_corners;
+      std::array<unsigned int, 8> corner;
+      /// Vertices of faces, outward normal, lexicographic order on
+      /// quadrilaterals.
+      std::array<unsigned int, 6>                n_face_vertices;
+      std::array<std::array<unsigned int, 4>, 6> face;
+
+      /// Has the simplex with vertices @p v the wrong orientation?
+      bool
+      is_inverted(const double *v) const
+      {
+        double e[dim][dim];
+        for (int j = 0; j < dim; ++j)
+          for (int i = 0; i < dim; ++i)
+            e[j][i] = v[(j + 1) * dim + i] - v[i];
+        if constexpr (dim == 2)
+          return e[0][0] * e[1][1] - e[0][1] * e[1][0] < 0.;
+        else
+          return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+                   e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+                   e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]) <
+                 0.;
+      }
+    };
+
+    /// CellShape of every cell type of a dimension.
+    template <int dim>
+    class CellShapes
+    {
+    public:
+      CellShapes();
+
+      const CellShape<dim> &
+      operator()(const dealii::ReferenceCell &type) const;
+
+    private:
+      std::vector<CellShape<dim>> shapes;
+    };
+
+    /**
+     * Which cells and faces the user's mapping bends, and where it puts
+     * vertices. Without a mapping there is nothing to ask.
+     */
+    template <int dim>
+    class CurvedGeometry
+    {
+    public:
+      CurvedGeometry(
+        const dealii::Triangulation<dim> &triangulation,
+        const std::vector<
+          typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
+        const dealii::Mapping<dim>                                   *mapping);
+
+      bool
+      has_vertices() const
+      {
+        return !vertex_coordinates.empty();
+      }
+
+      /// Writes the mapped vertices of active cell @p c.
+      void
+      vertices(const unsigned int c, double *v) const
+      {
+        const double *first =
+          vertex_coordinates.data() + std::size_t(c) * dim * (1u << dim);
+        for (unsigned int i = 0; i < dim * (1u << dim); ++i)
+          v[i] = first[i];
+      }
+
+      unsigned int
+      n_curved() const
+      {
+        return static_cast<unsigned int>(curved_measure.size());
+      }
+
+      bool
+      is_curved(const unsigned int c) const
+      {
+        return !number.empty() && number[c] != invalid_index;
+      }
+
+      bool
+      is_curved_face(const unsigned int c, const unsigned int f) const
+      {
+        return is_curved(c) && ((curved_faces[number[c]] >> f) & 1u);
+      }
+
+      double
+      measure(const unsigned int c) const
+      {
+        return curved_measure[number[c]];
+      }
+
+      /// Extends a box (lower corner, upper corner) to contain cell @p c.
+      void
+      enlarge_box(const unsigned int c, double *box) const
+      {
+        const double *b = boxes.data() + std::size_t(2 * dim) * number[c];
+        for (int d = 0; d < dim; ++d)
+          {
+            box[d]       = std::min(box[d], b[d]);
+            box[dim + d] = std::max(box[dim + d], b[dim + d]);
+          }
+      }
+
+      /// Mean unit normal and area of a curved face; side 1: the other way.
+      void
+      face_geometry(const unsigned int c,
+                    const unsigned int f,
+                    const unsigned int side,
+                    double            *normal,
+                    double            &measure) const;
+
+    private:
+      /// 2^dim points a cell.
+      std::vector<double> vertex_coordinates;
+      /// Of every cell among the curved ones, or invalid_index.
+      std::vector<unsigned int> number;
+      // of curved cells
+      std::vector<double>       curved_measure, boxes;
+      std::vector<std::uint8_t> curved_faces;
+      /// Integral of the normal and area, dim + 1 numbers for each of six
+      /// faces.
+      std::vector<double> face_integrals;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <tessella/grid/polytopic_mesh.h>
+
+namespace Tessella
+{
+  namespace
+  {
+    template <typename T>
+    std::size_t
+    bytes(const std::vector<T> &v)
+    {
+      return v.capacity() * sizeof(T);
+    }
+  } // namespace
+
+  template <int dim>
+  std::size_t
+  PolytopicMesh<dim>::memory_consumption() const
+  {
+    return sizeof(*this) + bytes(box) + bytes(measure) + bytes(degree) +
+           bytes(n_basis) + bytes(dof_offset) + bytes(subcell_offset) +
+           bytes(polytope_interface_offset) + bytes(polytope_interface) +
+           bytes(subcell_type) + bytes(subcell_vertex_offset) +
+           bytes(subcell_vertices) + bytes(subcell_cell) +
+           bytes(subcell_material) + bytes(interface_polytope) +
+           bytes(interface_boundary_id) + bytes(interface_shift) +
+           bytes(facet_offset) + bytes(shift) + bytes(facet_type) +
+           bytes(facet_vertex_offset) + bytes(facet_vertices) +
+           bytes(facet_normal) + bytes(facet_measure) + bytes(facet_subcell) +
+           bytes(penalty_factor) + bytes(subcell_point_offset) +
+           bytes(facet_point_offset) + bytes(subcell_points) +
+           bytes(facet_points) + bytes(facet_point_normals) +
+           bytes(subcell_point_weights) + bytes(facet_point_weights);
+  }
+
+  template struct PolytopicMesh<2>;
+  template struct PolytopicMesh<3>;
+} // namespace Tessella
