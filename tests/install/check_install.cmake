@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Installs what is built in BUILD_DIRECTORY to DIRECTORY/installed, moves that
+# away (an installation must not depend on where it was made), takes the first
+# C++ and the first CMake block out of README, builds them as a project of their
+# own in DIRECTORY, and runs the program with MESH: its error must be that of
+# third order polynomials.
+
+function(run)
+  execute_process(COMMAND ${ARGN}
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    string(REPLACE ";" " " command "${ARGN}")
+    message(FATAL_ERROR "${command}\nfailed (${status}):\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# The text between the line "```LANGUAGE" and the next "```".
+function(block language result)
+  file(READ ${README} text)
+  string(FIND "${text}" "```${language}\n" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "${README} has no block \"```${language}\".")
+  endif()
+  string(LENGTH "```${language}\n" length)
+  math(EXPR begin "${begin} + ${length}")
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} text)
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${DIRECTORY})
+file(MAKE_DIRECTORY ${DIRECTORY})
+run(${CMAKE_COMMAND} --install ${BUILD_DIRECTORY}
+  --prefix ${DIRECTORY}/installed)
+file(RENAME ${DIRECTORY}/installed ${DIRECTORY}/moved)
+
+block(cpp program)
+file(WRITE ${DIRECTORY}/poisson.cc "${program}")
+block(cmake project)
+file(WRITE ${DIRECTORY}/CMakeLists.txt "${project}")
+
+run(${CMAKE_COMMAND} -S ${DIRECTORY} -B ${DIRECTORY}/build -G ${GENERATOR}
+  -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${DIRECTORY}/moved)
+run(${CMAKE_COMMAND} --build ${DIRECTORY}/build)
+
+execute_process(COMMAND ${DIRECTORY}/build/poisson ${MESH}
+  WORKING_DIRECTORY ${DIRECTORY}
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+message("${output}")
+if(NOT status EQUAL 0 OR
+   NOT output MATCHES "L2 error ([0-9.e+-]+)" OR
+   NOT CMAKE_MATCH_1 LESS 2e-3 OR
+   NOT EXISTS ${DIRECTORY}/solution.vtu)
+  message(FATAL_ERROR "The program failed (${status}) or its error is too "
+    "large.")
+endif()
+
+# The installed application runs, too, and finds its library.
+run(${DIRECTORY}/moved/bin/convergence_study --help)
+
+# Release and Debug must not be mixed.
+set(other Debug)
+if(BUILD_TYPE STREQUAL "Debug")
+  set(other Release)
+endif()
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -S ${DIRECTORY} -B ${DIRECTORY}/build-other
+    -G ${GENERATOR} -DCMAKE_BUILD_TYPE=${other}
+    -DCMAKE_PREFIX_PATH=${DIRECTORY}/moved
+  RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "Tessella[ \n]+was[ \n]+installed")
+  message(FATAL_ERROR "Mixing build types was not noticed:\n${output}")
+endif()
