@@ -76,8 +76,9 @@ namespace Tessella
   {
     namespace internal
     {
-      // sqrt(2 n + 1)
-      TESSELLA_HOST_DEVICE constexpr double
+      // sqrt(2 n + 1). Static: translation units compiled for different
+      // instruction sets must not share one copy.
+      TESSELLA_HOST_DEVICE static constexpr double
       scale(const unsigned int n)
       {
         constexpr double table[max_degree + 1] = {1.,

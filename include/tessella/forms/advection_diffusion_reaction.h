@@ -2,6 +2,7 @@
 #ifndef tessella_forms_advection_diffusion_reaction_h
 #define tessella_forms_advection_diffusion_reaction_h
 
+#include <deal.II/base/exceptions.h>
 #include <deal.II/base/function.h>
 #include <deal.II/base/tensor.h>
 #include <deal.II/base/tensor_function.h>
@@ -11,9 +12,40 @@
 
 #include <map>
 #include <memory>
+#include <string>
 
 namespace Tessella
 {
+  /// A coefficient, datum or right-hand side is infinite or not a number.
+  DeclException3(ExcCoefficientNotFinite,
+                 std::string,
+                 std::string,
+                 double,
+                 << "The " << arg1 << " is not finite at the point (" << arg2
+                 << "): its value there is " << arg3
+                 << ". Change the function such that it is finite in the whole"
+                    " closed domain.");
+
+  /// The diffusion tensor is not positive semi-definite.
+  DeclException3(ExcNegativeDiffusion,
+                 std::string,
+                 double,
+                 std::string,
+                 << "The diffusion coefficient is negative at the point ("
+                 << arg1 << "): " << arg3 << " is " << arg2
+                 << ". It must be positive semi-definite everywhere.");
+
+  /// b.n < 0 on a Neumann or Robin part of the boundary.
+  DeclException3(ExcInflowOnNeumann,
+                 unsigned int,
+                 std::string,
+                 double,
+                 << "The advection field enters the domain through boundary id "
+                 << arg1 << ", for example at (" << arg2 << ") where b.n is "
+                 << arg3
+                 << ", but a Neumann or Robin condition is set there. Use a"
+                    " Dirichlet condition on inflow parts.");
+
   /// What holds on the part of the boundary with one boundary id.
   enum class BoundaryType
   {

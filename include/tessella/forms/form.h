@@ -24,8 +24,9 @@ namespace Tessella
    * coefficient block [[a, beta], [b, c]] that couples rows (gradient, value)
    * of the test function with those of the trial function, a(w, v) = int  grad
    * v . a grad w  +  grad v . beta w  +  v (b . grad w)  +  v c w,      l(v) =
-   * int f v. Arrays are all zero on entry only where the structure declares the
-   * entry; the others are null.
+   * int f v. Arrays
+   * of entries that the structure does not declare, or that are not wanted in
+   * this call, are null; all others must be written at every point.
    */
   template <int dim>
   struct VolumeBlocks
@@ -82,13 +83,14 @@ namespace Tessella
   };
 
   /**
-   * What a form writes at points of facets: for the own test function v, the
-   * entries that couple it to the own trial function w (index 0) and to the
-   * neighbour's (index 1), sum_t  int  v (b_t . grad w_t)  +  (beta_t . grad v)
-   * w_t  +  v c_t w_t,      l(v) = int  r v  +  s . grad v   (boundary only).
-   * Gradient-gradient entries do not occur on facets: interior penalty, upwind
-   * and Robin terms have none, and without them every point costs two rows
-   * instead of dim + 1.
+   * What a form writes at points of facets (arrays as in VolumeBlocks; b, beta
+   * and c of index 1 are null at the boundary, r and s elsewhere): for the own
+   * test function v, the entries that couple it to the own trial function w
+   * (index 0) and to the neighbour's (index 1), sum_t  int  v (b_t . grad w_t)
+   * +  (beta_t . grad v) w_t  +  v c_t w_t,      l(v) = int  r v  +  s . grad v
+   * (boundary only). Gradient-gradient entries do not occur on facets: interior
+   * penalty, upwind and Robin terms have none, and without them every point
+   * costs two rows instead of dim + 1.
    */
   template <int dim>
   struct FacetBlocks

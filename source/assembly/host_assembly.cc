@@ -1,0 +1,1107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "host_assembly.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/parallel.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "host_points.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace
+    {
+      template <int dim>
+      const HostKernels::Kernels<dim> &
+      select_kernels(const InstructionSet instruction_set)
+      {
+        switch (instruction_set == InstructionSet::automatic
+                  ? best_instruction_set()
+                  : instruction_set)
+          {
+#ifdef TESSELLA_HAVE_AVX512
+            case InstructionSet::avx512:
+              return HostKernels::avx512<dim>();
+#endif
+#ifdef TESSELLA_HAVE_AVX2
+            case InstructionSet::avx2:
+              return HostKernels::avx2<dim>();
+#endif
+            default:
+              return HostKernels::plain<dim>();
+          }
+      }
+
+      // Polytopes a task computes at once: enough to amortise the buffers,
+      // few enough to balance.
+      constexpr unsigned int grain = 64;
+
+      template <typename Function>
+      void
+      for_polytopes(const unsigned int n_polytopes, const Function &function)
+      {
+        dealii::parallel::apply_to_subranges(
+          0u,
+          n_polytopes,
+          [&](const unsigned int begin, const unsigned int end) {
+            function(begin, end);
+          },
+          grain);
+      }
+
+      // Points in a volume or facet buffer.
+      template <int dim>
+      unsigned int
+      buffer_capacity(const HostRules<dim> &rules)
+      {
+        return std::max(512u, rules.max_points);
+      }
+
+
+
+      // Arrays of one block row's computation; one object a task.
+      template <int dim>
+      class BlockRowAssembler
+      {
+      public:
+        BlockRowAssembler(const PolytopicMesh<dim>         &mesh,
+                          const BlockSparsity              &sparsity,
+                          const Form<dim>                  &form,
+                          const std::vector<double>        &sigma,
+                          const HostRules<dim>             &rules,
+                          const HostKernels::Kernels<dim>  &kernels,
+                          const std::vector<unsigned char> &exponents,
+                          const bool                        matrix,
+                          const bool                        rhs);
+
+        // Block row k: values (row stride: width of the block row), and the
+        // entries of the right-hand side; both are overwritten.
+        void
+        assemble(const unsigned int k, double *values, double *rhs);
+
+      private:
+        // Consecutive points of the facet buffer that lie on one interface.
+        struct Segment
+        {
+          unsigned int neighbor;
+          unsigned int boundary_id;
+          unsigned int begin, end;
+        };
+
+        void
+        assemble_volume(const unsigned int k, double *diagonal, double *rhs);
+
+        void
+        assemble_facets(const unsigned int k, double *values, double *rhs);
+
+        // Appends the points of a facet, from `point` of a tabulated one on;
+        // false if the buffer was full before the facet ended.
+        bool
+        append_facet(const unsigned int facet,
+                     const unsigned int side,
+                     const unsigned int degree,
+                     const double      *shift,
+                     unsigned int      &point);
+
+        void
+        pad_facet_points();
+
+        void
+        evaluate_form_on_facets();
+
+        void
+        process_facet_points(const unsigned int k, double *values, double *rhs);
+
+        HostKernels::Space
+        space(const unsigned int k) const
+        {
+          return {mesh.degree[k],
+                  mesh.n_basis[k],
+                  exponents.data(),
+                  &mesh.box[2 * dim * k]};
+        }
+
+        // Points of a slice such that basis and trial rows stay in the cache.
+        unsigned int
+        slice_size(const unsigned int n_functions) const
+        {
+          const unsigned int n = 16384 / ((dim + 1) * n_functions) /
+                                 HostKernels::padding * HostKernels::padding;
+          return std::min(256u, std::max(32u, n));
+        }
+
+        const PolytopicMesh<dim>         &mesh;
+        const BlockSparsity              &sparsity;
+        const Form<dim>                  &form;
+        const std::vector<double>        &sigma;
+        const HostRules<dim>             &rules;
+        const HostKernels::Kernels<dim>  &kernels;
+        const std::vector<unsigned char> &exponents;
+        const bool                        want_matrix, want_rhs;
+        const VolumeStructure             volume_structure;
+        const FacetStructure              facet_structure;
+
+        VolumePointBuffer<dim> volume_points;
+        std::vector<double>    volume_memory, facet_memory, basis, rows, other;
+        VolumeBlocks<dim>      volume_blocks;
+        HostKernels::VolumeCoefficients<dim> volume_coefficients;
+
+        // facet points
+        const unsigned int        facet_capacity;
+        unsigned int              n_facet_points = 0;
+        double                   *x[dim], *neighbor_x[dim], *normal[dim], *w;
+        double                   *point_sigma;
+        FacetBlocks<dim>          facet_blocks;
+        std::vector<unsigned int> subcells, materials, neighbor_subcells,
+          neighbor_materials;
+        std::vector<Segment> segments;
+        bool                 shifted = false;
+        // neighbours whose off-diagonal block has been written to
+        unsigned int current_block_column = invalid_index;
+        bool         diagonal_touched     = false;
+      };
+
+
+
+      template <int dim>
+      BlockRowAssembler<dim>::BlockRowAssembler(
+        const PolytopicMesh<dim>         &mesh,
+        const BlockSparsity              &sparsity,
+        const Form<dim>                  &form,
+        const std::vector<double>        &sigma,
+        const HostRules<dim>             &rules,
+        const HostKernels::Kernels<dim>  &kernels,
+        const std::vector<unsigned char> &exponents,
+        const bool                        matrix,
+        const bool                        rhs)
+        : mesh(mesh)
+        , sparsity(sparsity)
+        , form(form)
+        , sigma(sigma)
+        , rules(rules)
+        , kernels(kernels)
+        , exponents(exponents)
+        , want_matrix(matrix)
+        , want_rhs(rhs)
+        , volume_structure(form.volume_structure())
+        , facet_structure(form.facet_structure())
+        , volume_points(buffer_capacity(rules))
+        , facet_capacity(buffer_capacity(rules))
+      {
+        unsigned int n_functions = 0;
+        for (const unsigned int n : mesh.n_basis)
+          n_functions = std::max(n_functions, n);
+        std::size_t n_basis = 0;
+        for (unsigned int n = 1; n <= n_functions; ++n)
+          n_basis =
+            std::max(n_basis, static_cast<std::size_t>(n) * slice_size(n));
+        basis.resize((dim + 4) * n_basis);
+        rows.resize((dim + 1) * n_basis);
+        other.resize((dim + 2) * n_basis);
+
+        // ---- volume coefficients
+        const unsigned int n = volume_points.capacity;
+        volume_memory.resize((dim * dim + 2 * dim + 2) * n);
+        double    *p    = volume_memory.data();
+        const auto next = [&p, n](const bool wanted) {
+          double *const result = wanted ? p : nullptr;
+          p += n;
+          return result;
+        };
+        const bool tensor = volume_structure.diffusion == DiffusionType::tensor;
+        for (unsigned int d = 0; d < dim * dim; ++d)
+          volume_blocks.a[d] =
+            next(tensor || (d == 0 && volume_structure.diffusion ==
+                                        DiffusionType::isotropic));
+        for (unsigned int d = 0; d < dim; ++d)
+          {
+            volume_blocks.beta[d] = next(volume_structure.beta);
+            volume_blocks.b[d]    = next(volume_structure.b);
+          }
+        volume_blocks.c = next(volume_structure.c);
+        volume_blocks.f = next(volume_structure.f && want_rhs);
+
+        std::copy(volume_blocks.a,
+                  volume_blocks.a + dim * dim,
+                  volume_coefficients.a);
+        std::copy(volume_blocks.b,
+                  volume_blocks.b + dim,
+                  volume_coefficients.b);
+        std::copy(volume_blocks.beta,
+                  volume_blocks.beta + dim,
+                  volume_coefficients.beta);
+        volume_coefficients.c      = volume_blocks.c;
+        volume_coefficients.tensor = tensor;
+
+        if (!want_matrix || volume_structure.constant)
+          {
+            // Constant coefficients are evaluated here, once.
+            if (want_matrix && mesh.n_subcells() > 0)
+              {
+                PointBatch<dim> batch;
+                batch.n_points = n;
+                std::vector<double> origin(dim * n);
+                for (unsigned int d = 0; d < dim; ++d)
+                  {
+                    std::fill(origin.begin() + d * n,
+                              origin.begin() + (d + 1) * n,
+                              mesh.subcell_vertices[d]);
+                    batch.x[d] = origin.data() + d * n;
+                  }
+                const std::vector<unsigned int> subcell(n, 0),
+                  material(n, mesh.subcell_material[0]);
+                batch.subcell            = subcell.data();
+                batch.material           = material.data();
+                VolumeBlocks<dim> blocks = volume_blocks;
+                blocks.f                 = nullptr;
+                form.evaluate_volume(batch, blocks);
+              }
+            std::fill(volume_blocks.a, volume_blocks.a + dim * dim, nullptr);
+            std::fill(volume_blocks.b, volume_blocks.b + dim, nullptr);
+            std::fill(volume_blocks.beta, volume_blocks.beta + dim, nullptr);
+            volume_blocks.c = nullptr;
+          }
+
+        // ---- facets
+        const unsigned int m = facet_capacity;
+        facet_memory.resize((3 * dim + 2 + 4 * dim + 3 + dim) * m);
+        p                 = facet_memory.data();
+        const auto next_m = [&p, m](const bool wanted) {
+          double *const result = wanted ? p : nullptr;
+          p += m;
+          return result;
+        };
+        for (unsigned int d = 0; d < dim; ++d)
+          {
+            x[d]          = next_m(true);
+            neighbor_x[d] = next_m(true);
+            normal[d]     = next_m(true);
+            for (unsigned int side = 0; side < 2; ++side)
+              {
+                facet_blocks.b[side][d]    = next_m(facet_structure.b);
+                facet_blocks.beta[side][d] = next_m(facet_structure.beta);
+              }
+            facet_blocks.s[d] =
+              next_m(facet_structure.rhs && facet_structure.beta && want_rhs);
+          }
+        w                 = next_m(true);
+        point_sigma       = next_m(true);
+        facet_blocks.c[0] = next_m(true);
+        facet_blocks.c[1] = next_m(true);
+        facet_blocks.r    = next_m(facet_structure.rhs && want_rhs);
+        subcells.resize(m);
+        materials.resize(m);
+        neighbor_subcells.resize(m);
+        neighbor_materials.resize(m);
+      }
+
+
+
+      template <int dim>
+      void
+      BlockRowAssembler<dim>::assemble(const unsigned int k,
+                                       double            *values,
+                                       double            *rhs)
+      {
+        const unsigned int n = mesh.n_basis[k];
+        if (want_rhs)
+          std::fill(rhs, rhs + n, 0.);
+
+        diagonal_touched            = false;
+        current_block_column        = invalid_index;
+        double            *diagonal = nullptr;
+        const unsigned int width    = sparsity.row_width[k];
+        if (want_matrix)
+          {
+            std::uint64_t block = sparsity.block_offset[k];
+            while (sparsity.block_column[block] != k)
+              ++block;
+            diagonal = values + sparsity.column_offset[block];
+            // Without facet terms the neighbours' blocks are zero.
+            if (!facet_structure.facets)
+              std::fill(values,
+                        values + static_cast<std::size_t>(n) * width,
+                        0.);
+          }
+
+        assemble_volume(k, diagonal, rhs);
+        if (facet_structure.facets)
+          assemble_facets(k, values, rhs);
+
+        if (want_matrix)
+          {
+            if (!diagonal_touched)
+              for (unsigned int i = 0; i < n; ++i)
+                std::fill(diagonal + static_cast<std::size_t>(i) * width,
+                          diagonal + static_cast<std::size_t>(i) * width + n,
+                          0.);
+            if (volume_structure.symmetric)
+              for (unsigned int i = 1; i < n; ++i)
+                for (unsigned int j = 0; j < i; ++j)
+                  diagonal[static_cast<std::size_t>(i) * width + j] =
+                    diagonal[static_cast<std::size_t>(j) * width + i];
+          }
+      }
+
+
+
+      template <int dim>
+      void
+      BlockRowAssembler<dim>::assemble_volume(const unsigned int k,
+                                              double            *diagonal,
+                                              double            *rhs)
+      {
+        const VolumeStructure &structure = volume_structure;
+        const bool             value_row = structure.b || structure.c;
+        const bool             gradient_row =
+          structure.diffusion != DiffusionType::none || structure.beta;
+        const bool matrix = want_matrix && (value_row || gradient_row);
+        if (!matrix && !(want_rhs && structure.f))
+          return;
+
+        const HostKernels::Space element   = space(k);
+        const unsigned int       n         = element.n_functions;
+        const unsigned int       slice     = slice_size(n);
+        const unsigned int       first_row = value_row ? 0 : 1;
+        const unsigned int n_rows = (gradient_row ? dim + 1 : 1) - first_row;
+
+        unsigned int subcell = mesh.subcell_offset[k], point = 0;
+        while (subcell < mesh.subcell_offset[k + 1])
+          {
+            const unsigned int n_points =
+              volume_points.fill(mesh, rules, kernels, k, subcell, point);
+
+            if (volume_blocks.a[0] || volume_blocks.beta[0] ||
+                volume_blocks.b[0] || volume_blocks.c || volume_blocks.f)
+              {
+                PointBatch<dim> batch;
+                batch.n_points = n_points;
+                std::copy(volume_points.x, volume_points.x + dim, batch.x);
+                batch.subcell  = volume_points.subcells.data();
+                batch.material = volume_points.materials.data();
+                form.evaluate_volume(batch, volume_blocks);
+              }
+
+            for (unsigned int q = 0; q < n_points; q += slice)
+              {
+                const unsigned int m = std::min(slice, n_points - q);
+                const double      *points[dim];
+                for (unsigned int d = 0; d < dim; ++d)
+                  points[d] = volume_points.x[d] + q;
+                kernels.evaluate_basis(
+                  element, points, m, basis.data(), (dim + 1) * m, m);
+
+                if (matrix)
+                  {
+                    HostKernels::VolumeCoefficients<dim> coefficients =
+                      volume_coefficients;
+                    for (const double *&a : coefficients.a)
+                      a = a ? a + q : nullptr;
+                    for (unsigned int d = 0; d < dim; ++d)
+                      {
+                        if (coefficients.b[d])
+                          coefficients.b[d] += q;
+                        if (coefficients.beta[d])
+                          coefficients.beta[d] += q;
+                      }
+                    if (coefficients.c)
+                      coefficients.c += q;
+                    kernels.volume_rows(coefficients,
+                                        volume_points.w + q,
+                                        m,
+                                        n,
+                                        basis.data(),
+                                        rows.data());
+                    kernels.product(n,
+                                    n,
+                                    n_rows,
+                                    m,
+                                    basis.data() + first_row * m,
+                                    (dim + 1) * m,
+                                    m,
+                                    rows.data() + first_row * m,
+                                    (dim + 1) * m,
+                                    m,
+                                    diagonal,
+                                    sparsity.row_width[k],
+                                    diagonal_touched,
+                                    structure.symmetric);
+                    diagonal_touched = true;
+                  }
+
+                if (volume_blocks.f)
+                  {
+                    double *const f = volume_blocks.f + q;
+                    for (unsigned int p = 0; p < m; ++p)
+                      f[p] *= volume_points.w[q + p];
+                    kernels.vector_product(
+                      n, m, basis.data(), (dim + 1) * m, f, rhs);
+                  }
+              }
+          }
+      }
+
+
+
+      template <int dim>
+      bool
+      BlockRowAssembler<dim>::append_facet(const unsigned int facet,
+                                           const unsigned int side,
+                                           const unsigned int degree,
+                                           const double      *shift,
+                                           unsigned int      &point)
+      {
+        const FacetType    type  = mesh.facet_type[facet];
+        const unsigned int begin = n_facet_points;
+        unsigned int       n;
+        bool               finished         = true;
+        double *const      target[3]        = {x[0] + begin,
+                                               x[1] + begin,
+                                               x[dim - 1] + begin};
+        double *const      target_normal[3] = {normal[0] + begin,
+                                               normal[1] + begin,
+                                               normal[dim - 1] + begin};
+
+        // Room for the padding at the end of a segment is kept: the capacity
+        // is a multiple of it.
+        if (type == FacetType::tabulated)
+          {
+            const unsigned int first = mesh.facet_point_offset[facet] + point,
+                               last  = mesh.facet_point_offset[facet + 1];
+            n        = std::min(last - first, facet_capacity - begin);
+            finished = (first + n == last);
+            point    = finished ? 0 : point + n;
+            for (unsigned int q = 0; q < n; ++q)
+              {
+                for (unsigned int d = 0; d < dim; ++d)
+                  {
+                    target[d][q] = mesh.facet_points[(first + q) * dim + d];
+                    target_normal[d][q] =
+                      mesh.facet_point_normals[(first + q) * dim + d];
+                  }
+                w[begin + q] = mesh.facet_point_weights[first + q];
+              }
+          }
+        else
+          {
+            const HostKernels::Rule &rule = rules.facet(type, degree);
+            if (begin + rule.n_padded > facet_capacity)
+              return false;
+            n = rule.n_points;
+            const double *v =
+              &mesh.facet_vertices[mesh.facet_vertex_offset[facet] * dim];
+            if (type == FacetType::quadrilateral)
+              kernels.bilinear_facet(v, rule, target, target_normal, w + begin);
+            else
+              {
+                double edges[dim - 1][dim];
+                for (unsigned int d = 0; d + 1 < dim; ++d)
+                  for (unsigned int e = 0; e < dim; ++e)
+                    edges[d][e] = v[(d + 1) * dim + e] - v[e];
+                // Weights of the unit simplex sum to 1 / (dim - 1)!.
+                kernels.affine_points(v,
+                                      &edges[0][0],
+                                      dim - 1,
+                                      (dim - 1) * mesh.facet_measure[facet],
+                                      rule,
+                                      target,
+                                      w + begin);
+                for (unsigned int d = 0; d < dim; ++d)
+                  std::fill(target_normal[d],
+                            target_normal[d] + n,
+                            mesh.facet_normal[facet * dim + d]);
+              }
+          }
+
+        // Facets lie where side 0 sees them, normals point to side 1.
+        if (side == 1)
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int q = 0; q < n; ++q)
+              target_normal[d][q] = -target_normal[d][q];
+        for (unsigned int d = 0; d < dim; ++d)
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              const double here        = target[d][q];
+              target[d][q]             = side == 0 ? here : here + shift[d];
+              neighbor_x[d][begin + q] = side == 0 ? here + shift[d] : here;
+            }
+        std::fill(point_sigma + begin, point_sigma + begin + n, sigma[facet]);
+
+        const unsigned int own   = mesh.facet_subcell[2 * facet + side],
+                           other = mesh.facet_subcell[2 * facet + 1 - side];
+        std::fill(subcells.begin() + begin, subcells.begin() + begin + n, own);
+        std::fill(materials.begin() + begin,
+                  materials.begin() + begin + n,
+                  mesh.subcell_material[own]);
+        if (other != invalid_index)
+          {
+            std::fill(neighbor_subcells.begin() + begin,
+                      neighbor_subcells.begin() + begin + n,
+                      other);
+            std::fill(neighbor_materials.begin() + begin,
+                      neighbor_materials.begin() + begin + n,
+                      mesh.subcell_material[other]);
+          }
+        n_facet_points += n;
+        return finished;
+      }
+
+
+
+      template <int dim>
+      void
+      BlockRowAssembler<dim>::pad_facet_points()
+      {
+        if (segments.empty() || n_facet_points == 0)
+          return;
+        const unsigned int last = n_facet_points - 1;
+        while (n_facet_points % HostKernels::padding != 0)
+          {
+            const unsigned int q = n_facet_points++;
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                x[d][q]          = x[d][last];
+                neighbor_x[d][q] = neighbor_x[d][last];
+                normal[d][q]     = normal[d][last];
+              }
+            w[q]                  = 0.;
+            point_sigma[q]        = point_sigma[last];
+            subcells[q]           = subcells[last];
+            materials[q]          = materials[last];
+            neighbor_subcells[q]  = neighbor_subcells[last];
+            neighbor_materials[q] = neighbor_materials[last];
+          }
+        segments.back().end = n_facet_points;
+      }
+
+
+
+      template <int dim>
+      void
+      BlockRowAssembler<dim>::evaluate_form_on_facets()
+      {
+        const auto evaluate = [&](const unsigned int begin,
+                                  const unsigned int end,
+                                  const unsigned int boundary_id) {
+          if (begin == end)
+            return;
+          const bool           boundary = boundary_id != invalid_index;
+          FacetPointBatch<dim> batch;
+          FacetBlocks<dim>     blocks;
+          batch.n_points = end - begin;
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              batch.x[d] = x[d] + begin;
+              batch.neighbor_x[d] =
+                shifted ? neighbor_x[d] + begin : batch.x[d];
+              batch.normal[d] = normal[d] + begin;
+              for (unsigned int side = 0; side < 2; ++side)
+                {
+                  const bool    present = side == 0 || !boundary;
+                  double *const b       = facet_blocks.b[side][d], *const beta =
+                                                               facet_blocks
+                                                                 .beta[side][d];
+                  blocks.b[side][d] = b && present ? b + begin : nullptr;
+                  blocks.beta[side][d] =
+                    beta && present ? beta + begin : nullptr;
+                }
+              blocks.s[d] = facet_blocks.s[d] && boundary
+                              ? facet_blocks.s[d] + begin
+                              : nullptr;
+            }
+          blocks.c[0] = facet_blocks.c[0] + begin;
+          blocks.c[1] = boundary ? nullptr : facet_blocks.c[1] + begin;
+          blocks.r =
+            facet_blocks.r && boundary ? facet_blocks.r + begin : nullptr;
+          batch.subcell  = subcells.data() + begin;
+          batch.material = materials.data() + begin;
+          batch.sigma    = point_sigma + begin;
+          if (boundary)
+            {
+              batch.boundary_id = boundary_id;
+              form.evaluate_boundary_facets(batch, blocks);
+            }
+          else
+            {
+              batch.neighbor_subcell  = neighbor_subcells.data() + begin;
+              batch.neighbor_material = neighbor_materials.data() + begin;
+              form.evaluate_interior_facets(batch, blocks);
+            }
+        };
+
+        // All interior points at once, boundary points id by id.
+        unsigned int interior_end = 0;
+        for (const Segment &segment : segments)
+          if (segment.boundary_id == invalid_index)
+            interior_end = segment.end;
+        evaluate(0, interior_end, invalid_index);
+        for (const Segment &segment : segments)
+          if (segment.boundary_id != invalid_index)
+            evaluate(segment.begin, segment.end, segment.boundary_id);
+      }
+
+
+
+      template <int dim>
+      void
+      BlockRowAssembler<dim>::process_facet_points(const unsigned int k,
+                                                   double            *values,
+                                                   double            *rhs)
+      {
+        evaluate_form_on_facets();
+
+        const HostKernels::Space element = space(k);
+        const unsigned int       n       = element.n_functions;
+        const unsigned int       width   = sparsity.row_width[k];
+        const unsigned int       n_rows  = facet_structure.beta ? 2 : 1;
+        unsigned int             n_max   = n;
+        for (const Segment &segment : segments)
+          if (segment.neighbor != invalid_index)
+            n_max = std::max(n_max, mesh.n_basis[segment.neighbor]);
+        const unsigned int slice = slice_size(n_max);
+
+        // Rows of own functions: test flux beta_0.grad, value, gradient,
+        // trial row of the diagonal block, test flux beta_1.grad towards the
+        // neighbour; every product takes two rows at a constant distance. Rows
+        // of the neighbour's functions: trial row, value, gradient.
+        std::uint64_t block    = sparsity.block_offset[k];
+        double       *diagonal = nullptr;
+        if (want_matrix)
+          {
+            std::uint64_t b = block;
+            while (sparsity.block_column[b] != k)
+              ++b;
+            diagonal = values + sparsity.column_offset[b];
+          }
+
+        std::size_t  s = 0;
+        unsigned int q = 0;
+        while (q < n_facet_points)
+          {
+            const unsigned int m      = std::min(slice, n_facet_points - q);
+            const unsigned int stride = (dim + 4) * m;
+            double *const      flux   = basis.data();
+            double *const      value  = flux + m;
+            double *const      trial  = flux + (dim + 2) * m;
+            double *const      flux_to_neighbor = flux + (dim + 3) * m;
+
+            const auto at = [q](double *const(&p)[dim], const double **out) {
+              for (unsigned int d = 0; d < dim; ++d)
+                out[d] = p[d] ? p[d] + q : nullptr;
+            };
+            const double *points[dim], *direction[dim];
+            at(x, points);
+            kernels.evaluate_basis(element, points, m, value, stride, m);
+
+            if (want_matrix)
+              {
+                at(facet_blocks.b[0], direction);
+                kernels.directional(facet_structure.b ? direction : nullptr,
+                                    facet_blocks.c[0] + q,
+                                    w + q,
+                                    m,
+                                    n,
+                                    value,
+                                    stride,
+                                    m,
+                                    trial,
+                                    stride);
+                if (facet_structure.beta)
+                  {
+                    at(facet_blocks.beta[0], direction);
+                    kernels.directional(direction,
+                                        nullptr,
+                                        w + q,
+                                        m,
+                                        n,
+                                        value,
+                                        stride,
+                                        m,
+                                        flux,
+                                        stride);
+                  }
+                kernels.product(n,
+                                n,
+                                n_rows,
+                                m,
+                                n_rows == 2 ? flux : value,
+                                stride,
+                                m,
+                                n_rows == 2 ? value : trial,
+                                stride,
+                                (dim + 1) * m,
+                                diagonal,
+                                width,
+                                diagonal_touched,
+                                volume_structure.symmetric);
+                diagonal_touched = true;
+                if (facet_structure.beta)
+                  {
+                    at(facet_blocks.beta[1], direction);
+                    kernels.directional(direction,
+                                        nullptr,
+                                        w + q,
+                                        m,
+                                        n,
+                                        value,
+                                        stride,
+                                        m,
+                                        flux_to_neighbor,
+                                        stride);
+                  }
+              }
+
+            // parts of segments in this slice
+            for (; s < segments.size() && segments[s].begin < q + m; ++s)
+              {
+                const Segment     &segment = segments[s];
+                const unsigned int begin   = std::max(segment.begin, q),
+                                   end     = std::min(segment.end, q + m);
+                const unsigned int r       = end - begin;
+                const double      *here[dim], *there[dim];
+                for (unsigned int d = 0; d < dim; ++d)
+                  there[d] = neighbor_x[d] + begin;
+
+                if (segment.neighbor != invalid_index && want_matrix)
+                  {
+                    const unsigned int       j       = segment.neighbor;
+                    const HostKernels::Space second  = space(j);
+                    const unsigned int       stride2 = (dim + 2) * r;
+                    kernels.evaluate_basis(
+                      second, there, r, other.data() + r, stride2, r);
+                    for (unsigned int d = 0; d < dim; ++d)
+                      here[d] = facet_structure.b ? facet_blocks.b[1][d] + begin
+                                                  : nullptr;
+                    kernels.directional(facet_structure.b ? here : nullptr,
+                                        facet_blocks.c[1] + begin,
+                                        w + begin,
+                                        r,
+                                        second.n_functions,
+                                        other.data() + r,
+                                        stride2,
+                                        r,
+                                        other.data(),
+                                        stride2);
+                    while (sparsity.block_column[block] != j)
+                      ++block;
+                    const bool accumulate = current_block_column == j || j == k;
+                    current_block_column  = j;
+                    kernels.product(n,
+                                    second.n_functions,
+                                    n_rows,
+                                    r,
+                                    value + (begin - q),
+                                    stride,
+                                    (dim + 2) * m,
+                                    other.data(),
+                                    stride2,
+                                    r,
+                                    values + sparsity.column_offset[block],
+                                    width,
+                                    accumulate,
+                                    false);
+                  }
+                else if (segment.neighbor == invalid_index && want_rhs &&
+                         facet_structure.rhs)
+                  {
+                    for (unsigned int d = 0; d < dim; ++d)
+                      here[d] =
+                        facet_blocks.s[d] ? facet_blocks.s[d] + begin : nullptr;
+                    double *const data = rows.data();
+                    kernels.directional(facet_blocks.s[0] ? here : nullptr,
+                                        facet_blocks.r + begin,
+                                        w + begin,
+                                        r,
+                                        n,
+                                        value + (begin - q),
+                                        stride,
+                                        m,
+                                        data,
+                                        r);
+                    for (unsigned int p = 0; p < r; ++p)
+                      other[p] = 1.;
+                    kernels.vector_product(n, r, data, r, other.data(), rhs);
+                  }
+                if (end < segment.end)
+                  break; // the rest is in the next slice
+              }
+            q += m;
+          }
+        segments.clear();
+        n_facet_points = 0;
+        shifted        = false;
+      }
+
+
+
+      template <int dim>
+      void
+      BlockRowAssembler<dim>::assemble_facets(const unsigned int k,
+                                              double            *values,
+                                              double            *rhs)
+      {
+        for (unsigned int e = mesh.polytope_interface_offset[k];
+             e < mesh.polytope_interface_offset[k + 1];
+             ++e)
+          {
+            const unsigned int interface = mesh.polytope_interface[e] / 2,
+                               side      = mesh.polytope_interface[e] % 2;
+            const unsigned int neighbor =
+              mesh.neighbor(mesh.polytope_interface[e]);
+            const unsigned int boundary_id =
+              mesh.interface_boundary_id[interface];
+            if (neighbor == invalid_index && !want_matrix && !want_rhs)
+              continue;
+            if (neighbor != invalid_index && !want_matrix)
+              continue;
+
+            unsigned int degree = mesh.degree[k];
+            if (neighbor != invalid_index)
+              degree = std::max(degree, mesh.degree[neighbor]);
+            const unsigned int shift_index = mesh.interface_shift[interface];
+            const double      *shift       = &mesh.shift[shift_index * dim];
+
+            const auto open_segment = [&]() {
+              segments.push_back(
+                {neighbor, boundary_id, n_facet_points, n_facet_points});
+              shifted = shifted || shift_index != 0;
+            };
+            open_segment();
+            for (unsigned int f = mesh.facet_offset[interface];
+                 f < mesh.facet_offset[interface + 1];
+                 ++f)
+              {
+                unsigned int point = 0;
+                while (!append_facet(f, side, degree, shift, point))
+                  {
+                    // full: compute what is there and go on
+                    pad_facet_points();
+                    if (segments.back().end == segments.back().begin)
+                      segments.pop_back();
+                    process_facet_points(k, values, rhs);
+                    open_segment();
+                  }
+              }
+            pad_facet_points();
+          }
+        if (n_facet_points > 0)
+          process_facet_points(k, values, rhs);
+        segments.clear();
+        n_facet_points = 0;
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    std::vector<double>
+    compute_penalty(const PolytopicMesh<dim> &mesh,
+                    const Form<dim>          &form,
+                    const double              constant,
+                    const InstructionSet      instruction_set)
+    {
+      const unsigned int    n_facets = mesh.n_facets();
+      std::vector<double>   sigma(n_facets, 0.);
+      const VolumeStructure structure = form.volume_structure();
+      if (structure.diffusion == DiffusionType::none ||
+          !form.facet_structure().penalty || n_facets == 0)
+        return sigma;
+
+      const bool         tensor = structure.diffusion == DiffusionType::tensor;
+      const unsigned int n_entries = tensor ? dim * dim : 1;
+      const HostRules<dim>             rules(mesh, form.coefficient_order());
+      const HostKernels::Kernels<dim> &kernels =
+        select_kernels<dim>(instruction_set);
+
+      // n . a n at entries of one point, for the mean normal of a facet
+      const auto quadratic_form = [&](const double *const *a,
+                                      const unsigned int   q,
+                                      const unsigned int   facet) {
+        if (!tensor)
+          return a[0][q];
+        const double *n   = &mesh.facet_normal[facet * dim];
+        double        sum = 0.;
+        for (unsigned int d = 0; d < dim; ++d)
+          for (unsigned int e = 0; e < dim; ++e)
+            sum += n[d] * a[d * dim + e][q] * n[e];
+        return sum;
+      };
+
+      // a-bar per facet and side
+      std::vector<double> a_bar(2 * n_facets, 0.);
+      if (structure.constant)
+        {
+          double          memory[dim * dim];
+          double         *a[dim * dim];
+          PointBatch<dim> batch;
+          batch.n_points = 1;
+          for (unsigned int d = 0; d < dim; ++d)
+            batch.x[d] = &mesh.subcell_vertices[d];
+          const unsigned int subcell = 0;
+          batch.subcell              = &subcell;
+          batch.material             = mesh.subcell_material.data();
+          for (unsigned int d = 0; d < dim * dim; ++d)
+            a[d] = &memory[d];
+          form.evaluate_diffusion(batch, a);
+          for (unsigned int f = 0; f < n_facets; ++f)
+            a_bar[2 * f] = a_bar[2 * f + 1] = quadratic_form(a, 0, f);
+        }
+      else
+        for_polytopes(
+          mesh.n_polytopes(),
+          [&](const unsigned int begin, const unsigned int end) {
+            VolumePointBuffer<dim> points(buffer_capacity(rules));
+            std::vector<double>    memory(n_entries * points.capacity);
+            double                *a[dim * dim] = {};
+            for (unsigned int d = 0; d < n_entries; ++d)
+              a[d] = memory.data() + d * points.capacity;
+
+            for (unsigned int k = begin; k < end; ++k)
+              {
+                double       largest = 0.;
+                unsigned int subcell = mesh.subcell_offset[k], point = 0;
+                while (subcell < mesh.subcell_offset[k + 1])
+                  {
+                    points.fill(mesh, rules, kernels, k, subcell, point);
+                    PointBatch<dim> batch;
+                    batch.n_points = points.n_points;
+                    std::copy(points.x, points.x + dim, batch.x);
+                    batch.subcell  = points.subcells.data();
+                    batch.material = points.materials.data();
+                    form.evaluate_diffusion(batch, a);
+                    if (!tensor)
+                      for (unsigned int q = 0; q < batch.n_points; ++q)
+                        largest = std::max(largest, a[0][q]);
+                    else
+                      for (unsigned int e = mesh.polytope_interface_offset[k];
+                           e < mesh.polytope_interface_offset[k + 1];
+                           ++e)
+                        {
+                          const unsigned int i = mesh.polytope_interface[e];
+                          for (unsigned int f = mesh.facet_offset[i / 2];
+                               f < mesh.facet_offset[i / 2 + 1];
+                               ++f)
+                            for (unsigned int q = 0; q < batch.n_points; ++q)
+                              a_bar[2 * f + i % 2] =
+                                std::max(a_bar[2 * f + i % 2],
+                                         quadratic_form(a, q, f));
+                        }
+                  }
+                if (!tensor)
+                  for (unsigned int e = mesh.polytope_interface_offset[k];
+                       e < mesh.polytope_interface_offset[k + 1];
+                       ++e)
+                    {
+                      const unsigned int i = mesh.polytope_interface[e];
+                      for (unsigned int f = mesh.facet_offset[i / 2];
+                           f < mesh.facet_offset[i / 2 + 1];
+                           ++f)
+                        a_bar[2 * f + i % 2] = largest;
+                    }
+              }
+          });
+
+      for (unsigned int f = 0; f < n_facets; ++f)
+        sigma[f] = constant *
+                   std::max(mesh.penalty_factor[2 * f] * a_bar[2 * f],
+                            mesh.penalty_factor[2 * f + 1] * a_bar[2 * f + 1]);
+      return sigma;
+    }
+
+
+
+    template <int dim>
+    void
+    assemble_on_host(const PolytopicMesh<dim>  &mesh,
+                     const BlockSparsity       &sparsity,
+                     const Form<dim>           &form,
+                     const std::vector<double> &sigma,
+                     const bool                 tensor_product_space,
+                     const InstructionSet       instruction_set,
+                     const HostAssemblyTarget  &target)
+    {
+      const HostRules<dim> rules(mesh, form.coefficient_order());
+      const unsigned int   max_degree =
+        *std::max_element(mesh.degree.begin(), mesh.degree.end());
+      // Spaces of lower degree are prefixes of the largest one.
+      std::vector<unsigned char> exponents(
+        dim * Legendre::n_functions(dim, max_degree, tensor_product_space));
+      Legendre::exponents(dim,
+                          max_degree,
+                          tensor_product_space,
+                          exponents.data());
+      const HostKernels::Kernels<dim> &kernels =
+        select_kernels<dim>(instruction_set);
+
+      const bool store  = static_cast<bool>(target.store_block_row);
+      const bool matrix = store || target.values != nullptr;
+      for_polytopes(mesh.n_polytopes(),
+                    [&](const unsigned int begin, const unsigned int end) {
+                      BlockRowAssembler<dim> assembler(mesh,
+                                                       sparsity,
+                                                       form,
+                                                       sigma,
+                                                       rules,
+                                                       kernels,
+                                                       exponents,
+                                                       matrix,
+                                                       target.rhs != nullptr);
+                      std::vector<double>    buffer;
+                      for (unsigned int k = begin; k < end; ++k)
+                        {
+                          double *values = nullptr;
+                          if (store)
+                            {
+                              buffer.resize(sparsity.value_offset[k + 1] -
+                                            sparsity.value_offset[k]);
+                              values = buffer.data();
+                            }
+                          else if (matrix)
+                            values = target.values + sparsity.value_offset[k];
+                          assembler.assemble(k,
+                                             values,
+                                             target.rhs
+                                               ? target.rhs + mesh.dof_offset[k]
+                                               : nullptr);
+                          if (store)
+                            target.store_block_row(k, buffer.data());
+                        }
+                    });
+    }
+
+
+
+    template std::vector<double>
+    compute_penalty(const PolytopicMesh<2> &,
+                    const Form<2> &,
+                    const double,
+                    const InstructionSet);
+    template std::vector<double>
+    compute_penalty(const PolytopicMesh<3> &,
+                    const Form<3> &,
+                    const double,
+                    const InstructionSet);
+    template void
+    assemble_on_host(const PolytopicMesh<2> &,
+                     const BlockSparsity &,
+                     const Form<2> &,
+                     const std::vector<double> &,
+                     const bool,
+                     const InstructionSet,
+                     const HostAssemblyTarget &);
+    template void
+    assemble_on_host(const PolytopicMesh<3> &,
+                     const BlockSparsity &,
+                     const Form<3> &,
+                     const std::vector<double> &,
+                     const bool,
+                     const InstructionSet,
+                     const HostAssemblyTarget &);
+  } // namespace internal
+} // namespace Tessella

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#define TESSELLA_LANES 8
+#define TESSELLA_TILE_ROWS 4
+#define TESSELLA_TILE_COLUMNS 4
+#define TESSELLA_KERNELS avx512
+
+#include "host_kernels_implementation.h"

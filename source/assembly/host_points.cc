@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "host_points.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    template <int dim>
+    HostRules<dim>::HostRules(const PolytopicMesh<dim> &mesh,
+                              const unsigned int        coefficient_order)
+    {
+      bool has_subcell[4] = {}, has_facet[3] = {};
+      for (const SubCellType type : mesh.subcell_type)
+        has_subcell[static_cast<unsigned int>(type)] = true;
+      for (const FacetType type : mesh.facet_type)
+        has_facet[static_cast<unsigned int>(type)] = true;
+      const unsigned int max_degree =
+        *std::max_element(mesh.degree.begin(), mesh.degree.end());
+
+      const auto add = [&](auto &rules, const ReferenceRule &rule) {
+        rules.push_back(std::make_unique<PaddedRule>(rule));
+        max_points = std::max(max_points, rules.back()->view.n_padded);
+      };
+      for (unsigned int p = 0; p <= max_degree; ++p)
+        {
+          const unsigned int order = std::max(2 * p + coefficient_order, 1u);
+          // The Jacobian determinant of a multilinear map has degree dim - 1
+          // in each variable, the normal of a bilinear facet degree 1.
+          if (has_subcell[0])
+            add(subcell_rules[0], simplex_rule(dim, order));
+          if (has_subcell[1])
+            add(subcell_rules[1], hypercube_rule(dim, order));
+          if (has_subcell[2])
+            add(subcell_rules[2], hypercube_rule(dim, order + dim - 1));
+          if (has_facet[0])
+            add(facet_rules[0], simplex_rule(dim - 1, order));
+          if (has_facet[1])
+            add(facet_rules[1], hypercube_rule(dim - 1, order + 1));
+        }
+    }
+
+
+
+    template <int dim>
+    VolumePointBuffer<dim>::VolumePointBuffer(const unsigned int capacity)
+      : capacity(capacity)
+      , subcells(capacity)
+      , materials(capacity)
+      , memory((dim + 1) * capacity)
+    {
+      for (unsigned int d = 0; d < dim; ++d)
+        x[d] = memory.data() + d * capacity;
+      w = memory.data() + dim * capacity;
+    }
+
+
+
+    template <int dim>
+    unsigned int
+    VolumePointBuffer<dim>::fill(const PolytopicMesh<dim>        &mesh,
+                                 const HostRules<dim>            &rules,
+                                 const HostKernels::Kernels<dim> &kernels,
+                                 const unsigned int               polytope,
+                                 unsigned int                    &subcell,
+                                 unsigned int                    &point)
+    {
+      const unsigned int end    = mesh.subcell_offset[polytope + 1];
+      const unsigned int degree = mesh.degree[polytope];
+      unsigned int       n      = 0;
+      for (; subcell < end; ++subcell)
+        {
+          const SubCellType type = mesh.subcell_type[subcell];
+          unsigned int      n_new;
+          if (type == SubCellType::tabulated)
+            {
+              const unsigned int first =
+                                   mesh.subcell_point_offset[subcell] + point,
+                                 last = mesh.subcell_point_offset[subcell + 1];
+              n_new                   = std::min(last - first, capacity - n);
+              for (unsigned int q = 0; q < n_new; ++q)
+                {
+                  for (unsigned int d = 0; d < dim; ++d)
+                    x[d][n + q] = mesh.subcell_points[(first + q) * dim + d];
+                  w[n + q] = mesh.subcell_point_weights[first + q];
+                }
+              point = (first + n_new < last) ? point + n_new : 0;
+            }
+          else
+            {
+              const HostKernels::Rule &rule = rules.subcell(type, degree);
+              if (n + rule.n_padded > capacity)
+                break;
+              n_new = rule.n_points;
+              const double *v =
+                &mesh
+                   .subcell_vertices[mesh.subcell_vertex_offset[subcell] * dim];
+              double *const target[3] = {x[0] + n, x[1] + n, x[dim - 1] + n};
+              if (type == SubCellType::hypercube)
+                kernels.multilinear_subcell(v, rule, target, w + n);
+              else
+                {
+                  // Edge d leads to vertex d + 1 of a simplex, 2^d of a
+                  // parallelepiped.
+                  double J[dim][dim];
+                  for (unsigned int d = 0; d < dim; ++d)
+                    {
+                      const unsigned int u =
+                        type == SubCellType::simplex ? d + 1 : 1 << d;
+                      for (unsigned int e = 0; e < dim; ++e)
+                        J[d][e] = v[u * dim + e] - v[e];
+                    }
+                  double determinant;
+                  if (dim == 2)
+                    determinant = J[0][0] * J[1][1] - J[0][1] * J[1][0];
+                  else
+                    {
+                      const unsigned int z = dim - 1;
+                      determinant =
+                        J[0][0] * (J[1][1] * J[z][z] - J[1][z] * J[z][1]) -
+                        J[0][1] * (J[1][0] * J[z][z] - J[1][z] * J[z][0]) +
+                        J[0][z] * (J[1][0] * J[z][1] - J[1][1] * J[z][0]);
+                    }
+                  kernels.affine_points(v,
+                                        &J[0][0],
+                                        dim,
+                                        determinant < 0. ? -determinant
+                                                         : determinant,
+                                        rule,
+                                        target,
+                                        w + n);
+                }
+            }
+          std::fill(subcells.begin() + n,
+                    subcells.begin() + n + n_new,
+                    subcell);
+          std::fill(materials.begin() + n,
+                    materials.begin() + n + n_new,
+                    mesh.subcell_material[subcell]);
+          n += n_new;
+          if (point != 0 || n == capacity)
+            {
+              if (point == 0)
+                ++subcell;
+              break;
+            }
+        }
+
+      n_points                   = n;
+      const unsigned int n_total = padded(n);
+      for (unsigned int q = n; q < n_total; ++q)
+        {
+          for (unsigned int d = 0; d < dim; ++d)
+            x[d][q] = x[d][n - 1];
+          w[q]         = 0.;
+          subcells[q]  = subcells[n - 1];
+          materials[q] = materials[n - 1];
+        }
+      return n_total;
+    }
+
+
+
+    template class HostRules<2>;
+    template class HostRules<3>;
+    template class VolumePointBuffer<2>;
+    template class VolumePointBuffer<3>;
+  } // namespace internal
+} // namespace Tessella

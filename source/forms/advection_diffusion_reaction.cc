@@ -1,0 +1,812 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/point.h>
+
+#include <tessella/forms/advection_diffusion_reaction.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace
+  {
+    template <int dim>
+    Point<dim>
+    point(const double *const *x, const unsigned int q)
+    {
+      Point<dim> p;
+      for (unsigned int d = 0; d < dim; ++d)
+        p[d] = x[d][q];
+      return p;
+    }
+
+    template <int dim>
+    std::string
+    to_string(const double *const *x, const unsigned int q)
+    {
+      std::string text;
+      for (unsigned int d = 0; d < dim; ++d)
+        text += (d > 0 ? ", " : "") + std::to_string(x[d][q]);
+      return text;
+    }
+
+    template <int dim>
+    void
+    check_finite(const double        *values,
+                 const double *const *x,
+                 const unsigned int   n,
+                 const char          *name)
+    {
+      // one sum decides: it is finite unless a value is not (or it overflows)
+      double sum = 0.;
+      for (unsigned int q = 0; q < n; ++q)
+        sum += values[q] * 0.;
+      if (sum == 0.)
+        return;
+      for (unsigned int q = 0; q < n; ++q)
+        AssertThrow(std::isfinite(values[q]),
+                    ExcCoefficientNotFinite(name,
+                                            to_string<dim>(x, q),
+                                            values[q]));
+    }
+
+    // The points of a batch in the form that deal.II's functions take. One
+    // buffer a thread: batches are evaluated one after the other.
+    template <int dim>
+    const std::vector<Point<dim>> &
+    as_points(const double *const *x, const unsigned int n)
+    {
+      static thread_local std::vector<Point<dim>> points;
+      points.resize(n);
+      for (unsigned int q = 0; q < n; ++q)
+        points[q] = point<dim>(x, q);
+      return points;
+    }
+
+    // A scalar coefficient: a constant, or a function.
+    template <int dim>
+    struct ScalarCoefficient
+    {
+      double                               constant = 0.;
+      std::shared_ptr<const Function<dim>> function;
+      const char                          *name = "coefficient";
+
+      bool
+      present() const
+      {
+        return function != nullptr || constant != 0.;
+      }
+
+      void
+      evaluate(const double *const *x,
+               const unsigned int   n,
+               double              *values,
+               const unsigned int   component = 0) const
+      {
+        if (function == nullptr)
+          {
+            std::fill(values, values + n, constant);
+            return;
+          }
+        static thread_local std::vector<double> result;
+        result.resize(n);
+        function->value_list(as_points<dim>(x, n), result, component);
+        std::copy(result.begin(), result.end(), values);
+        check_finite<dim>(values, x, n, name);
+      }
+    };
+
+    // A vector-valued coefficient: constant, Function with dim components, or
+    // TensorFunction.
+    template <int dim>
+    struct VectorCoefficient
+    {
+      Tensor<1, dim>                                constant;
+      std::shared_ptr<const Function<dim>>          function;
+      std::shared_ptr<const TensorFunction<1, dim>> tensor_function;
+
+      bool
+      variable() const
+      {
+        return function != nullptr || tensor_function != nullptr;
+      }
+
+      bool
+      present() const
+      {
+        return variable() || constant.norm_square() != 0.;
+      }
+
+      void
+      evaluate(const double *const *x,
+               const unsigned int   n,
+               double *const       *values) const
+      {
+        if (tensor_function != nullptr)
+          {
+            static thread_local std::vector<Tensor<1, dim>> result;
+            result.resize(n);
+            tensor_function->value_list(as_points<dim>(x, n), result);
+            for (unsigned int d = 0; d < dim; ++d)
+              for (unsigned int q = 0; q < n; ++q)
+                values[d][q] = result[q][d];
+          }
+        else if (function != nullptr)
+          {
+            static thread_local std::vector<double> result;
+            result.resize(n);
+            const std::vector<Point<dim>> &points = as_points<dim>(x, n);
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                function->value_list(points, result, d);
+                std::copy(result.begin(), result.end(), values[d]);
+              }
+          }
+        else
+          for (unsigned int d = 0; d < dim; ++d)
+            std::fill(values[d], values[d] + n, constant[d]);
+        if (variable())
+          for (unsigned int d = 0; d < dim; ++d)
+            check_finite<dim>(values[d], x, n, "advection");
+      }
+    };
+  } // namespace
+
+
+
+  template <int dim>
+  struct AdvectionDiffusionReaction<dim>::Implementation
+  {
+    // diffusion: exactly one of the three
+    DiffusionType          diffusion_type = DiffusionType::none;
+    ScalarCoefficient<dim> scalar_diffusion;
+    Tensor<2, dim>         constant_tensor;
+    std::shared_ptr<const TensorFunction<2, dim>> tensor_function;
+
+    VectorCoefficient<dim> advection;
+    ScalarCoefficient<dim> reaction, source;
+
+    std::map<types::boundary_id, BoundaryCondition<dim>> conditions;
+    BoundaryCondition<dim>                               default_condition;
+
+    double theta             = 1.;
+    int    coefficient_order = -1;
+
+    bool
+    constant() const
+    {
+      return tensor_function == nullptr &&
+             scalar_diffusion.function == nullptr && !advection.variable() &&
+             reaction.function == nullptr;
+    }
+
+    // a: one array (isotropic) or dim*dim (tensor)
+    void
+    evaluate_diffusion(const double *const *x,
+                       const unsigned int   n,
+                       double *const       *a) const
+    {
+      if (diffusion_type == DiffusionType::isotropic)
+        {
+          scalar_diffusion.evaluate(x, n, a[0]);
+          if (*std::min_element(a[0], a[0] + n) < 0.)
+            for (unsigned int q = 0; q < n; ++q)
+              AssertThrow(a[0][q] >= 0.,
+                          ExcNegativeDiffusion(to_string<dim>(x, q),
+                                               a[0][q],
+                                               "its value"));
+        }
+      else if (diffusion_type == DiffusionType::tensor)
+        {
+          if (tensor_function != nullptr)
+            {
+              static thread_local std::vector<Tensor<2, dim>> result;
+              result.resize(n);
+              tensor_function->value_list(as_points<dim>(x, n), result);
+              for (unsigned int d = 0; d < dim; ++d)
+                for (unsigned int e = 0; e < dim; ++e)
+                  {
+                    for (unsigned int q = 0; q < n; ++q)
+                      a[d * dim + e][q] = result[q][d][e];
+                    check_finite<dim>(a[d * dim + e], x, n, "diffusion tensor");
+                  }
+            }
+          else
+            for (unsigned int d = 0; d < dim; ++d)
+              for (unsigned int e = 0; e < dim; ++e)
+                std::fill(a[d * dim + e],
+                          a[d * dim + e] + n,
+                          constant_tensor[d][e]);
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int q = 0; q < n; ++q)
+              AssertThrow(a[d * dim + d][q] >= 0.,
+                          ExcNegativeDiffusion(to_string<dim>(x, q),
+                                               a[d * dim + d][q],
+                                               "a diagonal entry"));
+        }
+    }
+
+    const BoundaryCondition<dim> &
+    condition(const types::boundary_id id) const
+    {
+      const auto it = conditions.find(id);
+      return it == conditions.end() ? default_condition : it->second;
+    }
+  };
+
+
+
+  namespace
+  {
+    // Arrays for the coefficients at facet points, one set a thread.
+    template <int dim>
+    struct FacetScratch
+    {
+      std::vector<double> memory;
+      unsigned int        n = 0;
+      double             *a[dim * dim], *b[dim], *conormal[dim], *g, *alpha;
+
+      void
+      reinit(const unsigned int n_points)
+      {
+        n = n_points;
+        memory.resize((dim * dim + 2 * dim + 2) * n);
+        double *p = memory.data();
+        for (double *&pointer : a)
+          pointer = p, p += n;
+        for (double *&pointer : b)
+          pointer = p, p += n;
+        for (double *&pointer : conormal)
+          pointer = p, p += n;
+        g     = p;
+        alpha = p + n;
+      }
+
+      // conormal = a n
+      void
+      compute_conormal(const DiffusionType type, const double *const *normal)
+      {
+        for (unsigned int d = 0; d < dim; ++d)
+          if (type == DiffusionType::isotropic)
+            for (unsigned int q = 0; q < n; ++q)
+              conormal[d][q] = a[0][q] * normal[d][q];
+          else
+            {
+              std::fill(conormal[d], conormal[d] + n, 0.);
+              for (unsigned int e = 0; e < dim; ++e)
+                for (unsigned int q = 0; q < n; ++q)
+                  conormal[d][q] += a[d * dim + e][q] * normal[e][q];
+            }
+      }
+    };
+
+    template <int dim>
+    FacetScratch<dim> &
+    facet_scratch(const unsigned int n_points)
+    {
+      static thread_local FacetScratch<dim> scratch;
+      scratch.reinit(n_points);
+      return scratch;
+    }
+  } // namespace
+
+
+
+  template <int dim>
+  AdvectionDiffusionReaction<dim>::AdvectionDiffusionReaction()
+    : data(std::make_shared<Implementation>())
+  {
+    data->scalar_diffusion.name = "diffusion coefficient";
+    data->reaction.name         = "reaction coefficient";
+    data->source.name           = "right-hand side";
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_diffusion(const double a)
+  {
+    AssertThrow(a >= 0. && std::isfinite(a),
+                ExcMessage("The diffusion coefficient " + std::to_string(a) +
+                           " is not a finite non-negative number."));
+    data->scalar_diffusion.constant = a;
+    data->scalar_diffusion.function = nullptr;
+    data->tensor_function           = nullptr;
+    data->diffusion_type =
+      a == 0. ? DiffusionType::none : DiffusionType::isotropic;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_diffusion(const Tensor<2, dim> &a)
+  {
+    set_diffusion(0.);
+    data->constant_tensor = a;
+    data->diffusion_type =
+      a.norm_square() == 0. ? DiffusionType::none : DiffusionType::tensor;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_diffusion(
+    const std::shared_ptr<const Function<dim>> &a)
+  {
+    Assert(a != nullptr, ExcInternalError());
+    set_diffusion(0.);
+    data->scalar_diffusion.function = a;
+    data->diffusion_type            = DiffusionType::isotropic;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_diffusion(
+    const std::shared_ptr<const TensorFunction<2, dim>> &a)
+  {
+    Assert(a != nullptr, ExcInternalError());
+    set_diffusion(0.);
+    data->tensor_function = a;
+    data->diffusion_type  = DiffusionType::tensor;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_advection(const Tensor<1, dim> &b)
+  {
+    data->advection          = VectorCoefficient<dim>();
+    data->advection.constant = b;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_advection(
+    const std::shared_ptr<const Function<dim>> &b)
+  {
+    AssertThrow(b != nullptr && b->n_components == dim,
+                ExcMessage("The advection field must have as many components "
+                           "as the space has dimensions."));
+    data->advection          = VectorCoefficient<dim>();
+    data->advection.function = b;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_advection(
+    const std::shared_ptr<const TensorFunction<1, dim>> &b)
+  {
+    Assert(b != nullptr, ExcInternalError());
+    data->advection                 = VectorCoefficient<dim>();
+    data->advection.tensor_function = b;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_reaction(const double c)
+  {
+    data->reaction.constant = c;
+    data->reaction.function = nullptr;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_reaction(
+    const std::shared_ptr<const Function<dim>> &c)
+  {
+    data->reaction.function = c;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_source(const double f)
+  {
+    data->source.constant = f;
+    data->source.function = nullptr;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_source(
+    const std::shared_ptr<const Function<dim>> &f)
+  {
+    data->source.function = f;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_boundary_condition(
+    const types::boundary_id id, const BoundaryCondition<dim> &condition)
+  {
+    data->conditions[id] = condition;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_default_boundary_condition(
+    const BoundaryCondition<dim> &condition)
+  {
+    data->default_condition = condition;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_theta(const double theta)
+  {
+    data->theta = theta;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_coefficient_order(
+    const unsigned int order)
+  {
+    data->coefficient_order = order;
+  }
+
+
+
+  template <int dim>
+  VolumeStructure
+  AdvectionDiffusionReaction<dim>::volume_structure() const
+  {
+    VolumeStructure structure;
+    structure.diffusion = data->diffusion_type;
+    structure.b         = data->advection.present();
+    structure.c         = data->reaction.present();
+    structure.f         = data->source.present();
+    // A tensor is taken as it is given: it may not be symmetric.
+    structure.symmetric = !structure.b && data->theta == 1. &&
+                          data->diffusion_type != DiffusionType::tensor;
+    structure.constant = data->constant();
+    return structure;
+  }
+
+
+
+  template <int dim>
+  FacetStructure
+  AdvectionDiffusionReaction<dim>::facet_structure() const
+  {
+    FacetStructure structure;
+    const bool     diffusion = data->diffusion_type != DiffusionType::none;
+    structure.b              = diffusion;
+    structure.beta           = diffusion && data->theta != 0.;
+    structure.penalty        = diffusion;
+    structure.facets         = diffusion || data->advection.present();
+    return structure;
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  AdvectionDiffusionReaction<dim>::coefficient_order() const
+  {
+    if (data->coefficient_order >= 0)
+      return data->coefficient_order;
+    return data->constant() ? 0 : 2;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::evaluate_diffusion(
+    const PointBatch<dim> &points, double *const *a) const
+  {
+    data->evaluate_diffusion(points.x, points.n_points, a);
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::evaluate_volume(
+    const PointBatch<dim> &points, VolumeBlocks<dim> &blocks) const
+  {
+    if (blocks.a[0] != nullptr)
+      data->evaluate_diffusion(points.x, points.n_points, blocks.a);
+    if (blocks.b[0] != nullptr)
+      data->advection.evaluate(points.x, points.n_points, blocks.b);
+    if (blocks.c != nullptr)
+      data->reaction.evaluate(points.x, points.n_points, blocks.c);
+    if (blocks.f != nullptr)
+      data->source.evaluate(points.x, points.n_points, blocks.f);
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::evaluate_interior_facets(
+    const FacetPointBatch<dim> &points, FacetBlocks<dim> &blocks) const
+  {
+    const unsigned int n       = points.n_points;
+    FacetScratch<dim> &scratch = facet_scratch<dim>(n);
+    double            *c_own = blocks.c[0], *c_neighbor = blocks.c[1];
+
+    if (data->diffusion_type != DiffusionType::none)
+      {
+        for (unsigned int side = 0; side < 2; ++side)
+          {
+            // Away from periodic boundaries both sides see the same point.
+            const double *const *x = side == 0 ? points.x : points.neighbor_x;
+            if (side == 0 || points.neighbor_x[0] != points.x[0])
+              {
+                data->evaluate_diffusion(x, n, scratch.a);
+                scratch.compute_conormal(data->diffusion_type, points.normal);
+              }
+            for (unsigned int d = 0; d < dim; ++d)
+              for (unsigned int q = 0; q < n; ++q)
+                blocks.b[side][d][q] = -0.5 * scratch.conormal[d][q];
+            if (side == 0 && blocks.beta[0][0] != nullptr)
+              for (unsigned int d = 0; d < dim; ++d)
+                for (unsigned int q = 0; q < n; ++q)
+                  {
+                    const double t = 0.5 * data->theta * scratch.conormal[d][q];
+                    blocks.beta[0][d][q] = -t;
+                    blocks.beta[1][d][q] = t;
+                  }
+          }
+        for (unsigned int q = 0; q < n; ++q)
+          {
+            c_own[q]      = points.sigma[q];
+            c_neighbor[q] = -points.sigma[q];
+          }
+      }
+    else
+      {
+        std::fill(c_own, c_own + n, 0.);
+        std::fill(c_neighbor, c_neighbor + n, 0.);
+      }
+
+    if (data->advection.present())
+      {
+        data->advection.evaluate(points.x, n, scratch.b);
+        for (unsigned int q = 0; q < n; ++q)
+          {
+            double bn = 0.;
+            for (unsigned int d = 0; d < dim; ++d)
+              bn += scratch.b[d][q] * points.normal[d][q];
+            const double inflow = bn < 0. ? bn : 0.;
+            c_own[q] -= inflow;
+            c_neighbor[q] += inflow;
+          }
+      }
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::evaluate_boundary_facets(
+    const FacetPointBatch<dim> &points, FacetBlocks<dim> &blocks) const
+  {
+    const unsigned int            n = points.n_points;
+    const BoundaryCondition<dim> &condition =
+      data->condition(points.boundary_id);
+    FacetScratch<dim> &scratch   = facet_scratch<dim>(n);
+    const bool         diffusion = data->diffusion_type != DiffusionType::none;
+    const bool         beta      = blocks.beta[0][0] != nullptr;
+    const bool         rhs       = blocks.r != nullptr;
+
+    ScalarCoefficient<dim> value, robin;
+    value.name     = "boundary value";
+    value.function = condition.value;
+    robin.name     = "Robin coefficient";
+    robin.function = condition.robin_coefficient;
+    value.evaluate(points.x, n, scratch.g);
+    if (condition.type == BoundaryType::robin)
+      robin.evaluate(points.x, n, scratch.alpha);
+
+    if (diffusion)
+      {
+        data->evaluate_diffusion(points.x, n, scratch.a);
+        scratch.compute_conormal(data->diffusion_type, points.normal);
+      }
+    const bool advection = data->advection.present();
+    if (advection)
+      data->advection.evaluate(points.x, n, scratch.b);
+
+    for (unsigned int q = 0; q < n; ++q)
+      {
+        double bn = 0., b_max = 0.;
+        if (advection)
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              bn += scratch.b[d][q] * points.normal[d][q];
+              b_max = std::max(b_max, std::abs(scratch.b[d][q]));
+            }
+        // n.a n counts as zero where it is rounding beside a's entries: the
+        // normal of a face parallel to a degenerate direction is not exact.
+        double nan = 0., a_max = 0.;
+        if (diffusion)
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              nan += scratch.conormal[d][q] * points.normal[d][q];
+              a_max = std::max(a_max, std::abs(scratch.a[0][q]));
+            }
+        if (data->diffusion_type == DiffusionType::tensor)
+          for (unsigned int d = 1; d < dim * dim; ++d)
+            a_max = std::max(a_max, std::abs(scratch.a[d][q]));
+        AssertThrow(nan >= -1e-12 * a_max,
+                    ExcNegativeDiffusion(to_string<dim>(points.x, q),
+                                         nan,
+                                         "n.a n"));
+        const bool   elliptic = nan > 1e-12 * a_max;
+        const double g        = scratch.g[q];
+
+        double c = 0., r = 0., flux = 0.;
+        if (condition.type == BoundaryType::dirichlet)
+          {
+            if (elliptic)
+              {
+                flux = 1.;
+                c    = points.sigma[q];
+                r    = points.sigma[q] * g;
+              }
+            if (bn < 0.)
+              {
+                c -= bn;
+                r -= bn * g;
+              }
+          }
+        else
+          {
+            AssertThrow(bn >= -1e-10 * b_max,
+                        ExcInflowOnNeumann(points.boundary_id,
+                                           to_string<dim>(points.x, q),
+                                           bn));
+            if (elliptic)
+              {
+                r = g;
+                if (condition.type == BoundaryType::robin)
+                  c = scratch.alpha[q];
+              }
+          }
+
+        blocks.c[0][q] = c;
+        if (diffusion)
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              const double an   = flux * scratch.conormal[d][q];
+              blocks.b[0][d][q] = -an;
+              if (beta)
+                blocks.beta[0][d][q] = -data->theta * an;
+              if (rhs && beta)
+                blocks.s[d][q] = -data->theta * an * g;
+            }
+        if (rhs)
+          blocks.r[q] = r;
+      }
+  }
+
+
+
+  // --------------------------------------------------------------- MassForm
+
+  template <int dim>
+  MassForm<dim>::MassForm(const double factor)
+    : factor(factor)
+    , component(0)
+  {}
+
+
+
+  template <int dim>
+  MassForm<dim>::MassForm(const double                                factor,
+                          const std::shared_ptr<const Function<dim>> &source,
+                          const unsigned int                          component)
+    : factor(factor)
+    , source(source)
+    , component(component)
+  {}
+
+
+
+  template <int dim>
+  VolumeStructure
+  MassForm<dim>::volume_structure() const
+  {
+    VolumeStructure structure;
+    structure.c         = true;
+    structure.f         = source != nullptr;
+    structure.symmetric = true;
+    structure.constant  = true;
+    return structure;
+  }
+
+
+
+  template <int dim>
+  FacetStructure
+  MassForm<dim>::facet_structure() const
+  {
+    FacetStructure structure;
+    structure.facets = structure.b = structure.beta = structure.rhs =
+      structure.penalty                             = false;
+    return structure;
+  }
+
+
+
+  template <int dim>
+  void
+  MassForm<dim>::evaluate_diffusion(const PointBatch<dim> &,
+                                    double *const *) const
+  {}
+
+
+
+  template <int dim>
+  void
+  MassForm<dim>::evaluate_volume(const PointBatch<dim> &points,
+                                 VolumeBlocks<dim>     &blocks) const
+  {
+    if (blocks.c != nullptr)
+      std::fill(blocks.c, blocks.c + points.n_points, factor);
+    if (blocks.f != nullptr)
+      {
+        ScalarCoefficient<dim> f;
+        f.function = source;
+        f.name     = "right-hand side";
+        f.evaluate(points.x, points.n_points, blocks.f, component);
+      }
+  }
+
+
+
+  template <int dim>
+  void
+  MassForm<dim>::evaluate_interior_facets(const FacetPointBatch<dim> &,
+                                          FacetBlocks<dim> &) const
+  {}
+
+
+
+  template <int dim>
+  void
+  MassForm<dim>::evaluate_boundary_facets(const FacetPointBatch<dim> &,
+                                          FacetBlocks<dim> &) const
+  {}
+
+
+
+  template class AdvectionDiffusionReaction<2>;
+  template class AdvectionDiffusionReaction<3>;
+  template class MassForm<2>;
+  template class MassForm<3>;
+} // namespace Tessella
