@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <deal.II/fe/fe_nothing.h>
+#include <deal.II/fe/fe_values.h>
 #include <deal.II/lac/full_matrix.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/fe/legendre.h>
+#include <tessella/fe/mapping_bounding_box.h>
 #include <tessella/fe/polynomial_space_legendre.h>
 
 namespace Tessella
@@ -243,6 +245,172 @@ namespace Tessella
     (void)matrix;
     AssertDimension(matrix.m(), 0);
     AssertDimension(matrix.n(), 0);
+  }
+
+
+
+  // ---- FEValues: what FE_Poly does, and a factor that depends on the box
+
+  template <int dim>
+  std::unique_ptr<typename FiniteElement<dim>::InternalDataBase>
+  FE_BoundingBoxLegendre<dim>::get_data(
+    const UpdateFlags update_flags,
+    const Mapping<dim> &,
+    const Quadrature<dim> &quadrature,
+    internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim> &)
+    const
+  {
+    auto data         = std::make_unique<typename FE_Poly<dim>::InternalData>();
+    data->update_each = this->requires_update_flags(update_flags);
+
+    const UpdateFlags  flags      = update_flags;
+    const unsigned int n          = this->n_dofs_per_cell();
+    const unsigned int n_q_points = quadrature.size();
+
+    std::vector<double>         values(flags & update_values ? n : 0);
+    std::vector<Tensor<1, dim>> grads(flags & update_gradients ? n : 0);
+    std::vector<Tensor<2, dim>> grad_grads(flags & update_hessians ? n : 0);
+    std::vector<Tensor<3, dim>> third(flags & update_3rd_derivatives ? n : 0);
+    std::vector<Tensor<4, dim>> fourth;
+    // Unlike FE_Poly, keep the unit values: they are scaled on every cell.
+    if (!values.empty())
+      data->shape_values.reinit(n, n_q_points);
+    if (!grads.empty())
+      data->shape_gradients.reinit(n, n_q_points);
+    if (!grad_grads.empty())
+      data->shape_hessians.reinit(n, n_q_points);
+    if (!third.empty())
+      data->shape_3rd_derivatives.reinit(n, n_q_points);
+
+    for (unsigned int q = 0; q < n_q_points; ++q)
+      {
+        this->get_poly_space().evaluate(
+          quadrature.point(q), values, grads, grad_grads, third, fourth);
+        for (unsigned int i = 0; i < values.size(); ++i)
+          data->shape_values[i][q] = values[i];
+        for (unsigned int i = 0; i < grads.size(); ++i)
+          data->shape_gradients[i][q] = grads[i];
+        for (unsigned int i = 0; i < grad_grads.size(); ++i)
+          data->shape_hessians[i][q] = grad_grads[i];
+        for (unsigned int i = 0; i < third.size(); ++i)
+          data->shape_3rd_derivatives[i][q] = third[i];
+      }
+    return data;
+  }
+
+
+
+  namespace
+  {
+    /// 1 / sqrt(volume of the box), or 1 for other mappings.
+    template <int dim>
+    double
+    scaling(const Mapping<dim>                               &mapping,
+            const typename Triangulation<dim>::cell_iterator &cell)
+    {
+      const auto *box_mapping =
+        dynamic_cast<const MappingBoundingBox<dim> *>(&mapping);
+      return box_mapping == nullptr
+               ? 1.
+               : 1. / std::sqrt(box_mapping->box_volume(cell));
+    }
+
+    template <int dim>
+    void
+    scale_derivatives(
+      const double      factor,
+      const UpdateFlags flags,
+      internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
+        &output)
+    {
+      if (flags & update_gradients)
+        for (unsigned int i = 0; i < output.shape_gradients.size(0); ++i)
+          for (unsigned int q = 0; q < output.shape_gradients.size(1); ++q)
+            output.shape_gradients[i][q] *= factor;
+      if (flags & update_hessians)
+        for (unsigned int i = 0; i < output.shape_hessians.size(0); ++i)
+          for (unsigned int q = 0; q < output.shape_hessians.size(1); ++q)
+            output.shape_hessians[i][q] *= factor;
+      if (flags & update_3rd_derivatives)
+        for (unsigned int i = 0; i < output.shape_3rd_derivatives.size(0); ++i)
+          for (unsigned int q = 0; q < output.shape_3rd_derivatives.size(1);
+               ++q)
+            output.shape_3rd_derivatives[i][q] *= factor;
+    }
+  } // namespace
+
+
+
+  template <int dim>
+  void
+  FE_BoundingBoxLegendre<dim>::fill_fe_values(
+    const typename Triangulation<dim>::cell_iterator &cell,
+    const CellSimilarity::Similarity,
+    const Quadrature<dim>                         &quadrature,
+    const Mapping<dim>                            &mapping,
+    const typename Mapping<dim>::InternalDataBase &mapping_internal,
+    const internal::FEValuesImplementation::MappingRelatedData<dim, dim>
+                                                        &mapping_data,
+    const typename FiniteElement<dim>::InternalDataBase &fe_internal,
+    internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
+      &output_data) const
+  {
+    // Derivatives were scaled in place on the cell before: compute all anew,
+    // whatever the similarity of the cells.
+    FE_Poly<dim>::fill_fe_values(cell,
+                                 CellSimilarity::none,
+                                 quadrature,
+                                 mapping,
+                                 mapping_internal,
+                                 mapping_data,
+                                 fe_internal,
+                                 output_data);
+
+    const auto &data =
+      static_cast<const typename FE_Poly<dim>::InternalData &>(fe_internal);
+    const double factor = scaling(mapping, cell);
+    if (data.update_each & update_values)
+      for (unsigned int i = 0; i < this->n_dofs_per_cell(); ++i)
+        for (unsigned int q = 0; q < quadrature.size(); ++q)
+          output_data.shape_values[i][q] = factor * data.shape_values[i][q];
+    scale_derivatives<dim>(factor, data.update_each, output_data);
+  }
+
+
+
+  template <int dim>
+  void
+  FE_BoundingBoxLegendre<dim>::fill_fe_face_values(
+    const typename Triangulation<dim>::cell_iterator &cell,
+    const unsigned int                                face_no,
+    const hp::QCollection<dim - 1>                   &quadrature,
+    const Mapping<dim>                               &mapping,
+    const typename Mapping<dim>::InternalDataBase    &mapping_internal,
+    const internal::FEValuesImplementation::MappingRelatedData<dim, dim>
+                                                        &mapping_data,
+    const typename FiniteElement<dim>::InternalDataBase &fe_internal,
+    internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
+      &output_data) const
+  {
+    FE_Poly<dim>::fill_fe_face_values(cell,
+                                      face_no,
+                                      quadrature,
+                                      mapping,
+                                      mapping_internal,
+                                      mapping_data,
+                                      fe_internal,
+                                      output_data);
+
+    const auto &data =
+      static_cast<const typename FE_Poly<dim>::InternalData &>(fe_internal);
+    const double       factor = scaling(mapping, cell);
+    const unsigned int n_q_points =
+      quadrature[quadrature.size() == 1 ? 0 : face_no].size();
+    if (data.update_each & update_values)
+      for (unsigned int i = 0; i < this->n_dofs_per_cell(); ++i)
+        for (unsigned int q = 0; q < n_q_points; ++q)
+          output_data.shape_values[i][q] *= factor;
+    scale_derivatives<dim>(factor, data.update_each, output_data);
   }
 
 

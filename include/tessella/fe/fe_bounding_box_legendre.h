@@ -101,6 +101,46 @@ namespace Tessella
       dealii::FullMatrix<double>       &matrix,
       const unsigned int                face_no = 0) const override;
 
+  protected:
+    std::unique_ptr<typename dealii::FiniteElement<dim>::InternalDataBase>
+    get_data(const dealii::UpdateFlags      update_flags,
+             const dealii::Mapping<dim>    &mapping,
+             const dealii::Quadrature<dim> &quadrature,
+             dealii::internal::FEValuesImplementation::
+               FiniteElementRelatedData<dim, dim> &output_data) const override;
+
+    void
+    fill_fe_values(
+      const typename dealii::Triangulation<dim>::cell_iterator &cell,
+      const dealii::CellSimilarity::Similarity                  cell_similarity,
+      const dealii::Quadrature<dim>                            &quadrature,
+      const dealii::Mapping<dim>                               &mapping,
+      const typename dealii::Mapping<dim>::InternalDataBase &mapping_internal,
+      const dealii::internal::FEValuesImplementation::MappingRelatedData<dim,
+                                                                         dim>
+                                                                  &mapping_data,
+      const typename dealii::FiniteElement<dim>::InternalDataBase &fe_internal,
+      dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim,
+                                                                         dim>
+        &output_data) const override;
+
+    using dealii::FiniteElement<dim>::fill_fe_face_values;
+
+    void
+    fill_fe_face_values(
+      const typename dealii::Triangulation<dim>::cell_iterator &cell,
+      const unsigned int                                        face_no,
+      const dealii::hp::QCollection<dim - 1>                   &quadrature,
+      const dealii::Mapping<dim>                               &mapping,
+      const typename dealii::Mapping<dim>::InternalDataBase &mapping_internal,
+      const dealii::internal::FEValuesImplementation::MappingRelatedData<dim,
+                                                                         dim>
+                                                                  &mapping_data,
+      const typename dealii::FiniteElement<dim>::InternalDataBase &fe_internal,
+      dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim,
+                                                                         dim>
+        &output_data) const override;
+
   private:
     PolynomialSpaceType space;
   };
