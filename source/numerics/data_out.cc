@@ -1,0 +1,763 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <deal.II/base/parallel.h>
+#include <deal.II/base/utilities.h>
+
+#include <deal.II/grid/reference_cell.h>
+#include <deal.II/grid/tria.h>
+
+#include <tessella/base/exceptions.h>
+#include <tessella/numerics/data_out.h>
+#include <tessella/numerics/write_file.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ostream>
+
+#include "polytope_evaluation.h"
+#include "polytope_outlines.h"
+
+namespace Tessella
+{
+  using namespace internal;
+  using dealii::DataComponentInterpretation::component_is_part_of_vector;
+  using dealii::DataComponentInterpretation::component_is_scalar;
+  using dealii::DataComponentInterpretation::DataComponentInterpretation;
+
+  template <int dim>
+  PolytopicDataOut<dim>::PolytopicDataOut(
+    const AgglomerationHandler<dim> &handler)
+    : handler(&handler)
+  {}
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicDataOut<dim>::add_data_vector(const VectorType  &vector,
+                                         const std::string &name)
+  {
+    const unsigned int n = handler->n_components();
+    if (n == 1)
+      add_data_vector(vector, std::vector<std::string>(1, name));
+    else if (n == dim)
+      add_data_vector(vector,
+                      std::vector<std::string>(n, name),
+                      std::vector<DataComponentInterpretation>(
+                        n, component_is_part_of_vector));
+    else
+      {
+        std::vector<std::string> names;
+        for (unsigned int c = 0; c < n; ++c)
+          names.push_back(name + "_" + std::to_string(c));
+        add_data_vector(vector, names);
+      }
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicDataOut<dim>::add_data_vector(
+    const VectorType                               &vector,
+    const std::vector<std::string>                 &names,
+    const std::vector<DataComponentInterpretation> &interpretation)
+  {
+    const unsigned int n = handler->n_components();
+    AssertThrow(names.size() == n &&
+                  (interpretation.empty() || interpretation.size() == n),
+                dealii::ExcMessage(
+                  "add_data_vector() needs one name, and if any one "
+                  "interpretation, for each of the " +
+                  std::to_string(n) + " components."));
+    DofData             data;
+    const double *const values = vector_data(vector, handler->n_dofs());
+    data.values.assign(values, values + handler->n_dofs());
+    data.names          = names;
+    data.interpretation = interpretation;
+    if (interpretation.empty())
+      data.interpretation.assign(n, component_is_scalar);
+    dof_data.push_back(std::move(data));
+    patches.clear();
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicDataOut<dim>::add_polytope_data(const dealii::Vector<Number> &data,
+                                           const std::string            &name)
+  {
+    AssertThrow(data.size() == handler->n_polytopes(),
+                dealii::ExcMessage(
+                  "add_polytope_data() needs one number per polytope, " +
+                  std::to_string(handler->n_polytopes()) + ", but got " +
+                  std::to_string(data.size()) + "."));
+    polytope_data.emplace_back(data.begin(), data.end());
+    polytope_data_names.push_back(name);
+    patches.clear();
+  }
+
+
+
+  namespace
+  {
+    /// Nodes on a reference cell at which fields are evaluated, and the patches
+    /// made of them.
+    struct NodeSet
+    {
+      /// dim numbers a node
+      std::vector<double> nodes;
+      /// Nodes of every patch.
+      std::vector<std::vector<unsigned int>> patches;
+      /// DataOutBase::Patch::n_subdivisions
+      unsigned int n_subdivisions = 1;
+      bool         points_needed  = false;
+    };
+
+    template <int dim>
+    NodeSet
+    hypercube_nodes(const unsigned int n)
+    {
+      NodeSet            set;
+      const unsigned int n_nodes = dealii::Utilities::pow(n + 1, dim);
+      set.n_subdivisions         = n;
+      set.patches.resize(1);
+      for (unsigned int i = 0; i < n_nodes; ++i)
+        {
+          unsigned int rest = i;
+          for (int d = 0; d < dim; ++d)
+            {
+              set.nodes.push_back(double(rest % (n + 1)) / n);
+              rest /= n + 1;
+            }
+          set.patches[0].push_back(i);
+        }
+      return set;
+    }
+
+    /**
+     * n^dim simplices. With y_1 = xi_1 + ... + xi_dim, ..., y_dim = xi_dim the
+     * unit simplex becomes {1 >= y_1 >= ... >= y_dim >= 0}. The lattice of
+     * cubes of size 1/n, each cut into the dim! simplices that ascend from its
+     * lower to its upper corner one coordinate at a time, fits that simplex.
+     */
+    template <int dim>
+    NodeSet
+    simplex_nodes(const unsigned int n)
+    {
+      NodeSet                         set;
+      std::vector<std::array<int, 3>> lattice;
+      auto                            node = [&](const std::array<int, 3> &y) {
+        const auto it = std::find(lattice.begin(), lattice.end(), y);
+        if (it != lattice.end())
+          return static_cast<unsigned int>(it - lattice.begin());
+        lattice.push_back(y);
+        for (int d = 0; d < dim; ++d)
+          set.nodes.push_back((y[d] - (d + 1 < dim ? y[d + 1] : 0)) /
+                              double(n));
+        return static_cast<unsigned int>(lattice.size() - 1);
+      };
+      const int size = n;
+      for (int m2 = 0; m2 < (dim == 3 ? size : 1); ++m2)
+        for (int m1 = m2; m1 < size; ++m1)
+          for (int m0 = m1; m0 < size; ++m0)
+            {
+              std::array<int, 3> axis = {{0, 1, 2}};
+              do
+                {
+                  std::array<int, 3>              y       = {{m0, m1, m2}};
+                  bool                            inside  = true;
+                  int                             inverts = 0;
+                  std::vector<std::array<int, 3>> corners(1, y);
+                  for (int i = 0; i < dim; ++i)
+                    {
+                      ++y[axis[i]];
+                      corners.push_back(y);
+                      for (int d = 0; d + 1 < dim; ++d)
+                        inside = inside && y[d] >= y[d + 1];
+                      inside = inside && y[0] <= size;
+                      for (int j = 0; j < i; ++j)
+                        inverts += axis[j] > axis[i];
+                    }
+                  if (inside)
+                    {
+                      std::vector<unsigned int> patch;
+                      for (const auto &corner : corners)
+                        patch.push_back(node(corner));
+                      if (inverts % 2 == 1)
+                        std::swap(patch[dim - 1], patch[dim]);
+                      set.patches.push_back(patch);
+                    }
+              } while (std::next_permutation(axis.begin(), axis.begin() + dim));
+            }
+      return set;
+    }
+
+    /// One quadratic simplex: vertices, then middles of edges.
+    template <int dim>
+    NodeSet
+    quadratic_simplex_nodes()
+    {
+      NodeSet set;
+      auto    vertex = [](const int v, const int d) {
+        return v == d + 1 ? 1. : 0.;
+      };
+      const int edges[6][2] = {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}};
+      for (int v = 0; v <= dim; ++v)
+        for (int d = 0; d < dim; ++d)
+          set.nodes.push_back(vertex(v, d));
+      for (int e = 0; e < (dim == 2 ? 3 : 6); ++e)
+        for (int d = 0; d < dim; ++d)
+          set.nodes.push_back(
+            .5 * (vertex(edges[e][0], d) + vertex(edges[e][1], d)));
+      set.patches.resize(1);
+      for (unsigned int i = 0; i < set.nodes.size() / dim; ++i)
+        set.patches[0].push_back(i);
+      set.n_subdivisions = 2;
+      set.points_needed  = true;
+      return set;
+    }
+
+    template <int dim>
+    NodeSet
+    vertex_nodes(const dealii::ReferenceCell &cell)
+    {
+      NodeSet set;
+      set.patches.resize(1);
+      for (unsigned int v = 0; v < cell.n_vertices(); ++v)
+        {
+          const auto x = cell.template vertex<dim>(v);
+          for (int d = 0; d < dim; ++d)
+            set.nodes.push_back(x[d]);
+          set.patches[0].push_back(v);
+        }
+      return set;
+    }
+  } // namespace
+
+
+
+  template <int dim>
+  void
+  PolytopicDataOut<dim>::build_patches(const unsigned int n_subdivisions,
+                                       const bool         higher_order_cells)
+  {
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    const bool         has_degrees = (mesh.degree.size() == mesh.n_polytopes());
+    const unsigned int n =
+      n_subdivisions > 0
+        ? n_subdivisions
+        : (dof_data.empty()
+             ? 1U
+             : std::min(std::max(handler->max_degree(), 1U), 4U));
+    higher_order = higher_order_cells;
+    if (higher_order_cells)
+      {
+        dealii::DataOutBase::VtkFlags flags;
+        flags.write_higher_order_cells = true;
+        this->set_flags(flags);
+      }
+
+    const NodeSet hypercube = hypercube_nodes<dim>(n);
+    const NodeSet simplex   = (higher_order_cells && n > 1)
+                                ? quadratic_simplex_nodes<dim>()
+                                : simplex_nodes<dim>(n);
+    NodeSet       pyramid, wedge;
+    if (dim == 3)
+      {
+        pyramid = vertex_nodes<dim>(dealii::ReferenceCells::Pyramid);
+        wedge   = vertex_nodes<dim>(dealii::ReferenceCells::Wedge);
+      }
+    auto reference_cell = [&](const unsigned int s) -> dealii::ReferenceCell {
+      switch (mesh.subcell_type[s])
+        {
+          case SubCellType::simplex:
+            return dealii::ReferenceCells::get_simplex<dim>();
+          case SubCellType::parallelepiped:
+          case SubCellType::hypercube:
+            return dealii::ReferenceCells::get_hypercube<dim>();
+          default:
+            return handler->active_cell(mesh.subcell_cell[s])->reference_cell();
+        }
+    };
+    auto node_set = [&](const dealii::ReferenceCell &cell) -> const NodeSet & {
+      if (cell.is_hyper_cube())
+        return hypercube;
+      if (cell.is_simplex())
+        return simplex;
+      return cell == dealii::ReferenceCells::Pyramid ? pyramid : wedge;
+    };
+
+    std::vector<std::size_t> first_patch(mesh.n_subcells() + 1, 0);
+    for (unsigned int s = 0; s < mesh.n_subcells(); ++s)
+      first_patch[s + 1] =
+        first_patch[s] + node_set(reference_cell(s)).patches.size();
+
+    unsigned int n_fields = 0;
+    for (const DofData &data : dof_data)
+      n_fields += data.names.size();
+    const unsigned int n_rows = n_fields + polytope_data.size() + 4;
+    const std::vector<unsigned int>         color = color_polytopes(mesh);
+    std::unique_ptr<PolytopeEvaluator<dim>> evaluator;
+    if (!dof_data.empty())
+      evaluator = std::make_unique<PolytopeEvaluator<dim>>(*handler);
+
+    patches.clear();
+    patches.resize(first_patch.back());
+    dealii::parallel::apply_to_subranges(
+      0U,
+      mesh.n_polytopes(),
+      [&](const unsigned int begin, const unsigned int end) {
+        std::array<std::vector<double>, dim> x;
+        std::vector<double>                  values;
+        for (unsigned int k = begin; k < end; ++k)
+          for (unsigned int s = mesh.subcell_offset[k];
+               s < mesh.subcell_offset[k + 1];
+               ++s)
+            {
+              const dealii::ReferenceCell cell    = reference_cell(s);
+              const NodeSet              &set     = node_set(cell);
+              const unsigned int          n_nodes = set.nodes.size() / dim;
+              const bool                  tabulated =
+                (mesh.subcell_type[s] == SubCellType::tabulated);
+              const double *const v =
+                &mesh.subcell_vertices[std::size_t(
+                                         mesh.subcell_vertex_offset[s]) *
+                                       dim];
+
+              // positions of the nodes
+              double c[1 << dim][3], derivative[dim][3];
+              if (!tabulated && cell.is_hyper_cube())
+                multilinear_coefficients<dim>(v, dim, c);
+              for (int d = 0; d < dim; ++d)
+                x[d].resize(n_nodes);
+              for (unsigned int q = 0; q < n_nodes; ++q)
+                {
+                  const double *const xi       = &set.nodes[q * dim];
+                  double              point[3] = {};
+                  if (tabulated)
+                    {
+                      dealii::Point<dim> unit;
+                      for (int d = 0; d < dim; ++d)
+                        unit[d] = xi[d];
+                      const dealii::Point<dim> real =
+                        handler->get_mapping().transform_unit_to_real_cell(
+                          handler->active_cell(mesh.subcell_cell[s]), unit);
+                      for (int d = 0; d < dim; ++d)
+                        point[d] = real[d];
+                    }
+                  else if (cell.is_hyper_cube())
+                    multilinear_map<dim>(c, dim, xi, point, derivative);
+                  else
+                    for (int d = 0; d < dim; ++d)
+                      {
+                        // weighted vertices: exact at the vertices themselves
+                        double first = 1.;
+                        for (int l = 0; l < dim; ++l)
+                          {
+                            point[d] += xi[l] * v[(l + 1) * dim + d];
+                            first -= xi[l];
+                          }
+                        point[d] += first * v[d];
+                      }
+                  for (int d = 0; d < dim; ++d)
+                    x[d][q] = point[d];
+                }
+
+              // fields
+              values.resize(std::size_t(n_rows) * n_nodes);
+              unsigned int                    row = 0;
+              std::array<const double *, dim> pointers;
+              for (int d = 0; d < dim; ++d)
+                pointers[d] = x[d].data();
+              for (const DofData &data : dof_data)
+                for (unsigned int component = 0; component < data.names.size();
+                     ++component, ++row)
+                  evaluator->evaluate(k,
+                                      data.values.data() + mesh.dof_offset[k] +
+                                        std::size_t(component) *
+                                          mesh.n_basis[k],
+                                      n_nodes,
+                                      pointers,
+                                      values.data() +
+                                        std::size_t(row) * n_nodes,
+                                      nullptr);
+              auto constant = [&](const double value) {
+                std::fill_n(values.begin() + std::size_t(row) * n_nodes,
+                            n_nodes,
+                            value);
+                ++row;
+              };
+              for (const auto &data : polytope_data)
+                constant(data[k]);
+              constant(k);
+              constant(color[k]);
+              constant(has_degrees ? mesh.degree[k] : 0);
+              constant(mesh.subcell_material[s]);
+
+              for (unsigned int i = 0; i < set.patches.size(); ++i)
+                {
+                  auto       &patch = patches[first_patch[s] + i];
+                  const auto &nodes = set.patches[i];
+                  const bool  points_needed =
+                    set.points_needed || (tabulated && set.n_subdivisions > 1);
+                  patch.reference_cell = cell;
+                  patch.patch_index =
+                    static_cast<unsigned int>(first_patch[s] + i);
+                  patch.n_subdivisions       = set.n_subdivisions;
+                  patch.points_are_available = points_needed;
+                  patch.data.reinit(n_rows + (points_needed ? dim : 0),
+                                    nodes.size());
+                  for (unsigned int r = 0; r < n_rows; ++r)
+                    for (unsigned int q = 0; q < nodes.size(); ++q)
+                      patch.data(r, q) = static_cast<float>(
+                        values[std::size_t(r) * n_nodes + nodes[q]]);
+                  if (points_needed)
+                    for (int d = 0; d < dim; ++d)
+                      for (unsigned int q = 0; q < nodes.size(); ++q)
+                        patch.data(n_rows + d, q) =
+                          static_cast<float>(x[d][nodes[q]]);
+                  for (unsigned int corner = 0; corner < cell.n_vertices();
+                       ++corner)
+                    {
+                      // A subdivided hypercube's corners are the extreme nodes
+                      // of its lattice; else the first nodes are the corners.
+                      unsigned int node = corner;
+                      if (cell.is_hyper_cube())
+                        {
+                          node              = 0;
+                          unsigned int step = set.n_subdivisions;
+                          for (int d = 0; d < dim; ++d)
+                            {
+                              node += ((corner >> d) & 1) * step;
+                              step *= set.n_subdivisions + 1;
+                            }
+                        }
+                      for (int d = 0; d < dim; ++d)
+                        patch.vertices[corner][d] = x[d][nodes[node]];
+                    }
+                }
+            }
+      },
+      16);
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopicDataOut<dim>::write_vtu_file(const std::string &file_name) const
+  {
+    AssertThrow(!patches.empty(),
+                dealii::ExcMessage("There is nothing to write yet; call "
+                                   "build_patches() after adding data."));
+    write_file(file_name, [&](std::ostream &out) { this->write_vtu(out); });
+  }
+
+
+
+  template <int dim>
+  const std::vector<dealii::DataOutBase::Patch<dim, dim>> &
+  PolytopicDataOut<dim>::get_patches() const
+  {
+    return patches;
+  }
+
+
+
+  template <int dim>
+  std::vector<std::string>
+  PolytopicDataOut<dim>::get_dataset_names() const
+  {
+    std::vector<std::string> names;
+    for (const DofData &data : dof_data)
+      names.insert(names.end(), data.names.begin(), data.names.end());
+    names.insert(names.end(),
+                 polytope_data_names.begin(),
+                 polytope_data_names.end());
+    for (const char *name : {"polytope", "color", "degree", "material_id"})
+      names.emplace_back(name);
+    return names;
+  }
+
+
+
+  template <int dim>
+  std::vector<std::tuple<unsigned int,
+                         unsigned int,
+                         std::string,
+                         DataComponentInterpretation>>
+  PolytopicDataOut<dim>::get_nonscalar_data_ranges() const
+  {
+    std::vector<std::tuple<unsigned int,
+                           unsigned int,
+                           std::string,
+                           DataComponentInterpretation>>
+                 ranges;
+    unsigned int row = 0;
+    for (const DofData &data : dof_data)
+      {
+        const unsigned int n = data.names.size();
+        for (unsigned int c = 0; c < n;)
+          if (data.interpretation[c] == component_is_scalar)
+            ++c;
+          else
+            {
+              const unsigned int length =
+                data.interpretation[c] == component_is_part_of_vector
+                  ? dim
+                  : dim * dim;
+              AssertThrow(c + length <= n,
+                          dealii::ExcMessage(
+                            "The vector field \"" + data.names[c] +
+                            "\" has fewer than " + std::to_string(length) +
+                            " components."));
+              ranges.emplace_back(row + c,
+                                  row + c + length - 1,
+                                  data.names[c],
+                                  data.interpretation[c]);
+              c += length;
+            }
+        row += n;
+      }
+    return ranges;
+  }
+
+
+
+  namespace
+  {
+    /// Writes the arrays of a VTU file.
+    class VtuWriter
+    {
+    public:
+      VtuWriter(std::ostream &out, const bool binary)
+        : out(out)
+        , binary(binary)
+      {
+        out.precision(17);
+        const std::uint16_t one = 1;
+        const bool          little_endian =
+          *reinterpret_cast<const unsigned char *>(&one) == 1;
+        out << "<?xml version=\"1.0\"?>\n"
+            << "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+               "byte_order=\""
+            << (little_endian ? "Little" : "Big")
+            << "Endian\" header_type=\"UInt64\">\n"
+            << "<UnstructuredGrid>\n";
+      }
+
+      template <typename T>
+      void
+      array(const char           *type,
+            const std::string    &name,
+            const std::vector<T> &data,
+            const unsigned int    n_components = 1)
+      {
+        out << "<DataArray type=\"" << type << "\" Name=\"" << name << '"';
+        if (n_components > 1)
+          out << " NumberOfComponents=\"" << n_components << '"';
+        out << " format=\"" << (binary ? "binary" : "ascii") << "\">\n";
+        if (binary)
+          {
+            const std::uint64_t        n_bytes = data.size() * sizeof(T);
+            std::vector<unsigned char> bytes(sizeof(n_bytes) + n_bytes);
+            std::memcpy(bytes.data(), &n_bytes, sizeof(n_bytes));
+            if (n_bytes > 0)
+              std::memcpy(bytes.data() + sizeof(n_bytes), data.data(), n_bytes);
+            out << dealii::Utilities::encode_base64(bytes) << '\n';
+          }
+        else
+          for (std::size_t i = 0; i < data.size(); ++i)
+            out << +data[i]
+                << ((i + 1) % (n_components > 1 ? n_components : 12) == 0 ||
+                        i + 1 == data.size()
+                      ? '\n'
+                      : ' ');
+        out << "</DataArray>\n";
+      }
+
+    private:
+      std::ostream &out;
+      const bool    binary;
+    };
+
+    /// Cells of the grid of polytopes.
+    struct PolytopeGrid
+    {
+      std::vector<double>       points; // three numbers a point
+      std::vector<std::int64_t> connectivity, offsets, faces, face_offsets;
+      std::vector<std::uint8_t> types;
+      std::vector<unsigned int> polytope;
+    };
+
+    PolytopeGrid
+    make_grid(const PolytopicMesh<2> &mesh)
+    {
+      PolytopeGrid          grid;
+      const PolygonOutlines outlines(mesh);
+      for (std::size_t i = 0; i < outlines.points.size(); i += 2)
+        {
+          grid.points.push_back(outlines.points[i]);
+          grid.points.push_back(outlines.points[i + 1]);
+          grid.points.push_back(0.);
+        }
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        for (const auto &polygon : outlines.polygons(k))
+          {
+            grid.connectivity.insert(grid.connectivity.end(),
+                                     polygon.begin(),
+                                     polygon.end());
+            grid.offsets.push_back(grid.connectivity.size());
+            grid.types.push_back(7); // VTK_POLYGON
+            grid.polytope.push_back(k);
+          }
+      return grid;
+    }
+
+    PolytopeGrid
+    make_grid(const PolytopicMesh<3> &mesh)
+    {
+      PolytopeGrid              grid;
+      PointNumbering<3>         numbering(point_tolerance(mesh));
+      std::vector<std::int64_t> vertices;
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        {
+          vertices.clear();
+          // number of faces, then for each its number of points and the points
+          const std::size_t start = grid.faces.size();
+          grid.faces.push_back(0);
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            {
+              const unsigned int i    = mesh.polytope_interface[e] / 2,
+                                 side = mesh.polytope_interface[e] % 2;
+              for (unsigned int f = mesh.facet_offset[i];
+                   f < mesh.facet_offset[i + 1];
+                   ++f)
+                {
+                  double             corners[4][3];
+                  const unsigned int n =
+                    facet_corners(mesh, i, f, side, corners);
+                  grid.faces.push_back(n);
+                  for (unsigned int v = 0; v < n; ++v)
+                    {
+                      const unsigned int p = numbering.number(corners[v]);
+                      grid.faces.push_back(p);
+                      vertices.push_back(p);
+                    }
+                  ++grid.faces[start];
+                }
+            }
+          std::sort(vertices.begin(), vertices.end());
+          vertices.erase(std::unique(vertices.begin(), vertices.end()),
+                         vertices.end());
+          grid.connectivity.insert(grid.connectivity.end(),
+                                   vertices.begin(),
+                                   vertices.end());
+          grid.offsets.push_back(grid.connectivity.size());
+          grid.face_offsets.push_back(grid.faces.size());
+          grid.types.push_back(42); // VTK_POLYHEDRON
+          grid.polytope.push_back(k);
+        }
+      grid.points = std::move(numbering.points);
+      return grid;
+    }
+  } // namespace
+
+
+
+  template <int dim>
+  void
+  write_polytopes_vtu(const AgglomerationHandler<dim> &handler,
+                      const std::string               &file_name,
+                      const PolytopeOutputFlags       &flags)
+  {
+    const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+    for (const auto &data : flags.data)
+      AssertThrow(data.second.size() == mesh.n_polytopes(),
+                  dealii::ExcMessage("The cell data \"" + data.first +
+                                     "\" has " +
+                                     std::to_string(data.second.size()) +
+                                     " numbers instead of one per polytope, " +
+                                     std::to_string(mesh.n_polytopes()) + "."));
+    const PolytopeGrid              grid    = make_grid(mesh);
+    const std::size_t               n_cells = grid.polytope.size();
+    const std::vector<unsigned int> color   = color_polytopes(mesh);
+
+    write_file(file_name, [&](std::ostream &out) {
+      VtuWriter writer(out, flags.binary);
+      out << "<Piece NumberOfPoints=\"" << grid.points.size() / 3
+          << "\" NumberOfCells=\"" << n_cells << "\">\n<Points>\n";
+      writer.array("Float64", "Points", grid.points, 3);
+      out << "</Points>\n<Cells>\n";
+      writer.array("Int64", "connectivity", grid.connectivity);
+      writer.array("Int64", "offsets", grid.offsets);
+      writer.array("UInt8", "types", grid.types);
+      if (dim == 3)
+        {
+          writer.array("Int64", "faces", grid.faces);
+          writer.array("Int64", "faceoffsets", grid.face_offsets);
+        }
+      out << "</Cells>\n<CellData Scalars=\"color\">\n";
+      std::vector<std::int32_t> integers(n_cells);
+      std::vector<double>       numbers(n_cells);
+      auto integer_data = [&](const char *name, const auto &value) {
+        for (std::size_t i = 0; i < n_cells; ++i)
+          integers[i] = value(grid.polytope[i]);
+        writer.array("Int32", name, integers);
+      };
+      auto number_data = [&](const std::string         &name,
+                             const std::vector<double> &values) {
+        for (std::size_t i = 0; i < n_cells; ++i)
+          numbers[i] = values[grid.polytope[i]];
+        writer.array("Float64", name, numbers);
+      };
+      integer_data("polytope", [](const unsigned int k) { return k; });
+      integer_data("color", [&](const unsigned int k) { return color[k]; });
+      if (mesh.degree.size() == mesh.n_polytopes())
+        integer_data("degree",
+                     [&](const unsigned int k) { return mesh.degree[k]; });
+      number_data("measure", mesh.measure);
+      for (const auto &data : flags.data)
+        number_data(data.first, data.second);
+      out << "</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
+    });
+  }
+
+
+
+#define TESSELLA_INSTANTIATE_VECTOR(dim, VectorType)                         \
+  template void PolytopicDataOut<dim>::add_data_vector(const VectorType &,   \
+                                                       const std::string &); \
+  template void PolytopicDataOut<dim>::add_data_vector(                      \
+    const VectorType &,                                                      \
+    const std::vector<std::string> &,                                        \
+    const std::vector<DataComponentInterpretation> &);
+
+#ifdef DEAL_II_WITH_TRILINOS
+#  define TESSELLA_INSTANTIATE_TRILINOS(dim) \
+    TESSELLA_INSTANTIATE_VECTOR(dim, dealii::TrilinosWrappers::MPI::Vector)
+#else
+#  define TESSELLA_INSTANTIATE_TRILINOS(dim)
+#endif
+
+#define TESSELLA_INSTANTIATE(dim)                                           \
+  template class PolytopicDataOut<dim>;                                     \
+  template void PolytopicDataOut<dim>::add_polytope_data(                   \
+    const dealii::Vector<float> &, const std::string &);                    \
+  template void PolytopicDataOut<dim>::add_polytope_data(                   \
+    const dealii::Vector<double> &, const std::string &);                   \
+  template void write_polytopes_vtu<dim>(const AgglomerationHandler<dim> &, \
+                                         const std::string &,               \
+                                         const PolytopeOutputFlags &);      \
+  TESSELLA_INSTANTIATE_VECTOR(dim, dealii::Vector<double>)                  \
+  TESSELLA_INSTANTIATE_TRILINOS(dim)
+
+  TESSELLA_INSTANTIATE(2)
+  TESSELLA_INSTANTIATE(3)
+} // namespace Tessella

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "polytope_outlines.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    template <int dim>
+    std::vector<unsigned int>
+    color_polytopes(const PolytopicMesh<dim> &mesh, const unsigned int n_colors)
+    {
+      const unsigned int n = mesh.n_polytopes();
+      // Smallest-last order with buckets of equal numbers of neighbours. A
+      // polytope that meets another one through several interfaces counts it
+      // several times, which does no harm.
+      std::vector<unsigned int> n_neighbors(n, 0);
+      unsigned int              max_neighbors = 0;
+      auto for_neighbors = [&](const unsigned int k, const auto &f) {
+        for (unsigned int e = mesh.polytope_interface_offset[k];
+             e < mesh.polytope_interface_offset[k + 1];
+             ++e)
+          {
+            const unsigned int m = mesh.neighbor(mesh.polytope_interface[e]);
+            if (m != invalid_index && m != k)
+              f(m);
+          }
+      };
+      for (unsigned int k = 0; k < n; ++k)
+        {
+          for_neighbors(k, [&](const unsigned int) { ++n_neighbors[k]; });
+          max_neighbors = std::max(max_neighbors, n_neighbors[k]);
+        }
+      std::vector<std::vector<unsigned int>> bucket(max_neighbors + 1);
+      for (unsigned int k = n; k-- > 0;)
+        bucket[n_neighbors[k]].push_back(k);
+      std::vector<unsigned int> order;
+      std::vector<bool>         taken(n, false);
+      order.reserve(n);
+      for (unsigned int b = 0; b < bucket.size();)
+        {
+          if (bucket[b].empty())
+            {
+              ++b;
+              continue;
+            }
+          const unsigned int k = bucket[b].back();
+          bucket[b].pop_back();
+          // entries whose number has changed since are stale
+          if (taken[k] || n_neighbors[k] != b)
+            continue;
+          taken[k] = true;
+          order.push_back(k);
+          unsigned int lowest = b;
+          for_neighbors(k, [&](const unsigned int m) {
+            if (!taken[m])
+              {
+                --n_neighbors[m];
+                bucket[n_neighbors[m]].push_back(m);
+                lowest = std::min(lowest, n_neighbors[m]);
+              }
+          });
+          b = lowest;
+        }
+
+      std::vector<unsigned int> color(n, invalid_index), used;
+      std::vector<std::size_t>  count(n_colors, 0);
+      for (unsigned int i = n; i-- > 0;)
+        {
+          const unsigned int k = order[i];
+          used.assign(count.size(), 0);
+          for_neighbors(k, [&](const unsigned int m) {
+            if (color[m] != invalid_index)
+              used[color[m]] = 1;
+          });
+          unsigned int best = invalid_index;
+          for (unsigned int c = 0; c < count.size(); ++c)
+            if (used[c] == 0 &&
+                (best == invalid_index || count[c] < count[best]))
+              best = c;
+          if (best == invalid_index)
+            {
+              best = count.size();
+              count.push_back(0);
+            }
+          color[k] = best;
+          ++count[best];
+        }
+      return color;
+    }
+
+
+
+    template <int dim>
+    std::array<double, 2 * dim>
+    mesh_box(const PolytopicMesh<dim> &mesh)
+    {
+      std::array<double, 2 * dim> box;
+      for (int d = 0; d < dim; ++d)
+        {
+          box[d]       = std::numeric_limits<double>::max();
+          box[dim + d] = std::numeric_limits<double>::lowest();
+        }
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        for (int d = 0; d < dim; ++d)
+          {
+            const std::size_t i = std::size_t(k) * 2 * dim + d;
+            box[d]              = std::min(box[d], mesh.box[i]);
+            box[dim + d]        = std::max(box[dim + d], mesh.box[i + dim]);
+          }
+      return box;
+    }
+
+
+
+    template <int dim>
+    double
+    point_tolerance(const PolytopicMesh<dim> &mesh)
+    {
+      const auto box  = mesh_box(mesh);
+      double     size = 0.;
+      for (int d = 0; d < dim; ++d)
+        size = std::max({size, std::abs(box[d]), std::abs(box[dim + d])});
+      return 1e-13 * size + std::numeric_limits<double>::min();
+    }
+
+
+
+    template <int dim>
+    unsigned int
+    facet_corners(const PolytopicMesh<dim> &mesh,
+                  const unsigned int        interface,
+                  const unsigned int        facet,
+                  const unsigned int        side,
+                  double (&corners)[4][dim])
+    {
+      const unsigned int n =
+        mesh.facet_vertex_offset[facet + 1] - mesh.facet_vertex_offset[facet];
+      const double *const v =
+        &mesh
+           .facet_vertices[std::size_t(mesh.facet_vertex_offset[facet]) * dim];
+      const double *const shift =
+        &mesh
+           .shift[std::size_t(side == 0 ? 0 : mesh.interface_shift[interface]) *
+                  dim];
+      // Quadrilaterals are stored in lexicographic order.
+      const unsigned int around[4] = {0, 1, n == 4 ? 3U : 2U, 2};
+      for (unsigned int i = 0; i < n; ++i)
+        for (int d = 0; d < dim; ++d)
+          corners[i][d] =
+            v[around[side == 0 ? i : n - 1 - i] * dim + d] + shift[d];
+      return n;
+    }
+
+
+
+    PolygonOutlines::PolygonOutlines(const PolytopicMesh<2> &mesh)
+    {
+      PointNumbering<2> numbering(point_tolerance(mesh));
+      all_loops.resize(mesh.n_polytopes());
+
+      using Edge = std::pair<unsigned int, unsigned int>;
+      std::vector<Edge>         edges;
+      std::vector<unsigned int> by_start;
+      std::vector<bool>         used;
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        {
+          edges.clear();
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            {
+              const unsigned int i    = mesh.polytope_interface[e] / 2,
+                                 side = mesh.polytope_interface[e] % 2;
+              for (unsigned int f = mesh.facet_offset[i];
+                   f < mesh.facet_offset[i + 1];
+                   ++f)
+                {
+                  double corners[4][2];
+                  facet_corners(mesh, i, f, side, corners);
+                  const unsigned int a = numbering.number(corners[0]),
+                                     b = numbering.number(corners[1]);
+                  if (a != b)
+                    edges.emplace_back(a, b);
+                }
+            }
+          by_start.resize(edges.size());
+          for (unsigned int e = 0; e < edges.size(); ++e)
+            by_start[e] = e;
+          std::sort(by_start.begin(),
+                    by_start.end(),
+                    [&](const unsigned int a, const unsigned int b) {
+                      return edges[a].first != edges[b].first
+                               ? edges[a].first < edges[b].first
+                               : a < b;
+                    });
+          used.assign(edges.size(), false);
+
+          auto direction = [&](const unsigned int a, const unsigned int b) {
+            return std::atan2(numbering.points[2 * b + 1] -
+                                numbering.points[2 * a + 1],
+                              numbering.points[2 * b] -
+                                numbering.points[2 * a]);
+          };
+          for (unsigned int first = 0; first < edges.size(); ++first)
+            {
+              if (used[first])
+                continue;
+              OutlineLoop  loop;
+              unsigned int e = first;
+              while (true)
+                {
+                  used[e] = true;
+                  loop.points.push_back(edges[e].first);
+                  const unsigned int at = edges[e].second;
+                  // Where parts of the polytope touch in a point, several edges
+                  // go on. The sector of the interior at the left of this edge
+                  // ends at the first of them clockwise from where we came.
+                  unsigned int next     = invalid_index;
+                  double       smallest = 10.;
+                  for (auto it = std::lower_bound(by_start.begin(),
+                                                  by_start.end(),
+                                                  at,
+                                                  [&](const unsigned int a,
+                                                      const unsigned int v) {
+                                                    return edges[a].first < v;
+                                                  });
+                       it != by_start.end() && edges[*it].first == at;
+                       ++it)
+                    if (!used[*it] || *it == first)
+                      {
+                        double angle = direction(at, edges[e].first) -
+                                       direction(at, edges[*it].second);
+                        while (angle <= 1e-12)
+                          angle += 2. * 3.14159265358979323846;
+                        if (angle < smallest)
+                          {
+                            smallest = angle;
+                            next     = *it;
+                          }
+                      }
+                  if (next == invalid_index || next == first)
+                    break;
+                  e = next;
+                }
+              all_loops[k].push_back(std::move(loop));
+            }
+        }
+      points = std::move(numbering.points);
+      for (auto &loops : all_loops)
+        for (OutlineLoop &loop : loops)
+          loop.area = area(loop.points);
+    }
+
+
+
+    double
+    PolygonOutlines::area(const std::vector<unsigned int> &loop) const
+    {
+      double       sum = 0.;
+      const double x0 = points[2 * loop[0]], y0 = points[2 * loop[0] + 1];
+      for (unsigned int i = 1; i + 1 < loop.size(); ++i)
+        sum += (points[2 * loop[i]] - x0) * (points[2 * loop[i + 1] + 1] - y0) -
+               (points[2 * loop[i + 1]] - x0) * (points[2 * loop[i] + 1] - y0);
+      return .5 * sum;
+    }
+
+
+
+    std::vector<std::vector<unsigned int>>
+    PolygonOutlines::polygons(const unsigned int polytope) const
+    {
+      const std::vector<OutlineLoop>        &loops = all_loops[polytope];
+      std::vector<std::vector<unsigned int>> result;
+      std::vector<double>                    outer_area;
+      for (const OutlineLoop &loop : loops)
+        if (loop.area > 0.)
+          {
+            result.push_back(loop.points);
+            outer_area.push_back(loop.area);
+          }
+      if (result.size() == loops.size())
+        return result;
+
+      auto x        = [&](const unsigned int v) { return points[2 * v]; };
+      auto y        = [&](const unsigned int v) { return points[2 * v + 1]; };
+      auto contains = [&](const std::vector<unsigned int> &polygon,
+                          const double                     px,
+                          const double                     py) {
+        bool inside = false;
+        for (std::size_t i = 0, j = polygon.size() - 1; i < polygon.size();
+             j = i++)
+          {
+            const double xi = x(polygon[i]), yi = y(polygon[i]),
+                         xj = x(polygon[j]), yj = y(polygon[j]);
+            if ((yi > py) != (yj > py) &&
+                px < (xj - xi) * (py - yi) / (yj - yi) + xi)
+              inside = !inside;
+          }
+        return inside;
+      };
+      // Each hole belongs to the smallest outer loop around it. The middle of
+      // an edge is never on another loop.
+      std::vector<std::vector<const OutlineLoop *>> holes(result.size());
+      for (const OutlineLoop &hole : loops)
+        if (!(hole.area > 0.))
+          {
+            const double mx  = .5 * (x(hole.points[0]) + x(hole.points[1])),
+                         my  = .5 * (y(hole.points[0]) + y(hole.points[1]));
+            std::size_t best = result.size();
+            for (std::size_t o = 0; o < result.size(); ++o)
+              if (outer_area[o] > -hole.area &&
+                  (best == result.size() || outer_area[o] < outer_area[best]) &&
+                  contains(result[o], mx, my))
+                best = o;
+            if (best < result.size())
+              holes[best].push_back(&hole);
+          }
+
+      auto orientation =
+        [&](const unsigned int a, const unsigned int b, const unsigned int c) {
+          const double o =
+            (x(b) - x(a)) * (y(c) - y(a)) - (x(c) - x(a)) * (y(b) - y(a));
+          return (o > 0.) - (o < 0.);
+        };
+      // Whether segment a-b meets an edge of the loop other than in a or b.
+      auto meets = [&](const unsigned int               a,
+                       const unsigned int               b,
+                       const std::vector<unsigned int> &loop) {
+        for (std::size_t i = 0; i < loop.size(); ++i)
+          {
+            const unsigned int c = loop[i], d = loop[(i + 1) % loop.size()];
+            if (c == a || c == b || d == a || d == b)
+              continue;
+            const int o1 = orientation(a, b, c), o2 = orientation(a, b, d),
+                      o3 = orientation(c, d, a), o4 = orientation(c, d, b);
+            if (o1 * o2 <= 0 && o3 * o4 <= 0 &&
+                !(o1 == 0 && o2 == 0 && o3 == 0 && o4 == 0))
+              return true;
+            if (o1 == 0 && o2 == 0)
+              {
+                // collinear: overlap along the larger extent
+                const bool along_x =
+                  std::abs(x(b) - x(a)) > std::abs(y(b) - y(a));
+                auto t = [&](const unsigned int v) {
+                  return along_x ? x(v) : y(v);
+                };
+                if (std::max(std::min(t(a), t(b)), std::min(t(c), t(d))) <=
+                    std::min(std::max(t(a), t(b)), std::max(t(c), t(d))))
+                  return true;
+              }
+          }
+        return false;
+      };
+
+      for (std::size_t o = 0; o < result.size(); ++o)
+        {
+          std::vector<unsigned int>       &polygon = result[o];
+          std::vector<const OutlineLoop *> pending = holes[o];
+          while (!pending.empty())
+            {
+              // The shortest cut between a hole and the polygon so far: nothing
+              // lies between its ends, other holes included once the shortest
+              // of all pairs is taken; tested nevertheless, for vertices in
+              // line.
+              double      shortest  = std::numeric_limits<double>::max();
+              std::size_t best_hole = 0, best_i = 0, best_j = 0;
+              for (std::size_t h = 0; h < pending.size(); ++h)
+                for (std::size_t i = 0; i < polygon.size(); ++i)
+                  for (std::size_t j = 0; j < pending[h]->points.size(); ++j)
+                    {
+                      const unsigned int a = polygon[i],
+                                         b = pending[h]->points[j];
+                      const double l       = (x(a) - x(b)) * (x(a) - x(b)) +
+                                       (y(a) - y(b)) * (y(a) - y(b));
+                      if (l >= shortest)
+                        continue;
+                      bool blocked = meets(a, b, polygon);
+                      for (std::size_t m = 0; m < pending.size() && !blocked;
+                           ++m)
+                        blocked = meets(a, b, pending[m]->points);
+                      if (!blocked)
+                        {
+                          shortest  = l;
+                          best_hole = h;
+                          best_i    = i;
+                          best_j    = j;
+                        }
+                    }
+              // polygon[..i], hole from j around to j, polygon[i..]
+              const std::vector<unsigned int> &hole =
+                pending[best_hole]->points;
+              std::vector<unsigned int> joined(polygon.begin(),
+                                               polygon.begin() + best_i + 1);
+              for (std::size_t j = 0; j <= hole.size(); ++j)
+                joined.push_back(hole[(best_j + j) % hole.size()]);
+              joined.insert(joined.end(),
+                            polygon.begin() + best_i,
+                            polygon.end());
+              polygon = std::move(joined);
+              pending.erase(pending.begin() + best_hole);
+            }
+        }
+      return result;
+    }
+
+
+
+    template std::vector<unsigned int>
+    color_polytopes<2>(const PolytopicMesh<2> &, const unsigned int);
+    template std::vector<unsigned int>
+    color_polytopes<3>(const PolytopicMesh<3> &, const unsigned int);
+    template std::array<double, 4>
+    mesh_box<2>(const PolytopicMesh<2> &);
+    template std::array<double, 6>
+    mesh_box<3>(const PolytopicMesh<3> &);
+    template double
+    point_tolerance<2>(const PolytopicMesh<2> &);
+    template double
+    point_tolerance<3>(const PolytopicMesh<3> &);
+    template unsigned int
+    facet_corners<2>(const PolytopicMesh<2> &,
+                     const unsigned int,
+                     const unsigned int,
+                     const unsigned int,
+                     double (&)[4][2]);
+    template unsigned int
+    facet_corners<3>(const PolytopicMesh<3> &,
+                     const unsigned int,
+                     const unsigned int,
+                     const unsigned int,
+                     double (&)[4][3]);
+  } // namespace internal
+} // namespace Tessella

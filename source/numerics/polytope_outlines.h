@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_numerics_polytope_outlines_h
+#define tessella_source_numerics_polytope_outlines_h
+
+#include <tessella/grid/polytopic_mesh.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /**
+     * Greedy colouring of the polytopes: neighbours have different colours.
+     * Polytopes are coloured in smallest-last order (repeatedly take away the
+     * one with fewest remaining neighbours, colour in reverse), which needs at
+     * most six colours if all polytopes of a 2-D mesh are connected. Among the
+     * colours that no neighbour has, the one used least so far is taken, out of
+     * at least @p n_colors. Linear cost.
+     */
+    template <int dim>
+    std::vector<unsigned int>
+    color_polytopes(const PolytopicMesh<dim> &mesh,
+                    const unsigned int        n_colors = 6);
+
+    /**
+     * Numbers points such that points that are equal up to rounding have the
+     * same number: facets store their own copies of vertices, and those seen
+     * through a periodic boundary have gone through an addition.
+     */
+    template <int dim>
+    class PointNumbering
+    {
+    public:
+      /// @p tolerance: distance in each coordinate up to which points are
+      /// equal.
+      explicit PointNumbering(const double tolerance)
+        : tolerance(tolerance)
+        , spacing(8. * tolerance)
+      {}
+
+      unsigned int
+      number(const double *x)
+      {
+        std::array<std::int64_t, dim> low, high, key;
+        for (int d = 0; d < dim; ++d)
+          {
+            low[d]  = std::llround(std::floor((x[d] - tolerance) / spacing));
+            high[d] = std::llround(std::floor((x[d] + tolerance) / spacing));
+          }
+        for (int corner = 0; corner < (1 << dim); ++corner)
+          {
+            bool repeated = false;
+            for (int d = 0; d < dim; ++d)
+              {
+                key[d] = (corner >> d) & 1 ? high[d] : low[d];
+                repeated =
+                  repeated || (((corner >> d) & 1) && high[d] == low[d]);
+              }
+            if (repeated)
+              continue;
+            const auto it = index.find(key);
+            if (it == index.end())
+              continue;
+            bool equal = true;
+            for (int d = 0; d < dim; ++d)
+              equal = equal && std::abs(points[it->second * dim + d] - x[d]) <=
+                                 tolerance;
+            if (equal)
+              return it->second;
+          }
+        const unsigned int n = points.size() / dim;
+        points.insert(points.end(), x, x + dim);
+        for (int d = 0; d < dim; ++d)
+          key[d] = std::llround(std::floor(x[d] / spacing));
+        index.emplace(key, n);
+        return n;
+      }
+
+      /// Coordinates, dim numbers a point.
+      std::vector<double> points;
+
+    private:
+      struct Hash
+      {
+        std::size_t
+        operator()(const std::array<std::int64_t, dim> &key) const
+        {
+          std::uint64_t h = 0x9e3779b97f4a7c15ull;
+          for (const std::int64_t k : key)
+            {
+              h ^= static_cast<std::uint64_t>(k);
+              h *= 0xff51afd7ed558ccdull;
+              h ^= h >> 32;
+            }
+          return static_cast<std::size_t>(h);
+        }
+      };
+
+      const double tolerance, spacing;
+      // Only looked up, never traversed, so that its order does not matter.
+      std::unordered_map<std::array<std::int64_t, dim>, unsigned int, Hash>
+        index;
+    };
+
+    /// Lower and upper corner of the box around all polytopes.
+    template <int dim>
+    std::array<double, 2 * dim>
+    mesh_box(const PolytopicMesh<dim> &mesh);
+
+    /// Distance up to which points of @p mesh are the same.
+    template <int dim>
+    double
+    point_tolerance(const PolytopicMesh<dim> &mesh);
+
+    /// Corners of a facet as side @p side sees it, in an order whose normal
+    /// points out of the polytope on that side, along the facet's circumference
+    /// (two, three or four points).
+    template <int dim>
+    unsigned int
+    facet_corners(const PolytopicMesh<dim> &mesh,
+                  const unsigned int        interface,
+                  const unsigned int        facet,
+                  const unsigned int        side,
+                  double (&corners)[4][dim]);
+
+    /// Closed line of points; the interior of the polytope is to its left.
+    struct OutlineLoop
+    {
+      std::vector<unsigned int> points;
+      /// Positive: outer boundary, negative: of a hole.
+      double area = 0.;
+    };
+
+    /// Boundary loops of the polygons of a 2-D mesh.
+    class PolygonOutlines
+    {
+    public:
+      explicit PolygonOutlines(const PolytopicMesh<2> &mesh);
+
+      /// Loops of @p polytope, outer ones and holes in no particular order.
+      const std::vector<OutlineLoop> &
+      loops(const unsigned int polytope) const
+      {
+        return all_loops[polytope];
+      }
+
+      /// Polygons without holes that cover @p polytope: its outer loops, each
+      /// with its holes joined to it by cuts.
+      std::vector<std::vector<unsigned int>>
+      polygons(const unsigned int polytope) const;
+
+      /// Two numbers a point.
+      std::vector<double> points;
+
+    private:
+      double
+      area(const std::vector<unsigned int> &loop) const;
+
+      std::vector<std::vector<OutlineLoop>> all_loops;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif
