@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "dual_graph.h"
+
+#include <deal.II/base/tensor.h>
+
+#include <deal.II/grid/tria.h>
+#include <deal.II/grid/tria_accessor.h>
+#include <deal.II/grid/tria_iterator.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace
+    {
+      // Own version of measure(): deal.II's refuses faces that are not planar.
+      template <int dim, typename FaceIterator>
+      double
+      face_area(const FaceIterator &face)
+      {
+        if constexpr (dim == 2)
+          return (face->vertex(1) - face->vertex(0)).norm();
+        else
+          {
+            // Vertices of a quadrilateral are in lexicographic order.
+            const dealii::Tensor<1, dim> vector_area =
+              face->n_vertices() == 4
+                ? cross_product_3d(face->vertex(3) - face->vertex(0),
+                                   face->vertex(2) - face->vertex(1))
+                : cross_product_3d(face->vertex(1) - face->vertex(0),
+                                   face->vertex(2) - face->vertex(0));
+            return 0.5 * vector_area.norm();
+          }
+      }
+
+      struct Edge
+      {
+        unsigned int from, to;
+        double       area;
+      };
+    } // namespace
+
+
+
+    template <int dim>
+    DualGraph
+    make_dual_graph(const dealii::Triangulation<dim, dim> &triangulation,
+                    const bool                             with_areas)
+    {
+      const unsigned int n_cells = triangulation.n_active_cells();
+      DualGraph          graph;
+      graph.offsets.reserve(n_cells + 1);
+      graph.offsets.push_back(0);
+      graph.neighbors.reserve(std::size_t(2 * dim) * n_cells);
+      if (with_areas)
+        graph.areas.reserve(graph.neighbors.capacity());
+
+      // What each cell sees through its own faces: neighbours of the same
+      // level and coarser ones. Active cells come in the order of their
+      // active_cell_index.
+      for (const auto &cell : triangulation.active_cell_iterators())
+        {
+          const std::size_t row = graph.offsets.back();
+          for (const unsigned int f : cell->face_indices())
+            {
+              if (cell->at_boundary(f))
+                continue;
+              const auto neighbor = cell->neighbor(f);
+              if (!neighbor->is_active())
+                continue;
+              const unsigned int to = neighbor->active_cell_index();
+              const double       area =
+                with_areas ? face_area<dim>(cell->face(f)) : 0.;
+
+              // Insert in ascending order; two faces with one neighbour count
+              // as one.
+              std::size_t position = graph.neighbors.size();
+              while (position > row && graph.neighbors[position - 1] > to)
+                --position;
+              if (position > row && graph.neighbors[position - 1] == to)
+                {
+                  if (with_areas)
+                    graph.areas[position - 1] += area;
+                  continue;
+                }
+              graph.neighbors.insert(graph.neighbors.begin() + position, to);
+              if (with_areas)
+                graph.areas.insert(graph.areas.begin() + position, area);
+            }
+          graph.offsets.push_back(graph.neighbors.size());
+        }
+      Assert(graph.n_cells() == n_cells, dealii::ExcInternalError());
+
+      // A coarse cell does not see its finer neighbours: find edges known to
+      // one end only. Asking the graph itself and not the cells' levels is
+      // right for anisotropic refinement, too.
+      std::vector<Edge> missing;
+      for (unsigned int i = 0; i < n_cells; ++i)
+        for (std::size_t e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e)
+          {
+            const unsigned int j     = graph.neighbors[e];
+            const auto         begin = graph.neighbors.begin();
+            if (!std::binary_search(begin + graph.offsets[j],
+                                    begin + graph.offsets[j + 1],
+                                    i))
+              missing.push_back({j, i, with_areas ? graph.areas[e] : 0.});
+          }
+      if (missing.empty())
+        return graph;
+
+      std::sort(missing.begin(),
+                missing.end(),
+                [](const Edge &a, const Edge &b) {
+                  return a.from != b.from ? a.from < b.from : a.to < b.to;
+                });
+      DualGraph         complete;
+      const std::size_t n_edges = graph.neighbors.size() + missing.size();
+      complete.offsets.reserve(n_cells + 1);
+      complete.offsets.push_back(0);
+      complete.neighbors.reserve(n_edges);
+      if (with_areas)
+        complete.areas.reserve(n_edges);
+      auto extra = missing.cbegin();
+      for (unsigned int i = 0; i < n_cells; ++i)
+        {
+          std::size_t e = graph.offsets[i];
+          while (true)
+            {
+              const bool has_own = e < graph.offsets[i + 1];
+              const bool has_extra =
+                extra != missing.cend() && extra->from == i;
+              if (!has_own && !has_extra)
+                break;
+              if (has_own && (!has_extra || graph.neighbors[e] < extra->to))
+                {
+                  complete.neighbors.push_back(graph.neighbors[e]);
+                  if (with_areas)
+                    complete.areas.push_back(graph.areas[e]);
+                  ++e;
+                }
+              else
+                {
+                  complete.neighbors.push_back(extra->to);
+                  if (with_areas)
+                    complete.areas.push_back(extra->area);
+                  ++extra;
+                }
+            }
+          complete.offsets.push_back(complete.neighbors.size());
+        }
+      return complete;
+    }
+
+    template DualGraph
+    make_dual_graph<2>(const dealii::Triangulation<2, 2> &, const bool);
+    template DualGraph
+    make_dual_graph<3>(const dealii::Triangulation<3, 3> &, const bool);
+  } // namespace internal
+} // namespace Tessella
