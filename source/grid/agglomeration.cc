@@ -70,60 +70,36 @@ namespace Tessella
 
 
 
-      /// Things to be sorted into tiles: cells, or groups of them.
+      /// A cell, or a group of cells, as something to be sorted by its centre.
       template <int dim>
-      struct Items
+      struct Item
+      {
+        /// Centre in units of the largest extent of the mesh times 2^-40. As
+        /// integers, coordinates that differ by rounding are the same, so
+        /// rounding does not decide who is cut off a row of cells.
+        std::array<std::uint64_t, dim> center;
+        /// Edge lengths of the bounding box, in the same units.
+        std::array<float, dim> extent;
+        unsigned int           index;
+      };
+
+      constexpr unsigned int center_bits = 40;
+
+      /// Centres (means of the vertices) and bounding boxes of the active
+      /// cells.
+      template <int dim>
+      std::vector<Item<dim>>
+      cells_as_items(const Triangulation<dim> &triangulation)
       {
         std::vector<Point<dim>>     centers;
         std::vector<Tensor<1, dim>> extents;
-        /// Coordinates as integers, in units of the largest extent of the
-        /// mesh times 2^-40. Equal coordinates that differ by rounding become
-        /// the same number, so rounding does not decide who is cut off a
-        /// row of cells.
-        std::vector<std::array<std::uint64_t, dim>> keys;
-      };
-
-      constexpr unsigned int key_bits = 40;
-
-      template <int dim>
-      void
-      compute_keys(Items<dim> &items)
-      {
-        if (items.centers.empty())
-          return;
-        Point<dim> lower = items.centers[0], upper = items.centers[0];
-        for (const Point<dim> &p : items.centers)
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              lower[d] = std::min(lower[d], p[d]);
-              upper[d] = std::max(upper[d], p[d]);
-            }
-        double size = 0;
-        for (unsigned int d = 0; d < dim; ++d)
-          size = std::max(size, upper[d] - lower[d]);
-        const double scaling =
-          size > 0. ? double((std::uint64_t(1) << key_bits) - 1) / size : 0.;
-        items.keys.resize(items.centers.size());
-        for (std::size_t i = 0; i < items.keys.size(); ++i)
-          for (unsigned int d = 0; d < dim; ++d)
-            items.keys[i][d] = static_cast<std::uint64_t>(
-              std::floor((items.centers[i][d] - lower[d]) * scaling + 0.5));
-      }
-
-
-
-      template <int dim>
-      Items<dim>
-      cells_as_items(const Triangulation<dim> &triangulation)
-      {
-        Items<dim>        items;
-        const std::size_t n_cells = triangulation.n_active_cells();
-        items.centers.reserve(n_cells);
-        items.extents.reserve(n_cells);
+        centers.reserve(triangulation.n_active_cells());
+        extents.reserve(triangulation.n_active_cells());
+        Tensor<1, dim> mesh_lower, mesh_upper;
         for (const auto &cell : triangulation.active_cell_iterators())
           {
             Point<dim>         center = cell->vertex(0);
-            Point<dim>         lower = center, upper = center;
+            Tensor<1, dim>     lower = center, upper = center;
             const unsigned int n_vertices = cell->n_vertices();
             for (unsigned int v = 1; v < n_vertices; ++v)
               {
@@ -136,165 +112,187 @@ namespace Tessella
                   }
               }
             center /= n_vertices;
-            items.centers.push_back(center);
-            items.extents.push_back(upper - lower);
+            if (centers.empty())
+              mesh_lower = mesh_upper = center;
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                mesh_lower[d] = std::min(mesh_lower[d], center[d]);
+                mesh_upper[d] = std::max(mesh_upper[d], center[d]);
+              }
+            centers.push_back(center);
+            extents.push_back(upper - lower);
           }
-        compute_keys(items);
+
+        double size = 0;
+        for (unsigned int d = 0; d < dim; ++d)
+          size = std::max(size, mesh_upper[d] - mesh_lower[d]);
+        const double scaling =
+          size > 0. ? double((std::uint64_t(1) << center_bits) - 1) / size : 0.;
+        std::vector<Item<dim>> items(centers.size());
+        for (unsigned int i = 0; i < items.size(); ++i)
+          {
+            items[i].index = i;
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                items[i].center[d] = static_cast<std::uint64_t>(
+                  std::floor((centers[i][d] - mesh_lower[d]) * scaling + 0.5));
+                items[i].extent[d] =
+                  static_cast<float>(extents[i][d] * scaling);
+              }
+          }
         return items;
       }
 
 
 
-      /// Groups as items: centre is the mean of the centres of the cells,
-      /// extents those of the box around all. @p ids are without gaps.
+      /// Groups as items: the centre is the mean of the centres of the cells.
+      /// @p ids are without gaps; @p cells are in the order of the ids.
       template <int dim>
-      Items<dim>
-      groups_as_items(const Items<dim>                &cells,
+      std::vector<Item<dim>>
+      groups_as_items(const std::vector<Item<dim>>    &cells,
                       const std::vector<unsigned int> &ids,
                       const unsigned int               n_groups)
       {
-        constexpr double          infinity = std::numeric_limits<double>::max();
-        Items<dim>                items;
-        std::vector<unsigned int> n_members(n_groups, 0);
-        std::vector<std::array<double, dim>> lower(n_groups), upper(n_groups);
-        items.centers.resize(n_groups);
-        items.extents.resize(n_groups);
-        for (unsigned int group = 0; group < n_groups; ++group)
-          {
-            lower[group].fill(infinity);
-            upper[group].fill(-infinity);
-          }
+        struct Box
+        {
+          double        lower = std::numeric_limits<double>::max();
+          double        upper = -std::numeric_limits<double>::max();
+          std::uint64_t sum   = 0;
+        };
+        std::vector<std::array<Box, dim>> boxes(n_groups);
+        std::vector<unsigned int>         n_members(n_groups, 0);
         for (std::size_t i = 0; i < ids.size(); ++i)
           {
-            const unsigned int group = ids[i];
-            ++n_members[group];
+            ++n_members[ids[i]];
             for (unsigned int d = 0; d < dim; ++d)
               {
-                const double x = cells.centers[i][d];
-                const double h = 0.5 * cells.extents[i][d];
-                items.centers[group][d] += x;
-                lower[group][d] = std::min(lower[group][d], x - h);
-                upper[group][d] = std::max(upper[group][d], x + h);
+                Box         &box = boxes[ids[i]][d];
+                const double x   = static_cast<double>(cells[i].center[d]);
+                const double h   = 0.5 * cells[i].extent[d];
+                box.lower        = std::min(box.lower, x - h);
+                box.upper        = std::max(box.upper, x + h);
+                // Four bits are given up so that sums of 2^28 cells fit.
+                box.sum += cells[i].center[d] >> 4;
               }
           }
+        std::vector<Item<dim>> items(n_groups);
         for (unsigned int group = 0; group < n_groups; ++group)
           {
-            items.centers[group] /= n_members[group];
+            items[group].index = group;
             for (unsigned int d = 0; d < dim; ++d)
-              items.extents[group][d] = upper[group][d] - lower[group][d];
+              {
+                const Box &box = boxes[group][d];
+                items[group].center[d] =
+                  ((box.sum + n_members[group] / 2) / n_members[group]) << 4;
+                items[group].extent[d] =
+                  static_cast<float>(box.upper - box.lower);
+              }
           }
-        compute_keys(items);
         return items;
       }
 
 
 
-      using SortEntry = std::pair<std::uint64_t, unsigned int>;
+      /// In how many slabs a set is cut that shall become @p n_parts parts;
+      /// @p aspect_ratio is that of its longest edge to the second longest.
+      unsigned int
+      n_slabs(const unsigned int n_parts, const double aspect_ratio)
+      {
+        // Cutting into equal numbers of parts keeps to the rows of structured
+        // meshes; many slabs are good only if they can be cut again across, or
+        // the set is that long.
+        for (const unsigned int divisor : {2u, 3u, 5u, 7u})
+          if (n_parts % divisor == 0 &&
+              (divisor == 2 || n_parts / divisor >= divisor ||
+               aspect_ratio >= 0.75 * divisor))
+            return divisor;
+        return 2;
+      }
 
-      /**
-       * Cuts the items [begin, end) into the parts first_part .. first_part +
-       * n_parts - 1 of nearly equal size: slabs in direction @p direction,
-       * these again in the next direction, and so on.
-       */
+
+
+      /// Cuts the items [begin, end) into the parts first_part .. first_part +
+      /// n_parts - 1 of nearly equal size.
       template <int dim>
       void
-      tile(const Items<dim>                      &items,
-           const std::vector<SortEntry>::iterator begin,
-           const std::vector<SortEntry>::iterator end,
-           const unsigned int                     direction,
-           const unsigned int                     first_part,
-           const unsigned int                     n_parts,
-           std::vector<unsigned int>             &parts)
+      tile(const typename std::vector<Item<dim>>::iterator begin,
+           const typename std::vector<Item<dim>>::iterator end,
+           const unsigned int                              first_part,
+           const unsigned int                              n_parts,
+           std::vector<unsigned int>                      &parts)
       {
         if (n_parts == 1)
           {
-            for (auto it = begin; it != end; ++it)
-              parts[it->second] = first_part;
+            for (auto item = begin; item != end; ++item)
+              parts[item->index] = first_part;
             return;
           }
 
-        unsigned int n_slabs = n_parts;
-        if (direction + 1 < dim)
+        // The longest edge of the bounding box; the first one if several are.
+        unsigned int direction = 0;
+        double       longest = -1., second = -1.;
+        for (unsigned int d = 0; d < dim; ++d)
           {
-            // Tiles shall have about the same length in the remaining
-            // directions.
-            double sum_of_logarithms = 0, own_logarithm = 0;
-            for (unsigned int d = direction; d < dim; ++d)
+            double lower = std::numeric_limits<double>::max();
+            double upper = -lower;
+            for (auto item = begin; item != end; ++item)
               {
-                double lower   = std::numeric_limits<double>::max();
-                double upper   = -lower;
-                double extents = 0;
-                for (auto it = begin; it != end; ++it)
-                  {
-                    const double x = items.centers[it->second][d];
-                    lower          = std::min(lower, x);
-                    upper          = std::max(upper, x);
-                    extents += items.extents[it->second][d];
-                  }
-                const double length =
-                  (upper - lower) + extents / static_cast<double>(end - begin);
-                const double logarithm = std::log(
-                  std::max(length, std::numeric_limits<double>::min()));
-                if (d == direction)
-                  own_logarithm = logarithm;
-                sum_of_logarithms += logarithm;
+                const double x = static_cast<double>(item->center[d]);
+                const double h = 0.5 * item->extent[d];
+                lower          = std::min(lower, x - h);
+                upper          = std::max(upper, x + h);
               }
-            const double n_directions = dim - direction;
-            const double wish         = std::exp(
-              (std::log(double(n_parts)) - sum_of_logarithms) / n_directions +
-              own_logarithm);
-            n_slabs = wish >= n_parts
-                        ? n_parts
-                        : std::max(1u, static_cast<unsigned int>(wish + 0.5));
-          }
-
-        if (n_slabs > 1)
-          {
-            for (auto it = begin; it != end; ++it)
-              it->first = items.keys[it->second][direction];
-            // Ties keep the order of the directions before, in the end that
-            // of the numbers.
-            std::stable_sort(begin,
-                             end,
-                             [](const SortEntry &a, const SortEntry &b) {
-                               return a.first < b.first;
-                             });
-          }
-
-        const std::uint64_t n_items = end - begin;
-        for (unsigned int slab = 0; slab < n_slabs; ++slab)
-          {
-            const std::uint64_t part_begin =
-              std::uint64_t(slab) * n_parts / n_slabs;
-            const std::uint64_t part_end =
-              (std::uint64_t(slab) + 1) * n_parts / n_slabs;
-            const auto slab_begin = begin + part_begin * n_items / n_parts;
-            const auto slab_end   = begin + part_end * n_items / n_parts;
-            if (direction + 1 < dim)
-              tile<dim>(items,
-                        slab_begin,
-                        slab_end,
-                        direction + 1,
-                        first_part + part_begin,
-                        part_end - part_begin,
-                        parts);
+            const double length = upper - lower;
+            if (length > 1.00001 * longest)
+              {
+                second    = longest;
+                longest   = length;
+                direction = d;
+              }
             else
-              for (auto it = slab_begin; it != slab_end; ++it)
-                parts[it->second] = first_part + part_begin;
+              second = std::max(second, length);
+          }
+
+        // Ties go by the other coordinates, in the end by number: the order is
+        // total, so the parts do not depend on how nth_element works.
+        const auto before = [direction](const Item<dim> &a,
+                                        const Item<dim> &b) {
+          if (a.center[direction] != b.center[direction])
+            return a.center[direction] < b.center[direction];
+          if (a.center != b.center)
+            return a.center < b.center;
+          return a.index < b.index;
+        };
+
+        const unsigned int slabs =
+          n_slabs(n_parts, second > 0. ? longest / second : n_parts);
+        const std::uint64_t n_items    = end - begin;
+        auto                slab_begin = begin;
+        for (std::uint64_t slab = 0; slab < slabs; ++slab)
+          {
+            const std::uint64_t part_begin = slab * n_parts / slabs;
+            const std::uint64_t part_end   = (slab + 1) * n_parts / slabs;
+            const auto          slab_end = begin + part_end * n_items / n_parts;
+            if (slab_end != end)
+              std::nth_element(slab_begin, slab_end, end, before);
+            tile<dim>(slab_begin,
+                      slab_end,
+                      first_part + part_begin,
+                      part_end - part_begin,
+                      parts);
+            slab_begin = slab_end;
           }
       }
 
 
 
+      /// Parts of the items, by their index.
       template <int dim>
       std::vector<unsigned int>
-      tile(const Items<dim> &items, const unsigned int n_parts)
+      tile(std::vector<Item<dim>> items, const unsigned int n_parts)
       {
-        std::vector<SortEntry> entries(items.centers.size());
-        for (unsigned int i = 0; i < entries.size(); ++i)
-          entries[i].second = i;
-        std::vector<unsigned int> parts(entries.size());
-        tile<dim>(items, entries.begin(), entries.end(), 0, 0, n_parts, parts);
+        std::vector<unsigned int> parts(items.size());
+        tile<dim>(items.begin(), items.end(), 0, n_parts, parts);
         return parts;
       }
 
@@ -304,10 +302,10 @@ namespace Tessella
       /// of groups.
       template <int dim>
       unsigned int
-      coarsen(const Items<dim>          &cells,
-              std::vector<unsigned int> &ids,
-              const unsigned int         n_groups,
-              const unsigned int         n_children)
+      coarsen(const std::vector<Item<dim>> &cells,
+              std::vector<unsigned int>    &ids,
+              const unsigned int            n_groups,
+              const unsigned int            n_children)
       {
         if (n_groups <= 1)
           return n_groups;
@@ -433,10 +431,13 @@ namespace Tessella
     {
       return [n_polytopes](const Triangulation<dim> &triangulation) {
         check_n_polytopes(triangulation, n_polytopes);
-        const Items<dim> items = cells_as_items(triangulation);
+        std::vector<std::array<std::uint64_t, dim>> centers;
+        centers.reserve(triangulation.n_active_cells());
+        for (const Item<dim> &item : cells_as_items(triangulation))
+          centers.push_back(item.center);
         const std::vector<std::array<std::uint64_t, dim>> places =
           dealii::Utilities::inverse_Hilbert_space_filling_curve<dim>(
-            items.keys, key_bits);
+            centers, center_bits);
         std::vector<std::pair<std::array<std::uint64_t, dim>, unsigned int>>
           order(places.size());
         for (unsigned int i = 0; i < order.size(); ++i)
@@ -465,8 +466,8 @@ namespace Tessella
         const unsigned int n_cells = triangulation.n_active_cells();
         if (n_cells == 0)
           return std::vector<unsigned int>();
-        const Items<dim>   items = cells_as_items(triangulation);
-        const unsigned int size =
+        const std::vector<Item<dim>> items = cells_as_items(triangulation);
+        const unsigned int           size =
           cells_per_leaf > 0 ? cells_per_leaf : default_n_children<dim>();
         std::vector<unsigned int> ids =
           tile(items, n_cells / size + (n_cells % size != 0));
@@ -640,7 +641,7 @@ namespace Tessella
       unsigned int n_groups = internal::renumber(levels.back());
       if (n_levels == 1)
         return levels;
-      const Items<dim> items = cells_as_items(triangulation);
+      const std::vector<Item<dim>> items = cells_as_items(triangulation);
       for (unsigned int l = 1; l < n_levels; ++l)
         {
           std::vector<unsigned int> ids = levels.back();
