@@ -7,9 +7,9 @@
 #
 # small    what the tests and the short studies use; in the repository, in
 #          parameter_files/meshes (the default FOLDER)
-# studies  sequences of unstructured meshes of square and cube, and the square
-#          with oscillating sides, 29 thousand triangles; default FOLDER:
-#          meshes-output (not in the repository)
+# studies  sequences of unstructured meshes of square, cube and a square with a
+#          few waves as sides, and the square with oscillating sides, 29 thousand
+#          triangles; default FOLDER: meshes-output (not in the repository)
 # large    the square with oscillating sides, half a million triangles; 20 s;
 #          default FOLDER: meshes-output
 # all      all of them
@@ -89,6 +89,10 @@ studies() {
   for k in 0 1 2 3; do
     new_mesh 2 square "square_$k.msh" msh41 h "$(number "0.1 / 2^$k")"
     new_mesh 3 cube "cube_$k.msh" msh41 h "$(number "0.4 / 2^$k")"
+  done
+  for k in 0 1 2 3; do
+    new_mesh 2 oscillating "waves_$k.msh" msh41 h "$(number "0.04 / 2^$k")" \
+      waves 4 amplitude 0.03
   done
   new_mesh 2 oscillating oscillating.msh msh41 h 0.005
 }

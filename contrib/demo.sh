@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# From a mesh file to a solved polytopic dG problem.
+#
+#   contrib/demo.sh
+#
+# Makes unstructured triangular meshes with gmsh, groups their triangles into
+# polygons with METIS, solves a Poisson problem on them with polynomials of
+# degree 1, ..., 4, and shows that the errors fall with order p + 1. What is
+# solved is in parameter_files/demo.prm.
+#
+# Installs missing packages first (Debian or Ubuntu, with apt-get, through sudo
+# unless run by root). Builds in the folder build/ (or $BUILD_DIR) no more than it
+# needs; results go to demo-output/. Can be run from anywhere, and again. Less
+# than 10 minutes on two cores the first time.
+
+set -u
+. "$(dirname "$0")/common.sh"
+build=${BUILD_DIR:-$root/build}
+output=$root/demo-output
+
+need_packages $packages_to_build gmsh
+
+say "Meshes"
+"$root/contrib/make_meshes.sh" studies || fail "no meshes."
+
+jobs=$(number_of_jobs)
+say "Configuring and building (Release, $jobs jobs)"
+configure "$build" -DCMAKE_BUILD_TYPE=Release
+cmake --build "$build" -j "$jobs" --target convergence_study ||
+  fail "the build failed: see the compiler's message above."
+
+say "Solving (parameter_files/demo.prm)"
+mkdir -p "$output"
+cd "$root" || exit 1
+"$build/convergence_study" --set "Output/Directory=$output" \
+  parameter_files/demo.prm || fail "the program failed: see its message above."
+
+say "Results in $output"
+(cd "$output" && ls -1 *.svg *.txt *.csv *.tex *.vtu 2>/dev/null | sed 's/^/  /')
+echo "Pictures to open in a browser: *.svg; in ParaView: *.vtu."
