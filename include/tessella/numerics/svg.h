@@ -26,6 +26,10 @@ namespace Tessella
     /// 3-D: direction of view, in degrees: rotation around the z axis and
     /// height above the x-y plane.
     double azimuth = 35., elevation = 25.;
+    /// 3-D: pulls the polytopes apart, so that those inside can be seen: the
+    /// distances of their centres grow by this fraction. 0: only the surface of
+    /// the domain is drawn.
+    double explode = 0.;
   };
 
   /**
@@ -33,11 +37,10 @@ namespace Tessella
    *
    * 2-D: every polytope is one filled path of all its boundary loops, holes and
    * parts included, in one of few light colours such that neighbours differ
-   * (greedy colouring in the order of decreasing number of neighbours), and
-   * outlined; edges between fine cells of one polytope do not appear unless
-   * asked for. 3-D: the boundary of the domain in a parallel projection, shaded
-   * by the angle to the view, with outlines where the polytope changes or the
-   * surface has an edge.
+   * (greedy colouring in smallest-last order), and outlined; edges between fine
+   * cells of one polytope do not appear unless asked for. 3-D: the boundary of
+   * the domain in a parallel projection, shaded by the angle to the view, with
+   * outlines where the polytope changes or the surface has an edge.
    *
    * The file is there completely or not at all (see write_file()).
    */
