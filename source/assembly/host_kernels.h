@@ -2,6 +2,8 @@
 #ifndef tessella_source_assembly_host_kernels_h
 #define tessella_source_assembly_host_kernels_h
 
+#include <tessella/base/config.h>
+
 // Interface of the host's SIMD kernels. Their translation units are compiled
 // for one instruction set each and chosen at run time; to keep wide
 // instructions out of code that other units share, this header and the

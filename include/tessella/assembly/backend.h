@@ -2,6 +2,8 @@
 #ifndef tessella_assembly_backend_h
 #define tessella_assembly_backend_h
 
+#include <tessella/base/config.h>
+
 #include <string>
 
 namespace Tessella
