@@ -19,19 +19,22 @@ namespace Tessella
       {
         constexpr unsigned int lanes = TESSELLA_LANES;
 
-        typedef double Vector
+        typedef double Vector __attribute__((vector_size(8 * TESSELLA_LANES)));
+
+        // The same in memory that is aligned for doubles only.
+        typedef double UnalignedVector
           __attribute__((vector_size(8 * TESSELLA_LANES), aligned(8)));
 
         inline Vector
         load(const double *p)
         {
-          return *reinterpret_cast<const Vector *>(p);
+          return *reinterpret_cast<const UnalignedVector *>(p);
         }
 
         inline void
         store(double *p, const Vector v)
         {
-          *reinterpret_cast<Vector *>(p) = v;
+          *reinterpret_cast<UnalignedVector *>(p) = v;
         }
 
         inline Vector
