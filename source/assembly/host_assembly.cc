@@ -6,6 +6,7 @@
 #include <deal.II/base/parallel.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -61,6 +62,23 @@ namespace Tessella
       buffer_capacity(const HostRules<dim> &rules)
       {
         return std::max(512u, rules.max_points);
+      }
+
+
+
+      // Whether the four vertices of a quadrilateral in 3-D span an affine one.
+      inline bool
+      is_parallelogram(const double *v)
+      {
+        double deviation = 0., size = 0.;
+        for (unsigned int e = 0; e < 3; ++e)
+          {
+            deviation =
+              std::max(deviation,
+                       std::abs(v[e] + v[9 + e] - v[3 + e] - v[6 + e]));
+            size = std::max(size, std::abs(v[9 + e] - v[e]));
+          }
+        return deviation <= 1e-14 * size;
       }
 
 
@@ -496,19 +514,22 @@ namespace Tessella
             n = rule.n_points;
             const double *v =
               &mesh.facet_vertices[mesh.facet_vertex_offset[facet] * dim];
-            if (type == FacetType::quadrilateral)
+            double edges[dim - 1][dim];
+            for (unsigned int d = 0; d + 1 < dim; ++d)
+              for (unsigned int e = 0; e < dim; ++e)
+                edges[d][e] = v[(d + 1) * dim + e] - v[e];
+            if (type == FacetType::quadrilateral && !is_parallelogram(v))
               kernels.bilinear_facet(v, rule, target, target_normal, w + begin);
             else
               {
-                double edges[dim - 1][dim];
-                for (unsigned int d = 0; d + 1 < dim; ++d)
-                  for (unsigned int e = 0; e < dim; ++e)
-                    edges[d][e] = v[(d + 1) * dim + e] - v[e];
-                // Weights of the unit simplex sum to 1 / (dim - 1)!.
+                // Weights sum to 1 / (dim - 1)! on the unit simplex.
+                const double measure = mesh.facet_measure[facet];
                 kernels.affine_points(v,
                                       &edges[0][0],
                                       dim - 1,
-                                      (dim - 1) * mesh.facet_measure[facet],
+                                      type == FacetType::simplex
+                                        ? (dim - 1) * measure
+                                        : measure,
                                       rule,
                                       target,
                                       w + begin);
