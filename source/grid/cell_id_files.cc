@@ -465,22 +465,23 @@ namespace Tessella
                                "': ask for 'elementary' or 'physical'."));
         Scanner     scanner(file_name, false);
         const Token first = scanner.expect("$MeshFormat");
-        AssertThrow(first.text == "$MeshFormat",
+        AssertThrow(first.text == "$MeshFormat" || first.text == "$NOD",
                     ExcMessage("The file '" + file_name +
-                               "' is not a gmsh file of format 2 or 4: it must "
-                               "begin with '$MeshFormat'."));
-        const std::string version(
-          scanner.expect("the number of the format").text);
-        const bool is_version_2 = version.rfind("2", 0) == 0;
-        const bool is_version_4 = version.rfind("4", 0) == 0;
-        AssertThrow(is_version_2 || is_version_4,
-                    ExcMessage("The gmsh file '" + file_name + "' has format " +
-                               Scanner::shown(version) +
-                               ": write it in format 2 or 4."));
-        AssertThrow(scanner.expect_integer("the kind of file") == 0,
-                    ExcMessage("The gmsh file '" + file_name +
-                               "' is binary: write it in ASCII form."));
-        AssertThrow(is_version_2 || field == "elementary",
+                               "' is not a gmsh file of format 1, 2 or 4: it "
+                               "must begin with '$MeshFormat' or '$NOD'."));
+        std::string version = "1";
+        if (first.text == "$MeshFormat")
+          {
+            version = scanner.expect("the number of the format").text;
+            AssertThrow(version[0] == '2' || version[0] == '4',
+                        ExcMessage("The gmsh file '" + file_name +
+                                   "' has format " + Scanner::shown(version) +
+                                   ": write it in format 2 or 4."));
+            AssertThrow(scanner.expect_integer("the kind of file") == 0,
+                        ExcMessage("The gmsh file '" + file_name +
+                                   "' is binary: write it in ASCII form."));
+          }
+        AssertThrow(version[0] != '4' || field == "elementary",
                     ExcMessage("Physical tags cannot be read from the gmsh "
                                "file '" +
                                file_name +
@@ -488,10 +489,11 @@ namespace Tessella
                                "mesh's material ids, so agglomerate by these, "
                                "or write the file in format 2."));
 
-        Token token;
+        const std::string section = version == "1" ? "$ELM" : "$Elements";
+        Token             token;
         do
-          token = scanner.expect("section $Elements");
-        while (token.text != "$Elements");
+          token = scanner.expect("section " + section);
+        while (token.text != section);
 
         std::vector<unsigned int> ids;
         const auto                add = [&](const std::uint64_t id) {
@@ -504,7 +506,7 @@ namespace Tessella
           ids.push_back(static_cast<unsigned int>(id));
         };
 
-        if (is_version_2)
+        if (version[0] != '4')
           {
             const std::uint64_t n =
               scanner.expect_integer("the number of elements");
@@ -513,8 +515,10 @@ namespace Tessella
                 scanner.expect_integer("the number of an element");
                 const std::uint64_t type =
                   scanner.expect_integer("an element type");
+                // Format 1 has always two.
                 const std::uint64_t n_tags =
-                  scanner.expect_integer("a number of tags");
+                  version == "1" ? 2
+                                 : scanner.expect_integer("a number of tags");
                 std::uint64_t tags[2] = {0, 0};
                 for (std::uint64_t t = 0; t < n_tags; ++t)
                   {

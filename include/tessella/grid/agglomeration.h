@@ -152,9 +152,9 @@ namespace Tessella
      * - Legacy VTK files in ASCII form: @p field is the name of a field of one
      *   component under CELL_DATA (SCALARS, or an array of a FIELD), whose
      *   values are non-negative integers, of any data type.
-     * - gmsh files (.msh, format 2 or 4, ASCII): @p field is "elementary"
-     *   (the tag of the geometric entity that a cell lies on) or, in format
-     *   2, "physical"; in both formats, by_material_id() gives the latter.
+     * - gmsh files (.msh, format 1, 2 or 4, ASCII): @p field is "elementary"
+     *   (the tag of the geometric entity that a cell lies on) or, in formats
+     *   1 and 2, "physical"; in all formats, by_material_id() gives the latter.
      *
      * Cells of lower dimension than the mesh (boundary faces) are skipped.
      */
