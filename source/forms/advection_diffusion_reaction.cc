@@ -629,6 +629,15 @@ namespace Tessella
     robin.name     = "Robin coefficient";
     robin.function = condition.robin_coefficient;
     value.evaluate(points.x, n, scratch.g);
+    if (condition.flux != nullptr && condition.type != BoundaryType::dirichlet)
+      {
+        VectorCoefficient<dim> flux;
+        flux.function = condition.flux;
+        flux.evaluate(points.x, n, scratch.b);
+        for (unsigned int d = 0; d < dim; ++d)
+          for (unsigned int q = 0; q < n; ++q)
+            scratch.g[q] += scratch.b[d][q] * points.normal[d][q];
+      }
     if (condition.type == BoundaryType::robin)
       robin.evaluate(points.x, n, scratch.alpha);
 

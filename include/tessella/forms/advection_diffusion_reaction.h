@@ -61,6 +61,9 @@ namespace Tessella
     BoundaryType                                 type = BoundaryType::dirichlet;
     std::shared_ptr<const dealii::Function<dim>> value;
     std::shared_ptr<const dealii::Function<dim>> robin_coefficient;
+    /// Neumann and Robin: n . flux is added to value; dim components. For data
+    /// a grad u of a known u, which needs the normal.
+    std::shared_ptr<const dealii::Function<dim>> flux;
   };
 
   /**
