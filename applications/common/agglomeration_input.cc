@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "agglomeration_input.h"
+
+#include <deal.II/grid/tria.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "expression.h"
+#include "program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    void
+    AgglomerationInput::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Agglomeration");
+      prm.declare_entry(
+        "Method",
+        "metis",
+        Patterns::Selection("none|metis|rtree|rtree levels|space filling curve|"
+                            "parents|file|cell data|material id|single"),
+        "none: every cell is a polytope. metis: graph partitioning. rtree: "
+        "sort-tile-recursive, into the number of polytopes asked for. rtree "
+        "levels: nested levels of the tree. space filling curve: groups along "
+        "a Hilbert curve. parents: ancestors of the cells of a refined mesh. "
+        "file: ids from a text file, one per cell. cell data: ids from a field "
+        "of the .vtk mesh file. material id: one polytope per id. single: one "
+        "polytope in all.");
+      prm.declare_entry("Cells per polytope",
+                        "8",
+                        Patterns::Double(),
+                        "For metis, rtree and space filling curve: the number "
+                        "of polytopes follows the number of cells.");
+      prm.declare_entry("Number of polytopes",
+                        "0",
+                        Patterns::Anything(),
+                        "The same as a number of polytopes; 0: use the "
+                        "parameter above.");
+      prm.declare_entry("Levels",
+                        "1",
+                        Patterns::Integer(0, 20),
+                        "For parents: levels up. For rtree levels: 0 groups "
+                        "about 2^dim cells, every level more groups 2^dim of "
+                        "those.");
+      prm.declare_entry("File",
+                        "",
+                        Patterns::Anything(),
+                        "For file: name of the text file. It has one integer "
+                        "for every cell, or for every cell of the mesh before "
+                        "refinement.");
+      prm.declare_entry("Field",
+                        "polytope",
+                        Patterns::Anything(),
+                        "For cell data: name of the field.");
+      prm.declare_entry("Weight expression",
+                        "",
+                        Patterns::Anything(),
+                        "For metis: weight of a cell at its centre, rounded "
+                        "to an integer from 1; polytopes get equal weight. "
+                        "Empty: all weigh the same.");
+      prm.declare_entry("Split disconnected polytopes",
+                        "false",
+                        Patterns::Bool(),
+                        "Parts of a polytope that share no face become "
+                        "polytopes of their own.");
+      prm.declare_entry("Minimum cells",
+                        "1",
+                        Patterns::Integer(1),
+                        "Polytopes of fewer cells are merged into a "
+                        "neighbour.");
+      prm.leave_subsection();
+    }
+
+    void
+    AgglomerationInput::parse_parameters(ParameterHandler  &prm,
+                                         const std::string &file_name)
+    {
+      parameter_file = file_name;
+      prm.enter_subsection("Agglomeration");
+      method             = prm.get("Method");
+      cells_per_polytope = prm.get_double("Cells per polytope");
+      n_polytopes        = parse_integers("Agglomeration/Number of polytopes",
+                                   prm.get("Number of polytopes"),
+                                   0,
+                                   999999999)[0];
+      levels             = prm.get_integer("Levels");
+      file               = prm.get("File");
+      field              = prm.get("Field");
+      weights            = prm.get("Weight expression");
+      split_disconnected = prm.get_bool("Split disconnected polytopes");
+      min_cells          = prm.get_integer("Minimum cells");
+      prm.leave_subsection();
+      AssertThrow(cells_per_polytope >= 1. && std::isfinite(cells_per_polytope),
+                  ExcMessage("Agglomeration/Cells per polytope must be at "
+                             "least 1."));
+      AssertThrow(weights.empty() || method == "metis",
+                  ExcMessage("Agglomeration/Weight expression works with the "
+                             "method metis only."));
+      if (method == "file")
+        file = find_file("file of polytope ids (Agglomeration/File)",
+                         file,
+                         parameter_file);
+    }
+
+    namespace
+    {
+      // ids per cell of level 0 passed on to the active cells
+      template <int dim>
+      std::vector<unsigned int>
+      inherit(const Mesh<dim>                 &mesh,
+              const std::vector<unsigned int> &ids,
+              const std::string               &from)
+      {
+        const auto &tria = *mesh.triangulation;
+        if (ids.size() == tria.n_active_cells())
+          return ids;
+        AssertThrow(ids.size() == mesh.n_coarse_cells,
+                    ExcMessage(from + " has " + std::to_string(ids.size()) +
+                               " polytope ids, but the mesh has " +
+                               std::to_string(tria.n_active_cells()) +
+                               " cells (" +
+                               std::to_string(mesh.n_coarse_cells) +
+                               " before refinement)."));
+        std::vector<unsigned int> result(tria.n_active_cells());
+        for (const auto &cell : tria.active_cell_iterators())
+          {
+            typename Triangulation<dim>::cell_iterator ancestor = cell;
+            while (ancestor->level() > 0)
+              ancestor = ancestor->parent();
+            result[cell->active_cell_index()] = ids[ancestor->index()];
+          }
+        return result;
+      }
+
+      std::vector<unsigned int>
+      read_ids(const std::string &file_name)
+      {
+        std::ifstream             in(file_name);
+        std::vector<unsigned int> ids;
+        std::string               line;
+        unsigned int              n_lines = 0;
+        while (std::getline(in, line))
+          {
+            ++n_lines;
+            std::istringstream words(line.substr(0, line.find('#')));
+            std::string        word;
+            while (words >> word)
+              {
+                AssertThrow(word.size() < 10 &&
+                              word.find_first_not_of("0123456789") ==
+                                std::string::npos,
+                            ExcMessage("The entry '" + word + "' in line " +
+                                       std::to_string(n_lines) + " of '" +
+                                       file_name +
+                                       "' is no polytope id: ids are integers "
+                                       "from 0."));
+                ids.push_back(std::stoul(word));
+              }
+          }
+        return ids;
+      }
+    } // namespace
+
+    template <int dim>
+    std::vector<unsigned int>
+    AgglomerationInput::create(const Mesh<dim> &mesh) const
+    {
+      const Triangulation<dim> &tria    = *mesh.triangulation;
+      const unsigned int        n_cells = tria.n_active_cells();
+      AssertThrow(n_polytopes <= n_cells,
+                  ExcMessage("Agglomeration/Number of polytopes is " +
+                             std::to_string(n_polytopes) +
+                             ", more than the mesh has cells (" +
+                             std::to_string(n_cells) +
+                             "): ask for fewer polytopes or refine the "
+                             "mesh."));
+      const unsigned int n =
+        n_polytopes > 0
+          ? n_polytopes
+          : std::max<unsigned int>(1,
+                                   std::lround(n_cells / cells_per_polytope));
+
+      Agglomeration::Strategy<dim> strategy;
+      if (method == "none")
+        strategy = Agglomeration::none<dim>();
+      else if (method == "metis")
+        {
+          std::vector<unsigned int> cell_weights;
+          if (!weights.empty())
+            {
+              const Expression expression("Agglomeration/Weight expression",
+                                          weights,
+                                          coordinate_names(dim),
+                                          parse_constants("", ""));
+              cell_weights.resize(n_cells);
+              for (const auto &cell : tria.active_cell_iterators())
+                {
+                  const Point<dim> center = cell->center();
+                  const double     weight = expression.value(&center[0]);
+                  AssertThrow(weight >= 0.5 && weight < 1e6,
+                              ExcMessage(
+                                "Agglomeration/Weight expression gives " +
+                                std::to_string(weight) +
+                                "; weights are integers from 1 to 1000000."));
+                  cell_weights[cell->active_cell_index()] = std::lround(weight);
+                }
+            }
+          strategy = Agglomeration::metis<dim>(n, cell_weights);
+        }
+      else if (method == "rtree")
+        strategy = Agglomeration::rtree_parts<dim>(n);
+      else if (method == "rtree levels")
+        strategy = Agglomeration::rtree<dim>(levels);
+      else if (method == "space filling curve")
+        strategy = Agglomeration::space_filling_curve<dim>(n);
+      else if (method == "parents")
+        strategy = Agglomeration::parents<dim>(levels);
+      else if (method == "file")
+        strategy = Agglomeration::by_id<dim>(
+          inherit(mesh, read_ids(file), "The file '" + file + "'"));
+      else if (method == "cell data")
+        {
+          AssertThrow(!mesh.file.empty(),
+                      ExcMessage("Agglomeration/Method = cell data needs a "
+                                 "mesh from a .vtk file."));
+          strategy = Agglomeration::by_id<dim>(
+            inherit(mesh,
+                    read_vtk_cell_data(dim, mesh.file, field),
+                    "The field '" + field + "' of '" + mesh.file + "'"));
+        }
+      else if (method == "material id")
+        strategy = Agglomeration::by_material_id<dim>();
+      else
+        strategy =
+          Agglomeration::by_id<dim>(std::vector<unsigned int>(n_cells, 0));
+
+      if (split_disconnected || min_cells > 1)
+        {
+          Agglomeration::RepairOptions options;
+          options.split_disconnected = split_disconnected;
+          options.min_cells          = min_cells;
+          strategy = Agglomeration::repair<dim>(strategy, options);
+        }
+      return strategy(tria);
+    }
+
+    std::string
+    AgglomerationInput::describe(const Agglomeration::Statistics &statistics)
+    {
+      std::ostringstream stream;
+      stream << statistics.n_polytopes << " polytopes of ";
+      if (statistics.min_cells == statistics.max_cells)
+        stream << statistics.min_cells
+               << (statistics.min_cells == 1 ? " cell" : " cells");
+      else
+        stream << statistics.min_cells << " to " << statistics.max_cells
+               << " cells";
+      if (statistics.n_disconnected > 0)
+        stream << ", " << statistics.n_disconnected
+               << " of them not connected through faces (Agglomeration/Split "
+                  "disconnected polytopes = true splits them)";
+      return stream.str();
+    }
+
+    template std::vector<unsigned int>
+    AgglomerationInput::create(const Mesh<2> &) const;
+    template std::vector<unsigned int>
+    AgglomerationInput::create(const Mesh<3> &) const;
+  } // namespace Application
+} // namespace Tessella

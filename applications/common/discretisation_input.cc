@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "discretisation_input.h"
+
+#include <deal.II/base/multithread_info.h>
+
+#include <deal.II/hp/fe_collection.h>
+
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/fe/legendre.h>
+
+#include <cmath>
+#include <map>
+
+#include "program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    void
+    DiscretisationInput::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Discretisation");
+      prm.declare_entry("Study",
+                        "h",
+                        Patterns::Selection("h|p"),
+                        "h: one table per degree, rates between meshes. p: "
+                        "one table per mesh, the degree grows.");
+      prm.declare_entry("Degree",
+                        "1",
+                        Patterns::Anything(),
+                        "Polynomial degrees from 0 to 10: 1, 2, 3 or 0..6.");
+      prm.declare_entry(
+        "Degree expression",
+        "",
+        Patterns::Anything(),
+        "hp: degree of a polytope, rounded, as an expression of the centre x, "
+        "y, z of its bounding box, the diameter h of the box, and the degree "
+        "p from the list above. Empty: p.");
+      prm.declare_entry("Polynomial space",
+                        "total degree",
+                        Patterns::Selection("total degree|tensor product"),
+                        "P_p or Q_p on the bounding boxes.");
+      prm.declare_entry("Variant",
+                        "symmetric",
+                        Patterns::Selection(
+                          "symmetric|incomplete|non-symmetric"),
+                        "Variant of interior penalty.");
+      const PenaltyParameters defaults;
+      prm.declare_entry("Penalty constant",
+                        Patterns::Tools::to_string(defaults.constant),
+                        Patterns::Double(),
+                        "Constant C of the penalty; positive.");
+      prm.declare_entry("Penalty formula",
+                        "simplex",
+                        Patterns::Selection("simplex|bounding box"),
+                        "simplex: by the largest simplex on a facet inside "
+                        "the polytope (Dong, Georgoulis, Kappas 2021). "
+                        "bounding box: p^2 over the extent of the box.");
+      prm.declare_entry("Coefficient order",
+                        "-1",
+                        Patterns::Integer(-1, 40),
+                        "Coefficients are integrated as polynomials of this "
+                        "degree; -1: 0 if all are constant, else 2.");
+      prm.declare_entry("Error quadrature order",
+                        "4",
+                        Patterns::Integer(0, 40),
+                        "Errors are integrated with order 2 p + this.");
+      prm.leave_subsection();
+
+      prm.enter_subsection("Execution");
+      prm.declare_entry("Backend",
+                        "automatic",
+                        Patterns::Selection("automatic|host"),
+                        "Where assembly runs.");
+      prm.declare_entry("Instruction set",
+                        "automatic",
+                        Patterns::Selection("automatic|plain|avx2|avx512"),
+                        "automatic: the widest of this processor. The same "
+                        "one gives the same bits everywhere.");
+      prm.declare_entry("Threads",
+                        "0",
+                        Patterns::Integer(0, 4096),
+                        "0: as many as there are cores. Results do not "
+                        "depend on it.");
+      prm.leave_subsection();
+    }
+
+    void
+    DiscretisationInput::parse_parameters(ParameterHandler &prm, const int dim)
+    {
+      prm.enter_subsection("Discretisation");
+      in_degree       = prm.get("Study") == "p";
+      present_degrees = parse_integers("Discretisation/Degree",
+                                       prm.get("Degree"),
+                                       0,
+                                       Legendre::max_degree);
+      degree_expression.clear();
+      if (!prm.get("Degree expression").empty())
+        {
+          std::vector<std::string> variables = coordinate_names(dim);
+          variables.push_back("h");
+          variables.push_back("p");
+          degree_expression.emplace_back("Discretisation/Degree expression",
+                                         prm.get("Degree expression"),
+                                         variables,
+                                         parse_constants("", ""));
+        }
+      space                     = prm.get("Polynomial space") == "total degree"
+                                    ? PolynomialSpaceType::total_degree
+                                    : PolynomialSpaceType::tensor_product;
+      const std::string variant = prm.get("Variant");
+      present_theta =
+        variant == "symmetric" ? 1. : (variant == "incomplete" ? 0. : -1.);
+      present_penalty.constant  = prm.get_double("Penalty constant");
+      present_penalty.formula   = prm.get("Penalty formula") == "simplex"
+                                    ? PenaltyFormula::simplex
+                                    : PenaltyFormula::bounding_box;
+      present_coefficient_order = prm.get_integer("Coefficient order");
+      present_extra_order       = prm.get_integer("Error quadrature order");
+      prm.leave_subsection();
+      AssertThrow(present_penalty.constant > 0. &&
+                    std::isfinite(present_penalty.constant),
+                  ExcMessage(
+                    "Discretisation/Penalty constant is " +
+                    Patterns::Tools::to_string(present_penalty.constant) +
+                    ", but it must be positive, or the method is not "
+                    "stable."));
+
+      prm.enter_subsection("Execution");
+      present_backend =
+        prm.get("Backend") == "host" ? Backend::host : Backend::automatic;
+      const std::string set        = prm.get("Instruction set");
+      present_instruction_set      = set == "plain"    ? InstructionSet::plain
+                                     : set == "avx2"   ? InstructionSet::avx2
+                                     : set == "avx512" ? InstructionSet::avx512
+                                                       : InstructionSet::automatic;
+      const unsigned int n_threads = prm.get_integer("Threads");
+      prm.leave_subsection();
+      MultithreadInfo::set_thread_limit(
+        n_threads == 0 ? numbers::invalid_unsigned_int : n_threads);
+    }
+
+    const std::vector<unsigned int> &
+    DiscretisationInput::degrees() const
+    {
+      return present_degrees;
+    }
+
+    bool
+    DiscretisationInput::study_in_degree() const
+    {
+      return in_degree;
+    }
+
+    bool
+    DiscretisationInput::is_hp() const
+    {
+      return !degree_expression.empty();
+    }
+
+    double
+    DiscretisationInput::theta() const
+    {
+      return present_theta;
+    }
+
+    int
+    DiscretisationInput::coefficient_order() const
+    {
+      return present_coefficient_order;
+    }
+
+    unsigned int
+    DiscretisationInput::extra_order() const
+    {
+      return present_extra_order;
+    }
+
+    PenaltyParameters
+    DiscretisationInput::penalty() const
+    {
+      return present_penalty;
+    }
+
+    Backend
+    DiscretisationInput::backend() const
+    {
+      return present_backend;
+    }
+
+    InstructionSet
+    DiscretisationInput::instruction_set() const
+    {
+      return present_instruction_set;
+    }
+
+    template <int dim>
+    void
+    DiscretisationInput::distribute_dofs(AgglomerationHandler<dim> &handler,
+                                         const unsigned int degree) const
+    {
+      if (degree_expression.empty())
+        {
+          handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree, space));
+          return;
+        }
+      const Expression                    &expression = degree_expression[0];
+      hp::FECollection<dim>                collection;
+      std::map<unsigned int, unsigned int> index;
+      std::vector<unsigned int>            indices(handler.n_polytopes());
+      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+        {
+          const BoundingBox<dim> box    = handler.bounding_box(k);
+          const Point<dim>       center = box.center();
+          double                 x[dim + 2];
+          for (int d = 0; d < dim; ++d)
+            x[d] = center[d];
+          x[dim] = box.get_boundary_points().first.distance(
+            box.get_boundary_points().second);
+          x[dim + 1]         = degree;
+          const double value = std::round(expression.value(x));
+          AssertThrow(value >= 0. && value <= Legendre::max_degree,
+                      ExcMessage("The expression '" + expression.text() +
+                                 "' of " + expression.name() + " gives " +
+                                 std::to_string(value) +
+                                 " on a polytope, but degrees are 0 to " +
+                                 std::to_string(Legendre::max_degree) + "."));
+          const unsigned int p = static_cast<unsigned int>(value);
+          if (index.count(p) == 0)
+            {
+              index[p] = collection.size();
+              collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
+            }
+          indices[k] = index[p];
+        }
+      handler.distribute_dofs(collection, indices);
+    }
+
+    template void
+    DiscretisationInput::distribute_dofs(AgglomerationHandler<2> &,
+                                         const unsigned int) const;
+    template void
+    DiscretisationInput::distribute_dofs(AgglomerationHandler<3> &,
+                                         const unsigned int) const;
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_common_discretisation_input_h
+#define tessella_applications_common_discretisation_input_h
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <tessella/assembly/backend.h>
+#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/penalty.h>
+
+#include <string>
+#include <vector>
+
+#include "expression.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// Sections "Discretisation" and "Execution" of a parameter file: element,
+    /// penalty, quadrature, and where assembly runs.
+    class DiscretisationInput
+    {
+    public:
+      void
+      declare_parameters(dealii::ParameterHandler &prm);
+      /// Also sets deal.II's limit of threads.
+      void
+      parse_parameters(dealii::ParameterHandler &prm, const int dim);
+
+      const std::vector<unsigned int> &
+      degrees() const;
+      /// Rates are between degrees, not between meshes.
+      bool
+      study_in_degree() const;
+      /// The degree differs from polytope to polytope.
+      bool
+      is_hp() const;
+      double
+      theta() const;
+      /// -1: the form decides.
+      int
+      coefficient_order() const;
+      /// Order of quadrature of errors beyond 2 p.
+      unsigned int
+      extra_order() const;
+      PenaltyParameters
+      penalty() const;
+      Backend
+      backend() const;
+      InstructionSet
+      instruction_set() const;
+
+      /// Elements of degree @p degree, or of the degrees that the degree
+      /// expression gives for it.
+      template <int dim>
+      void
+      distribute_dofs(AgglomerationHandler<dim> &handler,
+                      const unsigned int         degree) const;
+
+    private:
+      std::vector<unsigned int> present_degrees;
+      std::vector<Expression>   degree_expression; // empty or one
+      PolynomialSpaceType       space     = PolynomialSpaceType::total_degree;
+      bool                      in_degree = false;
+      double                    present_theta             = 1.;
+      int                       present_coefficient_order = -1;
+      unsigned int              present_extra_order       = 4;
+      PenaltyParameters         present_penalty;
+      Backend                   present_backend = Backend::automatic;
+      InstructionSet present_instruction_set    = InstructionSet::automatic;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

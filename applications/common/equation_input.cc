@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "equation_input.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    void
+    EquationInput::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Equation");
+      prm.declare_entry(
+        "Constants",
+        "",
+        Patterns::Anything(),
+        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are known.");
+      prm.declare_entry(
+        "Diffusion",
+        "1",
+        Patterns::Anything(),
+        "a of -div(a grad u) + b . grad u + c u = f: one expression, or dim * "
+        "dim of them, separated by semicolons, row by row. It may vanish or "
+        "degenerate, but not be negative.");
+      prm.declare_entry("Advection",
+                        "",
+                        Patterns::Anything(),
+                        "b: dim expressions separated by semicolons; empty: "
+                        "none.");
+      prm.declare_entry("Reaction", "0", Patterns::Anything(), "c.");
+      prm.declare_entry("Source",
+                        "auto",
+                        Patterns::Anything(),
+                        "f; auto: what belongs to the exact solution, or zero "
+                        "without one.");
+      prm.declare_entry(
+        "Exact solution",
+        "",
+        Patterns::Anything(),
+        "u, if known: errors are measured against it, and source and boundary "
+        "data follow from it unless they are given. Derivatives are worked "
+        "out by the program.");
+      prm.leave_subsection();
+
+      prm.enter_subsection("Boundary conditions");
+      prm.declare_entry(
+        "Types",
+        "default: dirichlet",
+        Patterns::Anything(),
+        "Type per boundary id: 0: dirichlet, 1: neumann, 2: robin; default "
+        "stands for all other ids. dirichlet is u = g where n.a n > 0 or b.n "
+        "< 0, and no condition on other parts (outflow); neumann is n . a "
+        "grad u = g, robin is n . a grad u + alpha u = g. Periodic boundaries "
+        "are set in the section Mesh.");
+      prm.declare_entry("Values",
+                        "",
+                        Patterns::Anything(),
+                        "g per boundary id, separated by semicolons: 0: x + "
+                        "y; 1: 0. Ids without an entry: what belongs to the "
+                        "exact solution, or zero without one.");
+      prm.declare_entry("Robin coefficients",
+                        "default: 1",
+                        Patterns::Anything(),
+                        "alpha per boundary id, separated by semicolons.");
+      prm.leave_subsection();
+    }
+
+    namespace
+    {
+      // "0: x; default: y" as pairs; -1 stands for default
+      std::map<int, std::string>
+      parse_map(const std::string &name,
+                const std::string &text,
+                const char         separator)
+      {
+        std::map<int, std::string> result;
+        for (const std::string &entry : split(text, separator))
+          {
+            if (entry.empty())
+              continue;
+            const auto        colon = entry.find(':');
+            const std::string key =
+              split(entry.substr(0, std::min(colon, entry.size())), ',').empty()
+                ? ""
+                : split(entry.substr(0, colon), ',')[0];
+            const bool number =
+              !key.empty() && key.size() < 10 &&
+              key.find_first_not_of("0123456789") == std::string::npos;
+            AssertThrow(colon != std::string::npos &&
+                          (number || key == "default"),
+                        ExcMessage("The entry '" + entry + "' of " + name +
+                                   " does not begin with a boundary id or "
+                                   "'default' and a colon."));
+            const int id = number ? std::stoi(key) : -1;
+            AssertThrow(result.count(id) == 0,
+                        ExcMessage(name + " has two entries for '" + key +
+                                   "'."));
+            const auto value = split(entry.substr(colon + 1), separator);
+            AssertThrow(!value.empty(),
+                        ExcMessage("The entry '" + entry + "' of " + name +
+                                   " has no value."));
+            result[id] = value[0];
+          }
+        return result;
+      }
+
+      template <int dim>
+      double
+      checked(const double       value,
+              const std::string &what,
+              const Expression  &u,
+              const Point<dim>  &p)
+      {
+        std::ostringstream point;
+        for (int d = 0; d < dim; ++d)
+          point << (d > 0 ? ", " : "") << p[d];
+        AssertThrow(std::isfinite(value),
+                    ExcMessage(what + " that belongs to the exact solution '" +
+                               u.text() + "' is " +
+                               (std::isnan(value) ? "nan" : "infinite") +
+                               " at the point (" + point.str() +
+                               "); give it as an expression, or another exact "
+                               "solution."));
+        return value;
+      }
+
+      // The coefficients of the equation and the flux a grad u.
+      template <int dim>
+      struct Coefficients
+      {
+        std::vector<Expression> a, b, c, u;
+
+        // value, gradient and Hessian of a_ij are used once each
+        void
+        flux(const Point<dim> &p, Tensor<1, dim> &result, double *value) const
+        {
+          double         v = 0.;
+          Tensor<1, dim> gradient;
+          u[0].derivatives(p, v, gradient);
+          if (value != nullptr)
+            *value = v;
+          result = Tensor<1, dim>();
+          for (int i = 0; i < dim; ++i)
+            if (a.size() == 1)
+              result[i] = a[0].value(&p[0]) * gradient[i];
+            else
+              for (int j = 0; j < dim; ++j)
+                result[i] += a[i * dim + j].value(&p[0]) * gradient[j];
+        }
+
+        double
+        source(const Point<dim> &p) const
+        {
+          double                  value;
+          Tensor<1, dim>          gradient;
+          SymmetricTensor<2, dim> hessian;
+          u[0].derivatives(p, value, gradient, hessian);
+          double result = 0.;
+          for (unsigned int k = 0; k < a.size(); ++k)
+            {
+              double         a_value;
+              Tensor<1, dim> a_gradient;
+              a[k].derivatives(p, a_value, a_gradient);
+              if (a.size() == 1)
+                {
+                  // where a vanishes, u need not have second derivatives
+                  if (a_value != 0.)
+                    result -= a_value * trace(hessian);
+                  for (int d = 0; d < dim; ++d)
+                    if (a_gradient[d] != 0.)
+                      result -= a_gradient[d] * gradient[d];
+                }
+              else
+                {
+                  const unsigned int i = k / dim, j = k % dim;
+                  if (a_value != 0.)
+                    result -= a_value * hessian[i][j];
+                  if (a_gradient[i] != 0.)
+                    result -= a_gradient[i] * gradient[j];
+                }
+            }
+          for (unsigned int d = 0; d < b.size(); ++d)
+            result += b[d].value(&p[0]) * gradient[d];
+          if (!c.empty())
+            result += c[0].value(&p[0]) * value;
+          return checked<dim>(result, "The right-hand side", u[0], p);
+        }
+      };
+
+      template <int dim>
+      class SourceFromSolution : public Function<dim>
+      {
+      public:
+        explicit SourceFromSolution(const Coefficients<dim> &coefficients)
+          : coefficients(coefficients)
+        {}
+
+        double
+        value(const Point<dim> &p, const unsigned int = 0) const override
+        {
+          return coefficients.source(p);
+        }
+
+      private:
+        const Coefficients<dim> coefficients;
+      };
+
+      // a grad u; n . a grad u is the Neumann value
+      template <int dim>
+      class FluxOfSolution : public Function<dim>
+      {
+      public:
+        explicit FluxOfSolution(const Coefficients<dim> &coefficients)
+          : Function<dim>(dim)
+          , coefficients(coefficients)
+        {}
+
+        double
+        value(const Point<dim>  &p,
+              const unsigned int component = 0) const override
+        {
+          Tensor<1, dim> flux;
+          coefficients.flux(p, flux, nullptr);
+          return checked<dim>(flux[component],
+                              "The flux",
+                              coefficients.u[0],
+                              p);
+        }
+
+      private:
+        const Coefficients<dim> coefficients;
+      };
+
+      // alpha u
+      template <int dim>
+      class RobinValue : public Function<dim>
+      {
+      public:
+        RobinValue(const Expression &alpha, const Expression &u)
+          : alpha(alpha)
+          , u(u)
+        {}
+
+        double
+        value(const Point<dim> &p, const unsigned int = 0) const override
+        {
+          return alpha.value(&p[0]) * u.value(&p[0]);
+        }
+
+      private:
+        const Expression alpha, u;
+      };
+
+      bool
+      is_zero(const std::vector<Expression> &expressions)
+      {
+        return std::all_of(expressions.begin(),
+                           expressions.end(),
+                           [](const Expression &e) {
+                             return e.is_constant() && e.value(nullptr) == 0.;
+                           });
+      }
+
+      bool
+      is_constant(const std::vector<Expression> &expressions)
+      {
+        return std::all_of(expressions.begin(),
+                           expressions.end(),
+                           [](const Expression &e) { return e.is_constant(); });
+      }
+
+      void
+      check_finite(const std::vector<Expression> &expressions)
+      {
+        for (const Expression &e : expressions)
+          AssertThrow(!e.is_constant() || std::isfinite(e.value(nullptr)),
+                      ExcMessage("The expression '" + e.text() + "' of " +
+                                 e.name() + " is not finite."));
+      }
+    } // namespace
+
+    void
+    EquationInput::parse_parameters(ParameterHandler &prm, const int dim)
+    {
+      prm.enter_subsection("Equation");
+      const auto constants =
+        parse_constants("Equation/Constants", prm.get("Constants"));
+      const auto variables = coordinate_names(dim);
+      const auto parse     = [&](const std::string &section,
+                             const std::string &name,
+                             const std::string &text) {
+        std::vector<Expression> result;
+        for (const std::string &part : split(text, ';'))
+          result.emplace_back(section + "/" + name, part, variables, constants);
+        check_finite(result);
+        return result;
+      };
+      const auto parse_entry = [&](const std::string &name) {
+        return parse("Equation", name, prm.get(name));
+      };
+      diffusion = parse_entry("Diffusion");
+      advection = parse_entry("Advection");
+      reaction  = parse_entry("Reaction");
+      exact     = parse_entry("Exact solution");
+      source.clear();
+      const auto source_text = split(prm.get("Source"), ';');
+      if (!(source_text.size() == 1 && source_text[0] == "auto"))
+        source = parse_entry("Source");
+      prm.leave_subsection();
+
+      const auto require = [](const bool         condition,
+                              const std::string &name,
+                              const std::string &n) {
+        AssertThrow(condition,
+                    ExcMessage("Equation/" + name + " must be " + n +
+                               ", separated by semicolons."));
+      };
+      const std::string n_tensor = std::to_string(dim * dim);
+      require(diffusion.size() <= 1 ||
+                diffusion.size() == static_cast<unsigned int>(dim * dim),
+              "Diffusion",
+              "one expression or " + n_tensor);
+      require(is_zero(advection) ||
+                advection.size() == static_cast<unsigned int>(dim),
+              "Advection",
+              std::to_string(dim) + " expressions");
+      require(reaction.size() <= 1, "Reaction", "one expression");
+      require(source.size() <= 1, "Source", "one expression");
+      require(exact.size() <= 1, "Exact solution", "one expression");
+      for (int i = 0; diffusion.size() > 1 && i < dim; ++i)
+        for (int j = 0; j < i; ++j)
+          {
+            const Expression &e = diffusion[i * dim + j],
+                             &f = diffusion[j * dim + i];
+            AssertThrow(e.is_constant() && f.is_constant()
+                          ? e.value(nullptr) == f.value(nullptr)
+                          : e.text() == f.text(),
+                        ExcMessage(
+                          "Equation/Diffusion is not symmetric: its entries '" +
+                          f.text() + "' and '" + e.text() +
+                          "' must be the same."));
+          }
+      if (is_zero(diffusion))
+        diffusion.clear();
+      if (is_zero(advection))
+        advection.clear();
+      if (is_zero(reaction))
+        reaction.clear();
+      AssertThrow(!diffusion.empty() || !advection.empty() || !reaction.empty(),
+                  ExcMessage("Diffusion, advection and reaction of the "
+                             "equation are all zero: give one of them."));
+
+      conditions.clear();
+      prm.enter_subsection("Boundary conditions");
+      const std::string section = "Boundary conditions";
+      for (const auto &entry :
+           parse_map(section + "/Types", prm.get("Types"), ','))
+        {
+          Condition condition;
+          if (entry.second == "neumann")
+            condition.type = BoundaryType::neumann;
+          else if (entry.second == "robin")
+            condition.type = BoundaryType::robin;
+          else
+            AssertThrow(entry.second == "dirichlet",
+                        ExcMessage("The type '" + entry.second +
+                                   "' in Boundary conditions/Types is "
+                                   "unknown: it must be dirichlet, neumann or "
+                                   "robin."));
+          conditions[entry.first] = condition;
+        }
+      conditions[-1]; // Dirichlet unless given
+      const auto find = [&](const int id) -> Condition & {
+        if (conditions.count(id) == 0)
+          conditions[id] = conditions.at(-1);
+        return conditions[id];
+      };
+      // "default" last: it must not be copied to ids without a value of theirs
+      const auto values =
+        parse_map(section + "/Values", prm.get("Values"), ';');
+      const auto coefficients = parse_map(section + "/Robin coefficients",
+                                          prm.get("Robin coefficients"),
+                                          ';');
+      prm.leave_subsection();
+      for (const auto &entry : values)
+        if (entry.first >= 0)
+          find(entry.first);
+      for (const auto &entry : coefficients)
+        if (entry.first >= 0)
+          find(entry.first);
+      for (auto &condition : conditions)
+        {
+          const auto parse_for = [&](const std::map<int, std::string> &map,
+                                     const std::string                &name) {
+            auto entry = map.find(condition.first);
+            if (entry == map.end())
+              entry = map.find(-1);
+            return entry == map.end() ? std::vector<Expression>()
+                                      : parse(section, name, entry->second);
+          };
+          condition.second.value = parse_for(values, "Values");
+          condition.second.coefficient =
+            parse_for(coefficients, "Robin coefficients");
+        }
+    }
+
+    template <int dim>
+    Problem<dim>
+    EquationInput::create() const
+    {
+      Problem<dim> problem;
+      problem.has_diffusion = !diffusion.empty();
+      problem.has_advection = !advection.empty();
+
+      const auto function = [](const std::vector<Expression> &expressions) {
+        return std::shared_ptr<const Function<dim>>(
+          std::make_shared<ExpressionFunction<dim>>(expressions));
+      };
+
+      auto &form = problem.form;
+      if (diffusion.size() == 1)
+        {
+          if (is_constant(diffusion))
+            form.set_diffusion(diffusion[0].value(nullptr));
+          else
+            form.set_diffusion(function(diffusion));
+        }
+      else if (diffusion.size() > 1)
+        {
+          if (is_constant(diffusion))
+            {
+              Tensor<2, dim> a;
+              for (int i = 0; i < dim; ++i)
+                for (int j = 0; j < dim; ++j)
+                  a[i][j] = diffusion[i * dim + j].value(nullptr);
+              form.set_diffusion(a);
+            }
+          else
+            form.set_diffusion(std::shared_ptr<const TensorFunction<2, dim>>(
+              std::make_shared<ExpressionTensorFunction<dim>>(diffusion)));
+        }
+      if (!advection.empty())
+        {
+          if (is_constant(advection))
+            {
+              Tensor<1, dim> b;
+              for (int i = 0; i < dim; ++i)
+                b[i] = advection[i].value(nullptr);
+              form.set_advection(b);
+            }
+          else
+            form.set_advection(function(advection));
+        }
+      if (!reaction.empty())
+        {
+          if (is_constant(reaction))
+            form.set_reaction(reaction[0].value(nullptr));
+          else
+            form.set_reaction(function(reaction));
+        }
+
+      const Coefficients<dim> coefficients = {diffusion,
+                                              advection,
+                                              reaction,
+                                              exact};
+      if (!exact.empty())
+        problem.exact_solution = function(exact);
+      if (!source.empty())
+        {
+          if (is_constant(source))
+            form.set_source(source[0].value(nullptr));
+          else
+            form.set_source(function(source));
+        }
+      else if (!exact.empty())
+        form.set_source(std::shared_ptr<const Function<dim>>(
+          std::make_shared<SourceFromSolution<dim>>(coefficients)));
+
+      for (const auto &entry : conditions)
+        {
+          const Condition       &from = entry.second;
+          BoundaryCondition<dim> condition;
+          condition.type = from.type;
+          if (from.type == BoundaryType::robin && !from.coefficient.empty())
+            condition.robin_coefficient = function(from.coefficient);
+          if (!from.value.empty())
+            condition.value = function(from.value);
+          else if (!exact.empty())
+            {
+              if (from.type == BoundaryType::dirichlet)
+                condition.value = function(exact);
+              else
+                condition.flux =
+                  std::make_shared<FluxOfSolution<dim>>(coefficients);
+              if (from.type == BoundaryType::robin && !from.coefficient.empty())
+                condition.value =
+                  std::make_shared<RobinValue<dim>>(from.coefficient[0],
+                                                    exact[0]);
+            }
+          if (entry.first >= 0)
+            {
+              form.set_boundary_condition(entry.first, condition);
+              problem.boundary_ids.insert(entry.first);
+            }
+          else
+            form.set_default_boundary_condition(condition);
+        }
+      return problem;
+    }
+
+    template Problem<2>
+    EquationInput::create() const;
+    template Problem<3>
+    EquationInput::create() const;
+  } // namespace Application
+} // namespace Tessella

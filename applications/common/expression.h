@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_common_expression_h
+#define tessella_applications_common_expression_h
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/function.h>
+#include <deal.II/base/symmetric_tensor.h>
+#include <deal.II/base/tensor.h>
+#include <deal.II/base/tensor_function.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /**
+     * An arithmetic expression given as text, in the syntax of deal.II's
+     * FunctionParser: numbers, variables, constants, + - * / ^ (or **), unary
+     * minus, comparisons, && || !, "condition ? a : b", if(condition, a, b),
+     * and the usual functions (sin, exp, sqrt, pow, atan2, erf, min, max, ...).
+     *
+     * Unlike FunctionParser it knows its first and second derivatives (forward
+     * differentiation, exact to rounding), which a study needs for the error in
+     * H1 and for the right-hand side that belongs to an exact solution. Where
+     * an expression has a kink, the derivative is that of the branch taken.
+     *
+     * Evaluation is const and thread safe.
+     */
+    class Expression
+    {
+    public:
+      /// Zero.
+      Expression();
+
+      /**
+       * @param name where the text is from, for messages ("Equation/Source").
+       * @param variables names in the order of the coordinates given later.
+       */
+      Expression(const std::string                   &name,
+                 const std::string                   &text,
+                 const std::vector<std::string>      &variables,
+                 const std::map<std::string, double> &constants = {});
+
+      /// No variable occurs.
+      bool
+      is_constant() const;
+
+      /// Value at one point; @p x has one entry per variable.
+      double
+      value(const double *x) const;
+
+      /// Values at @p n points; variable d of point q is x[d][q].
+      void
+      values(const unsigned int   n,
+             const double *const *x,
+             double              *result) const;
+
+      /// Value, gradient and second derivatives; the variables are the dim
+      /// coordinates.
+      template <int dim>
+      void
+      derivatives(const dealii::Point<dim>        &x,
+                  double                          &value,
+                  dealii::Tensor<1, dim>          &gradient,
+                  dealii::SymmetricTensor<2, dim> &hessian) const;
+
+      /// Value and gradient.
+      template <int dim>
+      void
+      derivatives(const dealii::Point<dim> &x,
+                  double                   &value,
+                  dealii::Tensor<1, dim>   &gradient) const;
+
+      const std::string &
+      name() const;
+      const std::string &
+      text() const;
+
+      DeclException4(ExcSyntax,
+                     std::string,
+                     std::string,
+                     std::string,
+                     unsigned int,
+                     << "The expression '" << arg1 << "' of " << arg2
+                     << " does not parse: " << arg3 << " at character " << arg4
+                     << ".");
+      DeclException4(ExcNotFinite,
+                     std::string,
+                     std::string,
+                     double,
+                     std::string,
+                     << "The expression '" << arg1 << "' of " << arg2 << " is "
+                     << arg3 << " at the point (" << arg4
+                     << "); it must be finite in the whole domain.");
+
+      /// One step of the compiled expression: what to do, and with what.
+      struct Instruction
+      {
+        unsigned short operation;
+        unsigned short variable;
+        double         number;
+      };
+
+    private:
+      template <typename Number>
+      void
+      evaluate(const Number *variables, Number &result) const;
+
+      std::string              present_name, present_text;
+      std::vector<Instruction> program;
+      unsigned int             stack_size;
+      bool                     constant;
+    };
+
+    /// Splits at @p separator, outside of parentheses only, and trims.
+    std::vector<std::string>
+    split(const std::string &text, const char separator);
+
+    /// "a = 1, b = 2*a": every value may use the constants before it. pi and e
+    /// are always there.
+    std::map<std::string, double>
+    parse_constants(const std::string &name, const std::string &text);
+
+    /// x, y, z.
+    std::vector<std::string>
+    coordinate_names(const int dim);
+
+    /// Expressions of the coordinates as a deal.II function, one component
+    /// each. Values that are not finite end in Expression::ExcNotFinite.
+    template <int dim>
+    class ExpressionFunction : public dealii::Function<dim>
+    {
+    public:
+      explicit ExpressionFunction(const std::vector<Expression> &components);
+
+      double
+      value(const dealii::Point<dim> &p,
+            const unsigned int        component = 0) const override;
+      void
+      vector_value(const dealii::Point<dim> &p,
+                   dealii::Vector<double>   &values) const override;
+      void
+      value_list(const std::vector<dealii::Point<dim>> &points,
+                 std::vector<double>                   &values,
+                 const unsigned int component = 0) const override;
+      dealii::Tensor<1, dim>
+      gradient(const dealii::Point<dim> &p,
+               const unsigned int        component = 0) const override;
+      void
+      vector_gradient(
+        const dealii::Point<dim>            &p,
+        std::vector<dealii::Tensor<1, dim>> &gradients) const override;
+      dealii::SymmetricTensor<2, dim>
+      hessian(const dealii::Point<dim> &p,
+              const unsigned int        component = 0) const override;
+
+    private:
+      std::vector<Expression> components;
+    };
+
+    /// dim * dim expressions, row by row, as a tensor.
+    template <int dim>
+    class ExpressionTensorFunction : public dealii::TensorFunction<2, dim>
+    {
+    public:
+      explicit ExpressionTensorFunction(
+        const std::vector<Expression> &components);
+
+      dealii::Tensor<2, dim>
+      value(const dealii::Point<dim> &p) const override;
+      void
+      value_list(const std::vector<dealii::Point<dim>> &points,
+                 std::vector<dealii::Tensor<2, dim>>   &values) const override;
+
+    private:
+      std::vector<Expression> components;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

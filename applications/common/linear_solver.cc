@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "linear_solver.h"
+
+#include <deal.II/lac/lapack_full_matrix.h>
+#include <deal.II/lac/precondition.h>
+#include <deal.II/lac/solver_bicgstab.h>
+#include <deal.II/lac/solver_cg.h>
+#include <deal.II/lac/solver_gmres.h>
+#include <deal.II/lac/trilinos_precondition.h>
+#include <deal.II/lac/trilinos_solver.h>
+
+#include <tessella/fe/legendre.h>
+
+#include <Amesos.h>
+#include <Epetra_CrsMatrix.h>
+#include <Epetra_Map.h>
+#include <Teuchos_ParameterList.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <ml_MultiLevelPreconditioner.h>
+#include <sstream>
+#include <vector>
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    void
+    LinearSolver::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Solver");
+      prm.declare_entry(
+        "Method",
+        "auto",
+        Patterns::Selection("auto|direct|cg|gmres|bicgstab"),
+        "direct: sparse LU (MUMPS, or KLU if Trilinos has no MUMPS). cg needs "
+        "a symmetric problem: no advection, symmetric variant. auto: cg for "
+        "symmetric problems, else gmres.");
+      prm.declare_entry("Preconditioner",
+                        "amg",
+                        Patterns::Selection("amg|ilu|block jacobi|none"),
+                        "amg: the diagonal blocks of the polytopes smooth, and "
+                        "algebraic multigrid solves for the polytopes' linear "
+                        "functions (constants at degree 0). block jacobi: "
+                        "exact inverses of the diagonal blocks.");
+      prm.declare_entry("Tolerance",
+                        "1e-10",
+                        Patterns::Double(0.),
+                        "Iterations end when the residual is this small beside "
+                        "the right-hand side.");
+      prm.declare_entry("Maximum iterations",
+                        "10000",
+                        Patterns::Integer(1),
+                        "More are an error.");
+      prm.declare_entry("GMRES basis",
+                        "60",
+                        Patterns::Integer(2),
+                        "Vectors kept by gmres before it restarts.");
+      prm.leave_subsection();
+    }
+
+    void
+    LinearSolver::parse_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Solver");
+      method         = prm.get("Method");
+      preconditioner = prm.get("Preconditioner");
+      tolerance      = prm.get_double("Tolerance");
+      max_iterations = prm.get_integer("Maximum iterations");
+      restart        = prm.get_integer("GMRES basis");
+      prm.leave_subsection();
+      AssertThrow(tolerance > 0. && tolerance < 1.,
+                  ExcMessage("Solver/Tolerance must lie between 0 and 1."));
+    }
+
+    std::string
+    LinearSolver::present_method(const bool symmetric) const
+    {
+      return method == "auto" ? (symmetric ? "cg" : "gmres") : method;
+    }
+
+    std::string
+    LinearSolver::description(const bool symmetric) const
+    {
+      const std::string name = present_method(symmetric);
+      return name == "direct" ? name : name + " with " + preconditioner;
+    }
+
+    namespace
+    {
+      using Vector = TrilinosWrappers::MPI::Vector;
+
+      // Rows of the serial Trilinos matrix as CSR
+      struct Rows
+      {
+        int    *offset, *column;
+        double *value;
+
+        explicit Rows(const TrilinosWrappers::SparseMatrix &matrix)
+        {
+          const int error =
+            const_cast<Epetra_CrsMatrix &>(matrix.trilinos_matrix())
+              .ExtractCrsDataPointers(offset, column, value);
+          AssertThrow(error == 0, ExcInternalError());
+        }
+      };
+
+      // One block per polytope, LU-factorised.
+      template <int dim>
+      class BlockJacobi
+      {
+      public:
+        BlockJacobi(const AgglomerationHandler<dim>      &handler,
+                    const TrilinosWrappers::SparseMatrix &matrix)
+          : offset(handler.polytopic_mesh().dof_offset)
+        {
+          const Rows rows(matrix);
+          blocks.resize(offset.size() - 1);
+          for (std::size_t k = 0; k + 1 < offset.size(); ++k)
+            {
+              const int begin = offset[k], end = offset[k + 1];
+              auto     &block = blocks[k];
+              block.reinit(end - begin);
+              block = 0.;
+              for (int row = begin; row < end; ++row)
+                for (int i = rows.offset[row]; i < rows.offset[row + 1]; ++i)
+                  if (rows.column[i] >= begin && rows.column[i] < end)
+                    block(row - begin, rows.column[i] - begin) = rows.value[i];
+              try
+                {
+                  block.compute_lu_factorization();
+                }
+              catch (const std::exception &)
+                {
+                  AssertThrow(false,
+                              ExcMessage(
+                                "The diagonal block of polytope " +
+                                std::to_string(k) +
+                                " is singular: block jacobi and amg do not "
+                                "work for this problem; take Solver/Method = "
+                                "direct."));
+                }
+            }
+        }
+
+        void
+        vmult(Vector &dst, const Vector &src) const
+        {
+          double                *d = dst.begin();
+          const double          *s = src.begin();
+          dealii::Vector<double> local;
+          for (std::size_t k = 0; k + 1 < offset.size(); ++k)
+            {
+              const std::size_t n = offset[k + 1] - offset[k];
+              if (local.size() != n)
+                local.reinit(n, true);
+              std::copy(s + offset[k], s + offset[k + 1], local.begin());
+              blocks[k].solve(local);
+              std::copy(local.begin(), local.end(), d + offset[k]);
+            }
+        }
+
+      private:
+        const std::vector<std::uint64_t>     &offset;
+        std::vector<LAPACKFullMatrix<double>> blocks;
+      };
+
+      /*
+       * Two levels. Coarse space: the functions of degree at most one of every
+       * polytope, which are basis functions: the coarse matrix is a submatrix.
+       * Its system is solved approximately by algebraic multigrid, which is
+       * told that constants and linear functions are its near null space.
+       * Smoother: damped block Jacobi, before and after (symmetric for
+       * symmetric matrices).
+       */
+      template <int dim>
+      class TwoLevel
+      {
+      public:
+        TwoLevel(const AgglomerationHandler<dim>      &handler,
+                 const TrilinosWrappers::SparseMatrix &matrix,
+                 const bool                            symmetric)
+          : matrix(matrix)
+          , smoother(handler, matrix)
+        {
+          const auto        &mesh = handler.polytopic_mesh();
+          const unsigned int n    = mesh.n_polytopes();
+          // number of the function 1 and of the linear ones within every space
+          // of degree 1 and above
+          const bool tensor_product =
+            handler.polynomial_space() == PolynomialSpaceType::tensor_product;
+          const unsigned int n_linear =
+            Legendre::n_functions(dim, 1, tensor_product);
+          std::vector<unsigned char> exponents(n_linear * dim);
+          Legendre::exponents(dim, 1, tensor_product, exponents.data());
+          std::array<unsigned int, dim + 1> local{};
+          for (unsigned int i = 1; i < n_linear; ++i)
+            {
+              unsigned int sum = 0, direction = 0;
+              for (int d = 0; d < dim; ++d)
+                if (exponents[i * dim + d] > 0)
+                  {
+                    ++sum;
+                    direction = d;
+                  }
+              if (sum == 1)
+                local[1 + direction] = i;
+            }
+
+          // fine -> coarse
+          std::vector<int> coarse(matrix.m(), -1);
+          for (unsigned int k = 0; k < n; ++k)
+            for (unsigned int i = 0; i < (mesh.n_basis[k] > 1 ? dim + 1 : 1);
+                 ++i)
+              {
+                coarse[mesh.dof_offset[k] + local[i]] = fine.size();
+                fine.push_back(mesh.dof_offset[k] + local[i]);
+              }
+
+          const Rows          rows(matrix);
+          const Epetra_Comm  &comm = matrix.trilinos_matrix().Comm();
+          const int           size = fine.size();
+          const Epetra_Map    map(size, 0, comm);
+          Epetra_CrsMatrix    submatrix(Copy, map, 0);
+          std::vector<int>    columns;
+          std::vector<double> values;
+          for (int row = 0; row < size; ++row)
+            {
+              columns.clear();
+              values.clear();
+              const auto f = fine[row];
+              for (int i = rows.offset[f]; i < rows.offset[f + 1]; ++i)
+                if (coarse[rows.column[i]] >= 0)
+                  {
+                    columns.push_back(coarse[rows.column[i]]);
+                    values.push_back(rows.value[i]);
+                  }
+              submatrix.InsertGlobalValues(row,
+                                           columns.size(),
+                                           values.data(),
+                                           columns.data());
+            }
+          submatrix.FillComplete();
+          coarse_matrix.reinit(submatrix, true);
+
+          // near null space: 1 and x_d; on the box [l, u] in direction d the
+          // linear basis function is sqrt(3) xi_d phi_0
+          const unsigned int n_modes = dim + 1;
+          null_space.assign(static_cast<std::size_t>(n_modes) * size, 0.);
+          for (unsigned int k = 0, c = 0; k < n; ++k)
+            {
+              const double *box    = mesh.box.data() + 2 * dim * k;
+              double        volume = 1.;
+              for (int d = 0; d < dim; ++d)
+                volume *= box[dim + d] - box[d];
+              const double root = std::sqrt(volume);
+              null_space[c]     = root;
+              for (int d = 0; d < dim; ++d)
+                null_space[(d + 1) * static_cast<std::size_t>(size) + c] =
+                  0.5 * (box[d] + box[dim + d]) * root;
+              ++c;
+              for (int d = 0; d < dim && mesh.n_basis[k] > 1; ++d, ++c)
+                null_space[(d + 1) * static_cast<std::size_t>(size) + c] =
+                  0.5 * (box[dim + d] - box[d]) / std::sqrt(3.) * root;
+            }
+
+          Teuchos::ParameterList parameters;
+          ML_Epetra::SetDefaults(symmetric ? "SA" : "NSSA", parameters);
+          parameters.set("ML output", 0);
+          parameters.set("PDE equations", 1);
+          parameters.set("null space: type", "pre-computed");
+          parameters.set("null space: dimension", static_cast<int>(n_modes));
+          parameters.set("null space: vectors", null_space.data());
+          parameters.set("null space: add default vectors", false);
+          parameters.set("aggregation: threshold", 0.);
+          parameters.set("coarse: max size", 1000);
+          parameters.set("coarse: type", "Amesos-KLU");
+          if (symmetric)
+            {
+              parameters.set("smoother: type", "symmetric Gauss-Seidel");
+              parameters.set("smoother: sweeps", 2);
+            }
+          else
+            {
+              parameters.set("smoother: type", "Gauss-Seidel");
+              parameters.set("smoother: sweeps", 2);
+            }
+          amg.initialize(coarse_matrix, parameters);
+          coarse_rhs.reinit(complete_index_set(size), MPI_COMM_SELF);
+          coarse_solution.reinit(coarse_rhs);
+        }
+
+        void
+        vmult(Vector &dst, const Vector &src) const
+        {
+          if (residual.size() != src.size())
+            {
+              residual.reinit(src, true);
+              correction.reinit(src, true);
+            }
+          smoother.vmult(dst, src);
+          dst *= damping;
+
+          matrix.vmult(residual, dst);
+          residual.sadd(-1., 1., src);
+          {
+            double       *c = coarse_rhs.begin();
+            const double *f = residual.begin();
+            for (std::size_t i = 0; i < fine.size(); ++i)
+              c[i] = f[fine[i]];
+          }
+          amg.vmult(coarse_solution, coarse_rhs);
+          {
+            const double *c = coarse_solution.begin();
+            double       *f = dst.begin();
+            for (std::size_t i = 0; i < fine.size(); ++i)
+              f[fine[i]] += c[i];
+          }
+
+          matrix.vmult(residual, dst);
+          residual.sadd(-1., 1., src);
+          smoother.vmult(correction, residual);
+          dst.add(damping, correction);
+        }
+
+      private:
+        // block Jacobi with damping 1/2 is a convergent smoother for interior
+        // penalty matrices of polytopes with a few neighbours
+        static constexpr double damping = 0.5;
+
+        const TrilinosWrappers::SparseMatrix &matrix;
+        const BlockJacobi<dim>                smoother;
+        std::vector<std::size_t>              fine;
+        std::vector<double>                   null_space;
+        TrilinosWrappers::SparseMatrix        coarse_matrix;
+        TrilinosWrappers::PreconditionAMG     amg;
+        mutable Vector residual, correction, coarse_rhs, coarse_solution;
+      };
+
+      template <typename Preconditioner>
+      void
+      iterate(const std::string                    &method,
+              const unsigned int                    restart,
+              SolverControl                        &control,
+              const TrilinosWrappers::SparseMatrix &matrix,
+              Vector                               &solution,
+              const Vector                         &rhs,
+              const Preconditioner                 &preconditioner)
+      {
+        if (method == "cg")
+          SolverCG<Vector>(control).solve(matrix,
+                                          solution,
+                                          rhs,
+                                          preconditioner);
+        else if (method == "bicgstab")
+          SolverBicgstab<Vector>(control).solve(matrix,
+                                                solution,
+                                                rhs,
+                                                preconditioner);
+        else
+          {
+            // right preconditioning: the residual that is checked is the true
+            // one
+            typename SolverGMRES<Vector>::AdditionalData data;
+            data.max_n_tmp_vectors     = restart + 2;
+            data.right_preconditioning = true;
+            SolverGMRES<Vector>(control, data)
+              .solve(matrix, solution, rhs, preconditioner);
+          }
+      }
+
+      std::string
+      scientific(const double number)
+      {
+        std::ostringstream stream;
+        stream.precision(2);
+        stream << std::scientific << number;
+        return stream.str();
+      }
+    } // namespace
+
+    template <int dim>
+    SolverReport
+    LinearSolver::solve(const AgglomerationHandler<dim>      &handler,
+                        const TrilinosWrappers::SparseMatrix &matrix,
+                        Vector                               &solution,
+                        const Vector                         &rhs,
+                        const bool                            symmetric) const
+    {
+      const std::string name = present_method(symmetric);
+      AssertThrow(name != "cg" || symmetric,
+                  ExcMessage("Solver/Method = cg needs a symmetric problem "
+                             "(no advection, symmetric variant): take gmres, "
+                             "bicgstab or direct."));
+      SolverReport report;
+      solution              = 0.;
+      const double rhs_norm = rhs.l2_norm();
+      AssertThrow(std::isfinite(rhs_norm),
+                  ExcMessage("The right-hand side of the linear system is not "
+                             "finite."));
+      if (rhs_norm == 0.)
+        return report;
+
+      SolverControl control(max_iterations, tolerance * rhs_norm, false, false);
+      std::string   failure;
+      try
+        {
+          if (name == "direct")
+            {
+              using Direct = TrilinosWrappers::SolverDirect;
+              const std::string library =
+                Amesos().Query("Amesos_Mumps") ? "Amesos_Mumps" : "Amesos_Klu";
+              Direct solver(control, Direct::AdditionalData(false, library));
+              solver.solve(matrix, solution, rhs);
+            }
+          else if (preconditioner == "amg")
+            iterate(name,
+                    restart,
+                    control,
+                    matrix,
+                    solution,
+                    rhs,
+                    TwoLevel<dim>(handler, matrix, symmetric));
+          else if (preconditioner == "block jacobi")
+            iterate(name,
+                    restart,
+                    control,
+                    matrix,
+                    solution,
+                    rhs,
+                    BlockJacobi<dim>(handler, matrix));
+          else if (preconditioner == "ilu")
+            {
+              TrilinosWrappers::PreconditionILU ilu;
+              ilu.initialize(matrix);
+              iterate(name, restart, control, matrix, solution, rhs, ilu);
+            }
+          else
+            iterate(name,
+                    restart,
+                    control,
+                    matrix,
+                    solution,
+                    rhs,
+                    PreconditionIdentity());
+          if (name != "direct")
+            report.n_iterations = control.last_step();
+        }
+      catch (const SolverControl::NoConvergence &exception)
+        {
+          failure = description(symmetric) + " does not converge: after " +
+                    std::to_string(exception.last_step) +
+                    " iterations the residual is " +
+                    scientific(exception.last_residual / rhs_norm) +
+                    " of the right-hand side";
+        }
+      catch (const TrilinosWrappers::SolverDirect::ExcTrilinosError &)
+        {
+          failure = "the direct solver failed";
+        }
+
+      Vector residual(rhs);
+      matrix.vmult(residual, solution);
+      residual.sadd(-1., 1., rhs);
+      report.relative_residual = residual.l2_norm() / rhs_norm;
+      // a direct solver's result is as good as the conditioning allows; far
+      // worse means a singular matrix
+      if (failure.empty() && !(report.relative_residual <
+                               (name == "direct" ? 1e-4 : 1e3 * tolerance)))
+        failure = description(symmetric) + " ended with a residual of " +
+                  scientific(report.relative_residual) +
+                  " of the right-hand side";
+      AssertThrow(failure.empty(),
+                  ExcMessage("The linear system was not solved (" + failure +
+                             "): the problem may have no unique solution, or "
+                             "choose another Solver/Method or Preconditioner, "
+                             "more iterations or a larger tolerance."));
+      return report;
+    }
+
+    template <int dim>
+    void
+    set_to_one(const AgglomerationHandler<dim> &handler, Vector &vector)
+    {
+      const auto &mesh = handler.polytopic_mesh();
+      vector           = 0.;
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        {
+          double volume = 1.;
+          for (int d = 0; d < dim; ++d)
+            volume *=
+              mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
+          vector.begin()[mesh.dof_offset[k]] = std::sqrt(volume);
+        }
+    }
+
+    template SolverReport
+    LinearSolver::solve(const AgglomerationHandler<2> &,
+                        const TrilinosWrappers::SparseMatrix &,
+                        Vector &,
+                        const Vector &,
+                        const bool) const;
+    template SolverReport
+    LinearSolver::solve(const AgglomerationHandler<3> &,
+                        const TrilinosWrappers::SparseMatrix &,
+                        Vector &,
+                        const Vector &,
+                        const bool) const;
+    template void
+    set_to_one(const AgglomerationHandler<2> &, Vector &);
+    template void
+    set_to_one(const AgglomerationHandler<3> &, Vector &);
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "mesh_input.h"
+
+#include <deal.II/fe/mapping_q.h>
+#include <deal.II/grid/grid_generator.h>
+#include <deal.II/grid/grid_in.h>
+#include <deal.II/grid/grid_tools.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <sstream>
+
+#include "expression.h"
+#include "program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    void
+    MeshInput::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Mesh");
+      prm.declare_entry("Dimension",
+                        "2",
+                        Patterns::Integer(2, 3),
+                        "Dimension of space.");
+      prm.declare_entry(
+        "Files",
+        "",
+        Patterns::Anything(),
+        "Mesh files, separated by commas: .msh (gmsh 2 and 4), .vtk, .inp "
+        "(UCD or Abaqus), .unv, and what else deal.II reads; triangles, "
+        "quadrilaterals, tetrahedra, hexahedra or mixed. Several files are a "
+        "sequence of meshes, coarse to fine. They are looked for in the "
+        "present folder, then beside the parameter file. Empty: the mesh "
+        "comes from the generator below.");
+      prm.declare_entry("Generator",
+                        "hyper_cube",
+                        Patterns::Anything(),
+                        "Name of a function of dealii::GridGenerator.");
+      prm.declare_entry("Generator arguments",
+                        "0 : 1 : false",
+                        Patterns::Anything(),
+                        "Its arguments, separated by colons.");
+      prm.declare_entry(
+        "Levels",
+        "0",
+        Patterns::Anything(),
+        "Number of meshes. With several files: how many of them are used (0: "
+        "all). With one file or a generator: every mesh is the one before "
+        "refined once (0 means 1).");
+      prm.declare_entry("Initial refinements",
+                        "0",
+                        Patterns::Integer(0, 20),
+                        "Global refinements of the first mesh (with several "
+                        "files: of every mesh).");
+      prm.declare_entry("Convert to simplices",
+                        "false",
+                        Patterns::Bool(),
+                        "Cut quadrilaterals into 8 triangles, hexahedra into "
+                        "24 tetrahedra (after global refinement).");
+      prm.declare_entry("Distortion",
+                        "0",
+                        Patterns::Double(),
+                        "Interior vertices move at random by this fraction "
+                        "of the shortest edge, 0 to 0.45.");
+      prm.declare_entry("Local refinement steps",
+                        "0",
+                        Patterns::Integer(0, 30),
+                        "Local refinements at the end; they leave hanging "
+                        "nodes.");
+      prm.declare_entry("Local refinement expression",
+                        "1",
+                        Patterns::Anything(),
+                        "Cells are refined where this is positive at their "
+                        "centre, for example 0.3 - sqrt(x^2 + y^2).");
+      prm.declare_entry("Local refinement fraction",
+                        "1",
+                        Patterns::Double(),
+                        "Of those cells, the fraction to be refined, chosen "
+                        "at random (the same ones in every run), 0 to 1.");
+      prm.declare_entry(
+        "Boundary id expression",
+        "",
+        Patterns::Anything(),
+        "Boundary id of a face from its centre, rounded, for example "
+        "if(x < 1e-9, 1, 0). Empty: the ids of the file or generator stay.");
+      prm.declare_entry("Material id expression",
+                        "",
+                        Patterns::Anything(),
+                        "Material id of a cell from its centre, rounded. "
+                        "Empty: the ids of the file or generator stay.");
+      prm.declare_entry(
+        "Periodic boundaries",
+        "",
+        Patterns::Anything(),
+        "Pairs of boundary ids and the direction in which they are apart, "
+        "separated by commas: 0-1 x, 2-3 y.");
+      prm.declare_entry("Mapping degree",
+                        "1",
+                        Patterns::Integer(1, 10),
+                        "Polynomial degree of curved cells (quadrilaterals "
+                        "and hexahedra of generators with curved "
+                        "boundaries); 1: straight edges.");
+      prm.leave_subsection();
+    }
+
+    void
+    MeshInput::parse_parameters(ParameterHandler  &prm,
+                                const std::string &parameter_file_name)
+    {
+      parameter_file = parameter_file_name;
+      prm.enter_subsection("Mesh");
+      present_dimension   = prm.get_integer("Dimension");
+      files               = split(prm.get("Files"), ',');
+      generator           = prm.get("Generator");
+      generator_arguments = prm.get("Generator arguments");
+      levels = parse_integers("Mesh/Levels", prm.get("Levels"), 0, 30)[0];
+      initial_refinements = prm.get_integer("Initial refinements");
+      simplices           = prm.get_bool("Convert to simplices");
+      distortion          = prm.get_double("Distortion");
+      local_steps         = prm.get_integer("Local refinement steps");
+      local_expression    = prm.get("Local refinement expression");
+      random_fraction     = prm.get_double("Local refinement fraction");
+      boundary_expression = prm.get("Boundary id expression");
+      material_expression = prm.get("Material id expression");
+      periodic            = prm.get("Periodic boundaries");
+      mapping_degree      = prm.get_integer("Mapping degree");
+      prm.leave_subsection();
+
+      AssertThrow(distortion >= 0. && distortion <= 0.45,
+                  ExcMessage("Mesh/Distortion must lie between 0 and 0.45, or "
+                             "cells may turn over."));
+      AssertThrow(random_fraction >= 0. && random_fraction <= 1.,
+                  ExcMessage(
+                    "Mesh/Local refinement fraction must lie between 0 and "
+                    "1."));
+      for (std::string &file : files)
+        file = find_file("mesh file", file, parameter_file);
+      AssertThrow(files.size() < 2 || levels <= files.size(),
+                  ExcMessage("Mesh/Levels is " + std::to_string(levels) +
+                             ", but only " + std::to_string(files.size()) +
+                             " mesh files are given."));
+      if (levels == 0)
+        levels = std::max<unsigned int>(files.size(), 1);
+    }
+
+    unsigned int
+    MeshInput::dimension() const
+    {
+      return present_dimension;
+    }
+
+    unsigned int
+    MeshInput::n_levels() const
+    {
+      return levels;
+    }
+
+    namespace
+    {
+      // Counts what a .msh or .vtk file announces against what it has: deal.II
+      // 9.4 checks parts of this only, and a short file may end in zeros.
+      void
+      check_complete(const std::string &file_name, const std::string &suffix)
+      {
+        std::ifstream in(file_name, std::ios::binary);
+        in.seekg(0, std::ios::end);
+        const std::streamoff size = in.tellg();
+        AssertThrow(size > 0, ExcMessage("it is empty"));
+        if (suffix == "msh")
+          {
+            in.seekg(std::max<std::streamoff>(0, size - 4096));
+            const std::string end((std::istreambuf_iterator<char>(in)),
+                                  std::istreambuf_iterator<char>());
+            const auto        last_end   = end.rfind("$End");
+            const auto        last_begin = end.rfind('$');
+            AssertThrow(last_end != std::string::npos &&
+                          last_begin == last_end &&
+                          end.find_last_not_of(" \t\r\n") != std::string::npos,
+                        ExcMessage("its last section has no end, so the file "
+                                   "seems to be truncated"));
+          }
+      }
+
+      template <int dim>
+      void
+      read_file(const std::string &file_name, Triangulation<dim> &triangulation)
+      {
+        const auto        dot = file_name.rfind('.');
+        const std::string suffix =
+          dot == std::string::npos ? "" : file_name.substr(dot + 1);
+        GridIn<dim> grid_in(triangulation);
+
+        typename GridIn<dim>::Format format = GridIn<dim>::Default;
+        if (suffix == "msh")
+          format = GridIn<dim>::msh;
+        else if (suffix == "vtk")
+          format = GridIn<dim>::vtk;
+        else if (suffix == "vtu")
+          format = GridIn<dim>::vtu;
+        else if (suffix == "unv")
+          format = GridIn<dim>::unv;
+        else if (suffix == "inp" || suffix == "ucd" || suffix == "abq")
+          {
+            // UCD and Abaqus share the suffix; Abaqus has lines "*KEYWORD"
+            std::ifstream in(file_name);
+            std::string   line;
+            format = GridIn<dim>::ucd;
+            for (unsigned int i = 0; i < 50 && std::getline(in, line); ++i)
+              if (!line.empty() && line[0] == '*')
+                format = GridIn<dim>::abaqus;
+          }
+        else if (suffix == "mesh" || suffix == "dbmesh")
+          format = GridIn<dim>::dbmesh;
+        else if (suffix == "dat")
+          format = GridIn<dim>::tecplot;
+        else if (suffix == "e" || suffix == "exo" || suffix == "exodusii")
+          format = GridIn<dim>::exodusii;
+
+        AssertThrow(format != GridIn<dim>::Default,
+                    ExcMessage("The format of the mesh file '" + file_name +
+                               "' is unknown: its name must end in .msh, .vtk, "
+                               ".vtu, .inp, .ucd, .abq, .unv, .mesh, .dat, "
+                               ".e or .exo."));
+        try
+          {
+            check_complete(file_name, suffix);
+            if (format == GridIn<dim>::exodusii)
+              grid_in.read_exodusii(file_name);
+            else
+              {
+                std::ifstream in(file_name);
+                grid_in.read(in, format);
+              }
+            AssertThrow(triangulation.n_active_cells() > 0,
+                        ExcMessage("it has no cells"));
+            for (const auto &cell : triangulation.active_cell_iterators())
+              AssertThrow(cell->measure() > 0. &&
+                            std::isfinite(cell->measure()),
+                          ExcMessage("cell " + std::to_string(cell->index()) +
+                                     " has no volume"));
+          }
+        catch (const std::exception &exception)
+          {
+            std::string reason = one_sentence(exception);
+            while (!reason.empty() && reason.back() == '.')
+              reason.pop_back();
+            AssertThrow(false,
+                        ExcMessage(
+                          "The mesh file '" + file_name +
+                          "' cannot be read as a mesh of dimension " +
+                          std::to_string(dim) +
+                          ": it is damaged, incomplete, or has cells that "
+                          "deal.II does not know (" +
+                          reason + ")."));
+          }
+      }
+
+      int
+      rounded_id(const Expression &expression, const double value)
+      {
+        AssertThrow(std::isfinite(value) && value > -0.5 && value < 1e9,
+                    ExcMessage("The expression '" + expression.text() +
+                               "' of " + expression.name() + " gives " +
+                               std::to_string(value) +
+                               ", which is no id: ids are integers from 0."));
+        return static_cast<int>(std::lround(value));
+      }
+
+      template <int dim>
+      void
+      set_boundary_ids(const Expression   &expression,
+                       Triangulation<dim> &triangulation)
+      {
+        for (const auto &cell : triangulation.cell_iterators())
+          for (const unsigned int f : cell->face_indices())
+            if (cell->face(f)->at_boundary() &&
+                (cell->is_active() || cell->level() == 0))
+              {
+                const Point<dim> center = cell->face(f)->center();
+                cell->face(f)->set_boundary_id(
+                  rounded_id(expression, expression.value(&center[0])));
+              }
+      }
+
+      template <int dim>
+      void
+      set_material_ids(const Expression   &expression,
+                       Triangulation<dim> &triangulation)
+      {
+        for (const auto &cell : triangulation.active_cell_iterators())
+          {
+            const Point<dim> center = cell->center();
+            cell->set_material_id(
+              rounded_id(expression, expression.value(&center[0])));
+          }
+      }
+
+      template <int dim>
+      void
+      set_periodicity(const std::string  &periodic,
+                      Triangulation<dim> &triangulation)
+      {
+        std::vector<GridTools::PeriodicFacePair<
+          typename Triangulation<dim>::cell_iterator>>
+          pairs;
+        for (const std::string &entry : split(periodic, ','))
+          {
+            unsigned int       id[2];
+            char               dash = 0, axis = 0;
+            std::istringstream stream(entry);
+            stream >> id[0] >> dash >> id[1] >> axis;
+            AssertThrow(stream && dash == '-' && axis >= 'x' &&
+                          axis < 'x' + dim && stream.rdbuf()->in_avail() == 0,
+                        ExcMessage("The entry '" + entry +
+                                   "' of Mesh/Periodic boundaries is not of "
+                                   "the form '0-1 x'."));
+            const auto before = pairs.size();
+            try
+              {
+                GridTools::collect_periodic_faces(
+                  triangulation, id[0], id[1], axis - 'x', pairs);
+              }
+            catch (const std::exception &exception)
+              {
+                AssertThrow(false,
+                            ExcMessage("The boundaries of '" + entry +
+                                       "' in Mesh/Periodic boundaries do not "
+                                       "match face by face: " +
+                                       one_sentence(exception)));
+              }
+            AssertThrow(pairs.size() > before,
+                        ExcMessage("The boundaries of '" + entry +
+                                   "' in Mesh/Periodic boundaries have no "
+                                   "faces: the mesh has no such boundary "
+                                   "ids."));
+          }
+        triangulation.add_periodicity(pairs);
+      }
+    } // namespace
+
+    template <int dim>
+    void
+    MeshInput::create_coarse(const unsigned int  level,
+                             Triangulation<dim> &triangulation,
+                             Mesh<dim>          &mesh) const
+    {
+      if (!files.empty())
+        {
+          mesh.file = files[std::min<std::size_t>(level, files.size() - 1)];
+          read_file(mesh.file, triangulation);
+        }
+      else
+        try
+          {
+            GridGenerator::generate_from_name_and_arguments(
+              triangulation, generator, generator_arguments);
+          }
+        catch (const std::exception &exception)
+          {
+            AssertThrow(false,
+                        ExcMessage("The mesh generator '" + generator +
+                                   "' does not work with the arguments '" +
+                                   generator_arguments + "' in dimension " +
+                                   std::to_string(dim) + ": " +
+                                   one_sentence(exception)));
+          }
+    }
+
+    template <int dim>
+    Mesh<dim>
+    MeshInput::create(const unsigned int level) const
+    {
+      AssertIndexRange(level, levels);
+      Mesh<dim> mesh;
+      mesh.triangulation       = std::make_unique<Triangulation<dim>>();
+      Triangulation<dim> &tria = *mesh.triangulation;
+
+      const std::vector<std::string>      variables = coordinate_names(dim);
+      const std::map<std::string, double> no_constants =
+        parse_constants("", "");
+      const unsigned int n_refinements =
+        initial_refinements + (files.size() > 1 ? 0 : level);
+
+      if (simplices)
+        {
+          Triangulation<dim> cubes, flat;
+          create_coarse(level, cubes, mesh);
+          AssertThrow(cubes.all_reference_cells_are_hyper_cube(),
+                      ExcMessage("Mesh/Convert to simplices works for "
+                                 "quadrilaterals and hexahedra only, but the "
+                                 "mesh has other cells."));
+          cubes.refine_global(n_refinements);
+          GridGenerator::flatten_triangulation(cubes, flat);
+          GridGenerator::convert_hypercube_to_simplex_mesh(flat, tria);
+        }
+      else
+        create_coarse(level, tria, mesh);
+      mesh.n_coarse_cells = tria.n_cells(0);
+
+      Expression boundary;
+      if (!boundary_expression.empty())
+        {
+          boundary = Expression("Mesh/Boundary id expression",
+                                boundary_expression,
+                                variables,
+                                no_constants);
+          set_boundary_ids(boundary, tria);
+        }
+      if (!periodic.empty())
+        set_periodicity(periodic, tria);
+      if (!simplices)
+        tria.refine_global(n_refinements);
+
+      // before local refinement: hanging nodes would have to be kept in line
+      if (distortion > 0.)
+        GridTools::distort_random(distortion, tria);
+
+      const Expression where("Mesh/Local refinement expression",
+                             local_expression,
+                             variables,
+                             no_constants);
+      std::mt19937     random(1);
+      for (unsigned int step = 0; step < local_steps; ++step)
+        {
+          bool any = false;
+          for (const auto &cell : tria.active_cell_iterators())
+            {
+              const Point<dim> center = cell->center();
+              if (where.value(&center[0]) > 0. &&
+                  (random_fraction == 1. ||
+                   random() < random_fraction *
+                                static_cast<double>(std::mt19937::max())))
+                {
+                  cell->set_refine_flag();
+                  any = true;
+                }
+            }
+          if (!any)
+            break;
+          try
+            {
+              tria.execute_coarsening_and_refinement();
+            }
+          catch (const std::exception &exception)
+            {
+              AssertThrow(false,
+                          ExcMessage("deal.II cannot refine this mesh "
+                                     "locally: " +
+                                     one_sentence(exception)));
+            }
+        }
+
+      if (!boundary_expression.empty())
+        set_boundary_ids(boundary, tria);
+      if (!material_expression.empty())
+        set_material_ids(Expression("Mesh/Material id expression",
+                                    material_expression,
+                                    variables,
+                                    no_constants),
+                         tria);
+
+      if (mapping_degree > 1)
+        {
+          AssertThrow(tria.all_reference_cells_are_hyper_cube(),
+                      ExcMessage("Mesh/Mapping degree above 1 works for "
+                                 "quadrilaterals and hexahedra only; set it "
+                                 "to 1 for this mesh."));
+          mesh.mapping = std::make_unique<MappingQ<dim>>(mapping_degree);
+        }
+
+      std::map<std::string, unsigned int> kinds;
+      for (const auto &cell : tria.active_cell_iterators())
+        {
+          const auto type = cell->reference_cell();
+          ++kinds[type == ReferenceCells::Triangle        ? "triangles"
+                  : type == ReferenceCells::Quadrilateral ? "quadrilaterals"
+                  : type == ReferenceCells::Tetrahedron   ? "tetrahedra"
+                  : type == ReferenceCells::Hexahedron    ? "hexahedra"
+                  : type == ReferenceCells::Wedge         ? "wedges"
+                                                          : "pyramids"];
+        }
+      for (const auto &kind : kinds)
+        mesh.description += (mesh.description.empty() ? "" : ", ") +
+                            std::to_string(kind.second) + " " + kind.first;
+      return mesh;
+    }
+
+    std::vector<unsigned int>
+    read_vtk_cell_data(const int          dim,
+                       const std::string &file_name,
+                       const std::string &field)
+    {
+      std::ifstream in(file_name);
+      const auto require = [&](const bool condition, const std::string &what) {
+        AssertThrow(condition,
+                    ExcMessage("The cell data field '" + field +
+                               "' cannot be read from '" + file_name +
+                               "': " + what + "."));
+      };
+      require(bool(in), "the file cannot be opened");
+
+      std::vector<int>    types;
+      std::vector<double> values;
+      std::string         word, header;
+      std::getline(in, header);
+      require(header.compare(0, 5, "# vtk") == 0,
+              "it is no legacy .vtk file (write it as ASCII .vtk)");
+      std::size_t n_data     = 0;
+      const auto  read_array = [&](const std::size_t n) {
+        values.resize(n);
+        for (double &v : values)
+          in >> v;
+        require(bool(in), "it has too few values");
+      };
+      while (values.empty() && in >> word)
+        if (word == "BINARY")
+          require(false, "the file is binary; write it as ASCII");
+        else if (word == "CELL_TYPES")
+          {
+            std::size_t n = 0;
+            in >> n;
+            types.resize(in ? n : 0);
+            for (int &t : types)
+              in >> t;
+            require(bool(in), "the list of cell types is incomplete");
+          }
+        else if (word == "CELL_DATA")
+          in >> n_data;
+        else if (n_data > 0 && word == "SCALARS")
+          {
+            std::string name, type, line;
+            in >> name >> type;
+            std::getline(in, line);
+            in >> word >> line; // LOOKUP_TABLE name
+            if (name == field)
+              read_array(n_data);
+          }
+        else if (n_data > 0 && word == "FIELD")
+          {
+            std::size_t n_arrays = 0;
+            in >> word >> n_arrays;
+            for (std::size_t i = 0; i < n_arrays && values.empty(); ++i)
+              {
+                std::string name, type;
+                std::size_t n_components = 0, n = 0;
+                in >> name >> n_components >> n >> type;
+                require(bool(in), "the file is incomplete");
+                if (name == field)
+                  {
+                    require(n_components == 1 && n == n_data,
+                            "it is no scalar per cell");
+                    read_array(n);
+                  }
+                else
+                  for (std::size_t k = 0; k < n * n_components; ++k)
+                    in >> word;
+              }
+          }
+      require(!values.empty(), "the file has no such field");
+      require(types.size() == values.size(),
+              "it has not one value for every cell");
+
+      // cells of lower dimension carry boundary ids and are no cells in deal.II
+      std::vector<unsigned int> ids;
+      for (std::size_t i = 0; i < types.size(); ++i)
+        {
+          const int t = types[i];
+          if (dim == 2 ? (t == 5 || t == 8 || t == 9) : (t >= 10 && t <= 14))
+            {
+              require(values[i] >= 0. && values[i] == std::floor(values[i]) &&
+                        values[i] < std::numeric_limits<unsigned int>::max(),
+                      "the value " + std::to_string(values[i]) +
+                        " is no integer from 0");
+              ids.push_back(static_cast<unsigned int>(values[i]));
+            }
+        }
+      return ids;
+    }
+
+    template Mesh<2>
+    MeshInput::create(const unsigned int) const;
+    template Mesh<3>
+    MeshInput::create(const unsigned int) const;
+  } // namespace Application
+} // namespace Tessella

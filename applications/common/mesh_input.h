@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_common_mesh_input_h
+#define tessella_applications_common_mesh_input_h
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <deal.II/fe/mapping.h>
+#include <deal.II/grid/tria.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// A mesh, ready for agglomeration.
+    template <int dim>
+    struct Mesh
+    {
+      std::unique_ptr<dealii::Triangulation<dim>> triangulation;
+      /// Curved geometry; null if cells are what their vertices say.
+      std::unique_ptr<dealii::Mapping<dim>> mapping;
+      /// File it was read from, empty for generated meshes.
+      std::string file;
+      /// Cells on level 0, in the order of the file.
+      unsigned int n_coarse_cells = 0;
+      /// "1,234 triangles" or the like, for reports.
+      std::string description;
+    };
+
+    /**
+     * Section "Mesh" of a parameter file: a sequence of meshes from one or
+     * several files, or from deal.II's generators, with refinement.
+     */
+    class MeshInput
+    {
+    public:
+      void
+      declare_parameters(dealii::ParameterHandler &prm);
+      /// @p parameter_file: mesh files are looked for beside it, too.
+      void
+      parse_parameters(dealii::ParameterHandler &prm,
+                       const std::string        &parameter_file);
+
+      unsigned int
+      dimension() const;
+      /// Number of meshes.
+      unsigned int
+      n_levels() const;
+      /// The mesh number @p level. Every failure of a reader ends in one
+      /// sentence that names the file.
+      template <int dim>
+      Mesh<dim>
+      create(const unsigned int level) const;
+
+    private:
+      template <int dim>
+      void
+      create_coarse(const unsigned int          level,
+                    dealii::Triangulation<dim> &triangulation,
+                    Mesh<dim>                  &mesh) const;
+
+      unsigned int             present_dimension = 2;
+      std::string              parameter_file;
+      std::vector<std::string> files;
+      std::string              generator, generator_arguments;
+      unsigned int             levels = 0, initial_refinements = 0;
+      bool                     simplices       = false;
+      double                   distortion      = 0.;
+      unsigned int             local_steps     = 0;
+      double                   random_fraction = 0.;
+      std::string  local_expression, boundary_expression, material_expression;
+      std::string  constants, periodic;
+      unsigned int mapping_degree = 1;
+    };
+
+    /**
+     * One integer per cell of dimension @p dim from the cell data @p field of a
+     * legacy ASCII .vtk file, in the order of the cells in the file (which is
+     * the order in which deal.II numbers them).
+     */
+    std::vector<unsigned int>
+    read_vtk_cell_data(const int          dim,
+                       const std::string &file_name,
+                       const std::string &field);
+  } // namespace Application
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "program.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+
+#include <tessella/numerics/write_file.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <new>
+#include <sstream>
+
+#include "expression.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      struct CommandLine
+      {
+        bool                     help             = false;
+        bool                     print_parameters = false;
+        std::string              print_to; // empty: the screen
+        std::string              parameter_file;
+        std::vector<std::string> settings;
+      };
+
+      CommandLine
+      parse_command_line(const ProgramInfo &info, int argc, char **argv)
+      {
+        const std::string see_help =
+          " ('" + info.name + " --help' shows how to call the program).";
+        CommandLine result;
+        for (int i = 1; i < argc; ++i)
+          {
+            const std::string argument = argv[i];
+            if (argument == "--help" || argument == "-h")
+              result.help = true;
+            else if (argument == "--print-parameters")
+              {
+                result.print_parameters = true;
+                if (i + 1 < argc && argv[i + 1][0] != '-')
+                  result.print_to = argv[++i];
+              }
+            else if (argument == "--set")
+              {
+                AssertThrow(i + 1 < argc,
+                            ExcMessage("The option --set needs "
+                                       "\"Section/Name=value\"" +
+                                       see_help));
+                result.settings.push_back(argv[++i]);
+              }
+            else if (argument.compare(0, 6, "--set=") == 0)
+              result.settings.push_back(argument.substr(6));
+            else
+              {
+                AssertThrow(argument.empty() || argument[0] != '-',
+                            ExcMessage("There is no option '" + argument + "'" +
+                                       see_help));
+                AssertThrow(result.parameter_file.empty(),
+                            ExcMessage("More than one parameter file is given: "
+                                       "'" +
+                                       result.parameter_file + "' and '" +
+                                       argument + "'" + see_help));
+                result.parameter_file = argument;
+              }
+          }
+        AssertThrow(result.help || result.print_parameters ||
+                      !result.parameter_file.empty(),
+                    ExcMessage("A parameter file is missing" + see_help));
+        return result;
+      }
+
+      void
+      apply_setting(ParameterHandler &prm, const std::string &setting)
+      {
+        const std::string where = "--set \"" + setting + "\": ";
+        const auto        equal = setting.find('=');
+        AssertThrow(equal != std::string::npos,
+                    ExcMessage(where + "it must be \"Section/Name=value\"."));
+        std::vector<std::string> path = split(setting.substr(0, equal), '/');
+        AssertThrow(!path.empty() && !path.back().empty(),
+                    ExcMessage(where + "it must be \"Section/Name=value\"."));
+        const std::string name  = path.back();
+        const std::string value = setting.substr(equal + 1);
+        path.pop_back();
+        AssertThrow(path.empty() || prm.subsection_path_exists(path),
+                    ExcMessage(where + "there is no such section."));
+        for (const std::string &section : path)
+          prm.enter_subsection(section);
+        try
+          {
+            prm.set(name, value);
+          }
+        catch (const ParameterHandler::ExcEntryUndeclared &)
+          {
+            AssertThrow(false,
+                        ExcMessage(where + "there is no such parameter."));
+          }
+        catch (const ParameterHandler::ExcValueDoesNotMatchPattern &exception)
+          {
+            AssertThrow(false, ExcMessage(where + one_sentence(exception)));
+          }
+        for (unsigned int i = 0; i < path.size(); ++i)
+          prm.leave_subsection();
+      }
+
+      void
+      print_help(const ProgramInfo &info)
+      {
+        std::cout
+          << info.name << ": " << info.summary << "\n\n"
+          << "Usage:\n"
+          << "  " << info.name
+          << " [--set \"Section/Name=value\"]... file.prm\n"
+          << "      runs with the parameters of file.prm; every --set changes "
+             "one of them\n"
+          << "  " << info.name << " --print-parameters [file]\n"
+          << "      writes all parameters with defaults and explanations to "
+             "file, or to\n"
+          << "      the screen\n"
+          << "  " << info.name << " --help\n"
+          << "      prints this text\n\n"
+          << info.details << std::endl;
+      }
+
+      void
+      work(const ProgramInfo                             &info,
+           const CommandLine                             &command_line,
+           const std::function<void(ParameterHandler &)> &declare,
+           const std::function<void(ParameterHandler &, const std::string &)>
+             &execute)
+      {
+        ParameterHandler prm;
+        declare(prm);
+        if (!command_line.parameter_file.empty())
+          {
+            std::ifstream file(command_line.parameter_file);
+            AssertThrow(file && std::filesystem::is_regular_file(
+                                  command_line.parameter_file),
+                        ExcMessage("The parameter file '" +
+                                   command_line.parameter_file +
+                                   "' does not exist or cannot be read."));
+            prm.parse_input(file, command_line.parameter_file);
+          }
+        for (const std::string &setting : command_line.settings)
+          apply_setting(prm, setting);
+
+        if (command_line.print_parameters)
+          {
+            const auto print = [&](std::ostream &out) {
+              out << "# Parameters of " << info.name << ": " << info.summary
+                  << "\n\n";
+              prm.print_parameters(out,
+                                   ParameterHandler::PRM |
+                                     ParameterHandler::KeepDeclarationOrder);
+            };
+            if (command_line.print_to.empty())
+              print(std::cout);
+            else
+              {
+                write_file(command_line.print_to, print);
+                std::cout << "Wrote " << command_line.print_to << std::endl;
+              }
+            return;
+          }
+
+        execute(prm, command_line.parameter_file);
+      }
+    } // namespace
+
+    int
+    run_program(int                                             argc,
+                char                                          **argv,
+                const ProgramInfo                              &info,
+                const std::function<void(ParameterHandler &)>  &declare,
+                const std::function<void(ParameterHandler &,
+                                         const std::string &)> &execute)
+    {
+      std::string message;
+      bool        first_process = true;
+      const auto  guard         = [&](const auto &function) {
+        try
+          {
+            function();
+          }
+        catch (const std::exception &exception)
+          {
+            message = one_sentence(exception);
+          }
+        catch (...)
+          {
+            message =
+              "A library that the program uses failed and gave no "
+                       "reason.";
+          }
+      };
+
+      guard([&]() {
+        const CommandLine command_line = parse_command_line(info, argc, argv);
+        if (command_line.help)
+          {
+            print_help(info);
+            return;
+          }
+        const Utilities::MPI::MPI_InitFinalize mpi(
+          argc, argv, numbers::invalid_unsigned_int);
+        first_process = Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0;
+        const unsigned int n_processes =
+          Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
+        // inside the life time of MPI, or its end would be taken for a failure
+        // of one process
+        guard([&]() {
+          AssertThrow(n_processes == 1,
+                      ExcMessage(
+                        "The program was started on " +
+                        std::to_string(n_processes) +
+                        " MPI processes, but it works on one with threads: "
+                        "start it without mpirun."));
+          work(info, command_line, declare, execute);
+        });
+      });
+
+      if (message.empty())
+        return 0;
+      if (first_process)
+        {
+          std::cout.flush();
+          std::cerr << info.name << ": " << message << std::endl;
+        }
+      return 1;
+    }
+
+    std::string
+    one_sentence(const std::exception &exception)
+    {
+      if (dynamic_cast<const std::bad_alloc *>(&exception) != nullptr)
+        return "There is not enough memory for a problem of this size.";
+
+      std::string text;
+      if (const auto *e = dynamic_cast<const ExceptionBase *>(&exception))
+        {
+          std::ostringstream stream;
+          e->print_info(stream);
+          text = stream.str();
+          if (text.find_first_not_of(" \t\n") == std::string::npos ||
+              text.find("(none)") != std::string::npos)
+            text = std::string("The condition '") + e->what() + "' failed.";
+        }
+      else
+        text = exception.what();
+
+      std::string result;
+      bool        space = false;
+      for (const char c : text)
+        if (std::isspace(static_cast<unsigned char>(c)))
+          space = !result.empty();
+        else
+          {
+            if (space)
+              result += ' ';
+            space = false;
+            result += c;
+          }
+      return result;
+    }
+
+    void
+    write_file(const std::string                         &file_name,
+               const std::function<void(std::ostream &)> &write)
+    {
+      const std::filesystem::path folder =
+        std::filesystem::path(file_name).parent_path();
+      std::error_code error;
+      if (!folder.empty())
+        std::filesystem::create_directories(folder, error);
+      AssertThrow(!error,
+                  ExcMessage("The folder '" + folder.string() +
+                             "' cannot be created: " + error.message() + "."));
+      Tessella::write_file(file_name, write);
+    }
+
+    std::string
+    find_file(const std::string &what,
+              const std::string &file_name,
+              const std::string &parameter_file)
+    {
+      namespace fs = std::filesystem;
+      AssertThrow(!file_name.empty(),
+                  ExcMessage("The name of the " + what + " is missing."));
+      std::error_code ignored;
+      if (fs::is_regular_file(file_name, ignored))
+        return file_name;
+      const fs::path beside =
+        fs::path(parameter_file).parent_path() / file_name;
+      if (fs::is_regular_file(beside, ignored))
+        return beside.string();
+      AssertThrow(false,
+                  ExcMessage("The " + what + " '" + file_name +
+                             "' does not exist, neither in the present folder "
+                             "nor beside the parameter file."));
+      return "";
+    }
+
+    std::vector<unsigned int>
+    parse_integers(const std::string &name,
+                   const std::string &text,
+                   const unsigned int min,
+                   const unsigned int max)
+    {
+      std::vector<unsigned int> result;
+      const auto                number = [&](const std::string &digits) {
+        const bool good =
+          !digits.empty() && digits.size() < 10 &&
+          digits.find_first_not_of("0123456789") == std::string::npos;
+        AssertThrow(good && std::stoul(digits) >= min &&
+                      std::stoul(digits) <= max,
+                    ExcMessage("The entry '" + digits + "' of " + name +
+                               " is not an integer from " +
+                               std::to_string(min) + " to " +
+                               std::to_string(max) + "."));
+        return static_cast<unsigned int>(std::stoul(digits));
+      };
+      for (const std::string &entry : split(text, ','))
+        {
+          const auto dots = entry.find("..");
+          if (dots == std::string::npos)
+            result.push_back(number(entry));
+          else
+            {
+              const auto trim = [](const std::string &s) {
+                const auto parts = split(s, ',');
+                return parts.empty() ? std::string() : parts[0];
+              };
+              const unsigned int first = number(trim(entry.substr(0, dots)));
+              const unsigned int last  = number(trim(entry.substr(dots + 2)));
+              AssertThrow(first <= last,
+                          ExcMessage("The range '" + entry + "' of " + name +
+                                     " is empty: the smaller number comes "
+                                     "first."));
+              for (unsigned int i = first; i <= last; ++i)
+                result.push_back(i);
+            }
+        }
+      AssertThrow(!result.empty(),
+                  ExcMessage(name + " is empty; give one integer or more."));
+      return result;
+    }
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_common_program_h
+#define tessella_applications_common_program_h
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <exception>
+#include <functional>
+#include <ostream>
+#include <string>
+
+namespace Tessella
+{
+  /// What the programs in applications/ share: command line, parameters, input
+  /// and output. Only here are parameters parsed and text printed.
+  namespace Application
+  {
+    /// What --help says about a program.
+    struct ProgramInfo
+    {
+      std::string name;    ///< of the executable
+      std::string summary; ///< one line
+      std::string details; ///< paragraphs: what it computes, prints, writes
+    };
+
+    /**
+     * The main function of every program. Understands
+     *   program [--set "Section/Name=value"]... file.prm
+     *   program --print-parameters [file]
+     *   program --help
+     * initialises MPI, and is the one place where exceptions end: each becomes
+     * one sentence on the error stream and the exit code 1.
+     *
+     * @param declare declares all parameters with defaults and documentation.
+     * @param execute does the work; gets the parsed parameters and the name of
+     * the parameter file. Not called if there is more than one MPI process.
+     */
+    int
+    run_program(int                                                    argc,
+                char                                                 **argv,
+                const ProgramInfo                                     &info,
+                const std::function<void(dealii::ParameterHandler &)> &declare,
+                const std::function<void(dealii::ParameterHandler &,
+                                         const std::string &)>        &execute);
+
+    /// What an exception says, as one line without deal.II's frame.
+    std::string
+    one_sentence(const std::exception &exception);
+
+    /**
+     * As Tessella::write_file(), the file is complete or absent; missing
+     * folders are created.
+     */
+    void
+    write_file(const std::string                         &file_name,
+               const std::function<void(std::ostream &)> &write);
+
+    /// @p file_name as it is, or beside the parameter file, whichever exists;
+    /// throws with @p what ("mesh file") if neither does.
+    std::string
+    find_file(const std::string &what,
+              const std::string &file_name,
+              const std::string &parameter_file);
+
+    /// "1, 2, 4..6" as a list of integers in [@p min, @p max].
+    std::vector<unsigned int>
+    parse_integers(const std::string &name,
+                   const std::string &text,
+                   const unsigned int min,
+                   const unsigned int max);
+  } // namespace Application
+} // namespace Tessella
+
+#endif

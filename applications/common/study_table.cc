@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "study_table.h"
+
+#include <deal.II/base/exceptions.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <limits>
+#include <sstream>
+
+#include "program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      const char *const norm_names[]  = {"L2", "H1", "dG"};
+      const char *const norm_titles[] = {"L2 error", "H1 error", "dG error"};
+      const char *const stage_names[] = {"mesh",
+                                         "agglomeration",
+                                         "handler",
+                                         "structure",
+                                         "assembly",
+                                         "solve",
+                                         "errors",
+                                         "output"};
+
+      std::string
+      scientific(const double number, const int digits)
+      {
+        std::ostringstream stream;
+        stream << std::scientific << std::setprecision(digits) << number;
+        return stream.str();
+      }
+
+      std::string
+      fixed(const double number, const int digits)
+      {
+        if (!std::isfinite(number))
+          return "-";
+        std::ostringstream stream;
+        stream << std::fixed << std::setprecision(digits) << number;
+        return stream.str();
+      }
+    } // namespace
+
+    StudyTable::StudyTable(const int  dim,
+                           const bool in_degree,
+                           const bool with_errors)
+      : dim(dim)
+      , in_degree(in_degree)
+      , with_errors(with_errors)
+    {}
+
+    void
+    StudyTable::add(const StudyRow &row)
+    {
+      rows.push_back(row);
+    }
+
+    std::string
+    StudyTable::describe(const StudyRow &row) const
+    {
+      std::string line = "degree " + std::to_string(row.degree) + ": " +
+                         std::to_string(row.n_dofs) + " unknowns";
+      if (row.n_iterations > 0)
+        line += ", " + std::to_string(row.n_iterations) + " iterations";
+      if (with_errors)
+        line += ", L2 error " + scientific(row.error[StudyRow::L2], 2);
+      return line;
+    }
+
+    std::vector<StudyTable::Group>
+    StudyTable::groups() const
+    {
+      std::vector<Group>        result;
+      std::vector<unsigned int> keys;
+      for (const StudyRow &row : rows)
+        {
+          const unsigned int key   = in_degree ? row.level : row.degree;
+          const auto         found = std::find(keys.begin(), keys.end(), key);
+          if (found == keys.end())
+            {
+              keys.push_back(key);
+              result.push_back({&row});
+            }
+          else
+            result[found - keys.begin()].push_back(&row);
+        }
+      return result;
+    }
+
+    std::string
+    StudyTable::title(const Group &group) const
+    {
+      return in_degree ? "Level " + std::to_string(group[0]->level)
+                       : "Degree " + std::to_string(group[0]->degree);
+    }
+
+    double
+    StudyTable::rate(const Group         &group,
+                     const unsigned int   row,
+                     const StudyRow::Norm norm) const
+    {
+      if (row == 0)
+        return std::numeric_limits<double>::quiet_NaN();
+      const StudyRow &old = *group[row - 1], &now = *group[row];
+      const double    factor = old.error[norm] / now.error[norm];
+      return in_degree
+               ? factor
+               : dim * std::log(factor) /
+                   std::log(static_cast<double>(now.n_dofs) / old.n_dofs);
+    }
+
+    namespace
+    {
+      using Cells = std::vector<std::vector<std::string>>;
+
+      void
+      print_cells(std::ostream &out, const Cells &cells)
+      {
+        std::vector<std::size_t> width;
+        for (const auto &row : cells)
+          for (std::size_t c = 0; c < row.size(); ++c)
+            {
+              width.resize(std::max(width.size(), row.size()));
+              width[c] = std::max(width[c], row[c].size());
+            }
+        for (const auto &row : cells)
+          {
+            for (std::size_t c = 0; c < row.size(); ++c)
+              out << (c > 0 ? "  " : "") << std::setw(width[c]) << row[c];
+            out << '\n';
+          }
+      }
+    } // namespace
+
+    void
+    StudyTable::print(std::ostream &out, const bool with_times) const
+    {
+      const std::string first = in_degree ? "p" : "level";
+      for (const Group &group : groups())
+        {
+          out << '\n' << title(group) << '\n';
+          Cells cells(1,
+                      {first,
+                       "cells",
+                       "polytopes",
+                       "unknowns",
+                       "non-zeros",
+                       "iterations"});
+          if (with_errors)
+            for (const char *norm : norm_titles)
+              {
+                cells[0].push_back(norm);
+                cells[0].push_back(in_degree ? "factor" : "rate");
+              }
+          for (unsigned int i = 0; i < group.size(); ++i)
+            {
+              const StudyRow          &row  = *group[i];
+              std::vector<std::string> line = {
+                std::to_string(in_degree ? row.degree : row.level),
+                std::to_string(row.n_cells),
+                std::to_string(row.n_polytopes),
+                std::to_string(row.n_dofs),
+                std::to_string(row.n_nonzero),
+                std::to_string(row.n_iterations)};
+              if (with_errors)
+                for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
+                  {
+                    line.push_back(scientific(row.error[n], 3));
+                    line.push_back(
+                      fixed(rate(group, i, static_cast<StudyRow::Norm>(n)), 2));
+                  }
+              cells.push_back(line);
+            }
+          print_cells(out, cells);
+        }
+      if (with_times)
+        for (const Group &group : groups())
+          {
+            out << '\n' << title(group) << ", seconds\n";
+            Cells cells(1, {first});
+            for (const char *stage : stage_names)
+              cells[0].push_back(stage);
+            for (const StudyRow *row : group)
+              {
+                std::vector<std::string> line = {
+                  std::to_string(in_degree ? row->degree : row->level)};
+                for (const double time : row->times)
+                  line.push_back(fixed(time, 3));
+                cells.push_back(line);
+              }
+            print_cells(out, cells);
+          }
+      out << std::endl;
+    }
+
+    void
+    StudyTable::write_csv(std::ostream &out) const
+    {
+      out << "level,degree,cells,polytopes,unknowns,nonzeros,iterations";
+      if (with_errors)
+        for (const char *norm : norm_names)
+          out << ',' << norm << "_error," << norm
+              << (in_degree ? "_factor" : "_rate");
+      for (const char *stage : stage_names)
+        out << ',' << stage << "_seconds";
+      out << '\n';
+      for (const Group &group : groups())
+        for (unsigned int i = 0; i < group.size(); ++i)
+          {
+            const StudyRow &row = *group[i];
+            out << row.level << ',' << row.degree << ',' << row.n_cells << ','
+                << row.n_polytopes << ',' << row.n_dofs << ',' << row.n_nonzero
+                << ',' << row.n_iterations;
+            if (with_errors)
+              for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
+                {
+                  const double r =
+                    rate(group, i, static_cast<StudyRow::Norm>(n));
+                  out << ',' << scientific(row.error[n], 8) << ','
+                      << (std::isfinite(r) ? fixed(r, 4) : "");
+                }
+            for (const double time : row.times)
+              out << ',' << scientific(time, 4);
+            out << '\n';
+          }
+    }
+
+    void
+    StudyTable::write_latex(std::ostream &out, const std::string &name) const
+    {
+      std::string caption;
+      for (const char c : name)
+        caption += c == '_' ? std::string("\\_") : std::string(1, c);
+      for (const Group &group : groups())
+        {
+          out << "\\begin{table}\n  \\centering\n  \\caption{" << caption
+              << ": " << title(group) << "}\n  \\begin{tabular}{rrrr"
+              << (with_errors ? "rrrrrr" : "") << "}\n    \\hline\n    "
+              << (in_degree ? "$p$" : "level")
+              << " & polytopes & unknowns & iterations";
+          if (with_errors)
+            for (const char *norm :
+                 {"$\\|u-u_h\\|_{L^2}$", "$|u-u_h|_{H^1}$", "$|||u-u_h|||$"})
+              out << " & " << norm << " & " << (in_degree ? "factor" : "rate");
+          out << " \\\\\n    \\hline\n";
+          for (unsigned int i = 0; i < group.size(); ++i)
+            {
+              const StudyRow &row = *group[i];
+              out << "    " << (in_degree ? row.degree : row.level) << " & "
+                  << row.n_polytopes << " & " << row.n_dofs << " & "
+                  << row.n_iterations;
+              if (with_errors)
+                for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
+                  {
+                    const std::string number = scientific(row.error[n], 3);
+                    const auto        e      = number.find('e');
+                    const double      r =
+                      rate(group, i, static_cast<StudyRow::Norm>(n));
+                    out << " & $" << number.substr(0, e) << " \\cdot 10^{"
+                        << std::stoi(number.substr(e + 1)) << "}$ & "
+                        << (std::isfinite(r) ? fixed(r, 2) : "--");
+                  }
+              out << " \\\\\n";
+            }
+          out << "    \\hline\n  \\end{tabular}\n\\end{table}\n\n";
+        }
+    }
+
+    std::vector<PlotCurve>
+    StudyTable::curves(PlotFlags &flags) const
+    {
+      std::vector<PlotCurve> result;
+      const auto             all = groups();
+      flags.x_label              = in_degree  ? "polynomial degree p"
+                                   : dim == 2 ? "(number of unknowns)^(1/2)"
+                                              : "(number of unknowns)^(1/3)";
+      flags.y_label              = "error";
+      flags.logarithmic_x        = !in_degree;
+      for (unsigned int g = 0; g < all.size(); ++g)
+        for (const StudyRow::Norm norm : {StudyRow::L2, StudyRow::H1})
+          {
+            PlotCurve curve;
+            curve.label = title(all[g]) + ", " + norm_names[norm];
+            curve.group = g;
+            for (const StudyRow *row : all[g])
+              {
+                curve.x.push_back(
+                  in_degree
+                    ? row->degree
+                    : std::pow(static_cast<double>(row->n_dofs), 1. / dim));
+                curve.y.push_back(row->error[norm]);
+              }
+            if (!in_degree && all[g].size() > 1)
+              {
+                const double p = all[g][0]->degree;
+                // what a smooth solution gives
+                curve.slope = -(norm == StudyRow::L2 ? p + 1. : p);
+              }
+            result.push_back(curve);
+          }
+      return result;
+    }
+
+    void
+    OutputInput::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Output");
+      prm.declare_entry("Directory",
+                        "results",
+                        Patterns::Anything(),
+                        "Folder of all files; it is made if it is not there.");
+      prm.declare_entry("Name",
+                        "",
+                        Patterns::Anything(),
+                        "Beginning of all file names; empty: name of the "
+                        "parameter file.");
+      prm.declare_entry("Text", "true", Patterns::Bool(), "Tables as text.");
+      prm.declare_entry("CSV",
+                        "true",
+                        Patterns::Bool(),
+                        "All results, comma-separated.");
+      prm.declare_entry("LaTeX", "true", Patterns::Bool(), "Tables for LaTeX.");
+      prm.declare_entry("Solution",
+                        "true",
+                        Patterns::Bool(),
+                        "VTU of the solution on the fine cells.");
+      prm.declare_entry("Polytopes",
+                        "true",
+                        Patterns::Bool(),
+                        "VTU of the polytopes as polygons or polyhedra.");
+      prm.declare_entry("SVG",
+                        "true",
+                        Patterns::Bool(),
+                        "Drawings of the polytopic mesh and of the errors.");
+      prm.declare_entry("Levels",
+                        "last",
+                        Patterns::Selection("last|all|none"),
+                        "Meshes for which solution, polytopes and their "
+                        "drawing are written.");
+      prm.declare_entry("Times",
+                        "true",
+                        Patterns::Bool(),
+                        "Print times and the machine's properties; without "
+                        "them the output is the same in every run.");
+      prm.leave_subsection();
+    }
+
+    void
+    OutputInput::parse_parameters(ParameterHandler  &prm,
+                                  const std::string &parameter_file)
+    {
+      prm.enter_subsection("Output");
+      directory    = prm.get("Directory");
+      present_name = prm.get("Name");
+      text         = prm.get_bool("Text");
+      csv          = prm.get_bool("CSV");
+      latex        = prm.get_bool("LaTeX");
+      solution     = prm.get_bool("Solution");
+      polytopes    = prm.get_bool("Polytopes");
+      svg          = prm.get_bool("SVG");
+      levels       = prm.get("Levels");
+      times        = prm.get_bool("Times");
+      prm.leave_subsection();
+      if (present_name.empty())
+        present_name = std::filesystem::path(parameter_file).stem().string();
+      AssertThrow(present_name.find('/') == std::string::npos,
+                  ExcMessage("Output/Name must not contain '/': folders belong "
+                             "into Output/Directory."));
+    }
+
+    const std::string &
+    OutputInput::name() const
+    {
+      return present_name;
+    }
+
+    std::string
+    OutputInput::file(const std::string &ending) const
+    {
+      const std::filesystem::path folder = directory.empty() ? "." : directory;
+      std::error_code             error;
+      std::filesystem::create_directories(folder, error);
+      AssertThrow(!error,
+                  ExcMessage("The folder '" + directory +
+                             "' (Output/Directory) cannot be made: " +
+                             error.message() + "."));
+      return (folder / (present_name + ending)).string();
+    }
+
+    bool
+    OutputInput::fields_of_level(const unsigned int level,
+                                 const unsigned int n_levels) const
+    {
+      return levels == "all" || (levels == "last" && level + 1 == n_levels);
+    }
+
+    bool
+    OutputInput::write_text() const
+    {
+      return text;
+    }
+
+    bool
+    OutputInput::write_csv() const
+    {
+      return csv;
+    }
+
+    bool
+    OutputInput::write_latex() const
+    {
+      return latex;
+    }
+
+    bool
+    OutputInput::write_solution() const
+    {
+      return solution;
+    }
+
+    bool
+    OutputInput::write_polytopes() const
+    {
+      return polytopes;
+    }
+
+    bool
+    OutputInput::write_svg() const
+    {
+      return svg;
+    }
+
+    bool
+    OutputInput::print_times() const
+    {
+      return times;
+    }
+
+    void
+    OutputInput::print(const std::string &line) const
+    {
+      std::cout << line << std::endl;
+    }
+
+    void
+    OutputInput::print_machine(const std::string &line) const
+    {
+      if (times)
+        print(line);
+    }
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How do the errors of the polytopic dG method behave under refinement? All
+// that defines a study is in a parameter file; see parameter_files/.
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/timer.h>
+
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/trilinos_vector.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/numerics/data_out.h>
+#include <tessella/numerics/svg.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include <cmath>
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/agglomeration_input.h"
+#include "common/discretisation_input.h"
+#include "common/equation_input.h"
+#include "common/linear_solver.h"
+#include "common/mesh_input.h"
+#include "common/program.h"
+#include "common/study_table.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    const ProgramInfo info = {
+      "convergence_study",
+      "errors and rates of the polytopic dG method, from a parameter file",
+      "Solves -div(a grad u) + b . grad u + c u = f by the interior penalty dG\n"
+      "method on polytopes, which are groups of cells of a mesh, for a sequence\n"
+      "of meshes and a list of polynomial degrees.\n\n"
+      "It prints a table of errors (L2, broken H1, dG norm) with their rates,\n"
+      "unknowns, non-zero entries and iterations, and one of the time of each\n"
+      "stage. It writes to the folder Output/Directory\n"
+      "  NAME.txt, .csv, .tex              the tables\n"
+      "  NAME-convergence.svg              errors against unknowns\n"
+      "  NAME-LEVEL-pDEGREE-solution.vtu   the solution on the fine cells\n"
+      "  NAME-LEVEL-pDEGREE-polytopes.vtu  the polytopes as polygons, polyhedra\n"
+      "  NAME-LEVEL-mesh.svg               the polytopic mesh\n"
+      "NAME is the name of the parameter file. Mistakes in the input end in one\n"
+      "sentence and a non-zero exit status.\n"};
+
+    /// Everything that a study needs to know.
+    struct StudyParameters
+    {
+      MeshInput           mesh;
+      AgglomerationInput  agglomeration;
+      EquationInput       equation;
+      DiscretisationInput discretisation;
+      LinearSolver        solver;
+      OutputInput         output;
+
+      void
+      declare(ParameterHandler &prm)
+      {
+        mesh.declare_parameters(prm);
+        agglomeration.declare_parameters(prm);
+        equation.declare_parameters(prm);
+        discretisation.declare_parameters(prm);
+        solver.declare_parameters(prm);
+        output.declare_parameters(prm);
+      }
+
+      void
+      parse(ParameterHandler &prm, const std::string &file)
+      {
+        mesh.parse_parameters(prm, file);
+        agglomeration.parse_parameters(prm, file);
+        equation.parse_parameters(prm, mesh.dimension());
+        discretisation.parse_parameters(prm, mesh.dimension());
+        solver.parse_parameters(prm);
+        output.parse_parameters(prm, file);
+      }
+    };
+
+    /// Meshes outside, degrees inside: a mesh and its polytopes serve all
+    /// degrees.
+    template <int dim>
+    class ConvergenceStudy
+    {
+    public:
+      explicit ConvergenceStudy(const StudyParameters &parameters)
+        : parameters(parameters)
+        , problem(parameters.equation.create<dim>())
+        , table(dim,
+                parameters.discretisation.study_in_degree(),
+                problem.exact_solution != nullptr)
+      {
+        problem.form.set_theta(parameters.discretisation.theta());
+        if (parameters.discretisation.coefficient_order() >= 0)
+          problem.form.set_coefficient_order(
+            parameters.discretisation.coefficient_order());
+        // a tensor from the parameter file has been checked for symmetry
+        symmetric =
+          !problem.has_advection && parameters.discretisation.theta() == 1.;
+      }
+
+      void
+      run()
+      {
+        for (unsigned int level = 0; level < parameters.mesh.n_levels();
+             ++level)
+          run_level(level);
+        finish();
+      }
+
+    private:
+      const StudyParameters &parameters;
+      Problem<dim>           problem;
+      bool                   symmetric;
+      StudyTable             table;
+      bool                   said_backend = false;
+
+      double
+      seconds(Timer &timer) const
+      {
+        timer.stop();
+        const double result = timer.wall_time();
+        timer.restart();
+        return result;
+      }
+
+      void
+      run_level(const unsigned int level)
+      {
+        StudyRow row;
+        row.level = level;
+
+        Timer           timer;
+        const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
+        row.n_cells               = mesh.triangulation->n_active_cells();
+        row.times[StudyRow::mesh] = seconds(timer);
+        check_boundary_ids(*mesh.triangulation);
+
+        timer.restart();
+        const std::vector<unsigned int> ids =
+          parameters.agglomeration.create(mesh);
+        row.times[StudyRow::agglomeration] = seconds(timer);
+        const std::string statistics       = AgglomerationInput::describe(
+          Agglomeration::statistics<dim>(*mesh.triangulation, ids));
+        parameters.output.print("Level " + std::to_string(level) + ": " +
+                                mesh.description + " in " + statistics + ".");
+
+        timer.restart();
+        AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                          mesh.mapping.get());
+        handler.agglomerate(Agglomeration::by_id<dim>(ids));
+        row.times[StudyRow::handler] = seconds(timer);
+        row.n_polytopes              = handler.n_polytopes();
+
+        bool first = true;
+        for (const unsigned int degree : parameters.discretisation.degrees())
+          {
+            run_degree(handler, degree, row, first);
+            first = false;
+          }
+      }
+
+      void
+      run_degree(AgglomerationHandler<dim> &handler,
+                 const unsigned int         degree,
+                 StudyRow                   row,
+                 const bool                 first)
+      {
+        Timer timer;
+        parameters.discretisation.distribute_dofs(handler, degree);
+        row.degree = degree;
+        row.n_dofs = handler.n_dofs();
+        row.times[StudyRow::handler] += seconds(timer);
+
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend         = parameters.discretisation.backend();
+        data.instruction_set = parameters.discretisation.instruction_set();
+        data.penalty         = parameters.discretisation.penalty();
+        PolytopicAssembler<dim>        assembler(handler, data);
+        TrilinosWrappers::SparseMatrix matrix;
+        TrilinosWrappers::MPI::Vector  rhs, solution;
+        timer.restart();
+        assembler.reinit(matrix, rhs);
+        row.times[StudyRow::structure] = seconds(timer);
+        row.n_nonzero                  = matrix.n_nonzero_elements();
+
+        timer.restart();
+        assembler.assemble(problem.form, matrix, rhs);
+        row.times[StudyRow::assembly] = seconds(timer);
+        say_backend(assembler.report());
+
+        timer.restart();
+        solution.reinit(rhs);
+        check_solvability(handler, matrix);
+        const SolverReport report =
+          parameters.solver.solve(handler, matrix, solution, rhs, symmetric);
+        row.n_iterations           = report.n_iterations;
+        row.times[StudyRow::solve] = seconds(timer);
+
+        timer.restart();
+        if (problem.exact_solution != nullptr)
+          {
+            const VectorTools::ErrorNorms errors = VectorTools::compute_errors(
+              handler,
+              problem.form,
+              assembler.penalty(problem.form),
+              solution,
+              *problem.exact_solution,
+              parameters.discretisation.extra_order());
+            row.error[StudyRow::L2] = errors.L2;
+            row.error[StudyRow::H1] = errors.H1_seminorm;
+            row.error[StudyRow::dG] = errors.dG;
+            for (const double error : row.error)
+              AssertThrow(std::isfinite(error),
+                          ExcMessage("The error against Equation/Exact "
+                                     "solution is not finite: the expression "
+                                     "or its gradient is not finite "
+                                     "somewhere in the domain."));
+          }
+        row.times[StudyRow::errors] = seconds(timer);
+
+        timer.restart();
+        write_fields(handler, solution, row, first);
+        row.times[StudyRow::output] = seconds(timer);
+
+        table.add(row);
+        parameters.output.print("  " + table.describe(row));
+      }
+
+      // A condition for an id that the mesh does not have is a slip.
+      void
+      check_boundary_ids(const Triangulation<dim> &triangulation) const
+      {
+        std::set<types::boundary_id> present;
+        std::string                  names;
+        for (const types::boundary_id id : triangulation.get_boundary_ids())
+          {
+            present.insert(id);
+            names += (names.empty() ? "" : ", ") + std::to_string(id);
+          }
+        for (const types::boundary_id id : problem.boundary_ids)
+          AssertThrow(present.count(id) > 0,
+                      ExcMessage("A boundary condition is given for the id " +
+                                 std::to_string(id) +
+                                 ", but the mesh has the boundary ids " +
+                                 names + " only."));
+      }
+
+      void
+      say_backend(const AssemblyReport &report)
+      {
+        if (said_backend)
+          return;
+        said_backend = true;
+        parameters.output.print_machine(
+          "Backend " + name(report.backend) + ", instruction set " +
+          name(report.instruction_set) + ", " +
+          std::to_string(report.n_threads) +
+          (report.n_threads == 1 ? " thread" : " threads") + "; solver " +
+          parameters.solver.description(symmetric) + ".");
+      }
+
+      // Without c and without a part of the boundary that holds the solution,
+      // constants are in the kernel. The matrix knows: for every part of the
+      // mesh that is connected through faces, it is applied to the function
+      // that is one there.
+      void
+      check_solvability(const AgglomerationHandler<dim>      &handler,
+                        const TrilinosWrappers::SparseMatrix &matrix) const
+      {
+        TrilinosWrappers::MPI::Vector one, image;
+        one.reinit(matrix.locally_owned_domain_indices(), MPI_COMM_WORLD);
+        image.reinit(one);
+        set_to_one(handler, one);
+        matrix.vmult(image, one);
+
+        const auto               &mesh = handler.polytopic_mesh();
+        const unsigned int        n    = mesh.n_polytopes();
+        std::vector<unsigned int> part(n, invalid_index), stack;
+        unsigned int              n_parts = 0;
+        for (unsigned int seed = 0; seed < n; ++seed)
+          {
+            if (part[seed] != invalid_index)
+              continue;
+            double largest_image = 0., largest_diagonal = 0.;
+            part[seed] = n_parts++;
+            stack.push_back(seed);
+            while (!stack.empty())
+              {
+                const unsigned int k = stack.back();
+                stack.pop_back();
+                for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1];
+                     ++i)
+                  largest_image =
+                    std::max(largest_image, std::abs(image.begin()[i]));
+                const auto first = mesh.dof_offset[k];
+                largest_diagonal =
+                  std::max(largest_diagonal,
+                           std::abs(matrix.diag_element(first) *
+                                    one.begin()[first]));
+                for (unsigned int i = mesh.polytope_interface_offset[k];
+                     i < mesh.polytope_interface_offset[k + 1];
+                     ++i)
+                  {
+                    const unsigned int neighbor =
+                      mesh.neighbor(mesh.polytope_interface[i]);
+                    if (neighbor != invalid_index &&
+                        part[neighbor] == invalid_index)
+                      {
+                        part[neighbor] = part[seed];
+                        stack.push_back(neighbor);
+                      }
+                  }
+              }
+            AssertThrow(
+              largest_image > 1e-11 * largest_diagonal,
+              ExcMessage(
+                "The problem has no unique solution: nothing fixes the "
+                "constant" +
+                std::string(n_parts > 1 || stack.size() > 0
+                              ? " on one part of the mesh"
+                              : "") +
+                ". Give a Dirichlet, Robin or inflow boundary (Boundary "
+                "conditions/Types) or a positive Equation/Reaction."));
+          }
+      }
+
+      void
+      write_fields(const AgglomerationHandler<dim>     &handler,
+                   const TrilinosWrappers::MPI::Vector &solution,
+                   const StudyRow                      &row,
+                   const bool                           first) const
+      {
+        const OutputInput &output = parameters.output;
+        if (!output.fields_of_level(row.level, parameters.mesh.n_levels()))
+          return;
+        const std::string level = "-" + std::to_string(row.level);
+        const std::string run   = level + "-p" + std::to_string(row.degree);
+        if (output.write_solution())
+          {
+            PolytopicDataOut<dim> data_out(handler);
+            data_out.add_data_vector(solution, "solution");
+            data_out.build_patches();
+            data_out.write_vtu_file(output.file(run + "-solution.vtu"));
+          }
+        if (output.write_polytopes())
+          write_polytopes_vtu(handler, output.file(run + "-polytopes.vtu"));
+        if (output.write_svg() && first)
+          {
+            MeshSvgFlags flags;
+            flags.title = output.name() + ", level " +
+                          std::to_string(row.level) + ": " +
+                          std::to_string(row.n_polytopes) + " polytopes";
+            flags.color_by_degree = parameters.discretisation.is_hp();
+            flags.fine_cells      = row.n_cells <= 20000;
+            write_mesh_svg(handler, output.file(level + "-mesh.svg"), flags);
+          }
+      }
+
+      void
+      finish()
+      {
+        const OutputInput &output = parameters.output;
+        table.print(std::cout, output.print_times());
+        const auto written = [&](const std::string &suffix) {
+          output.print("Wrote " + output.file(suffix) + ".");
+        };
+        if (output.write_text())
+          {
+            write_file(output.file(".txt"),
+                       [&](std::ostream &out) { table.print(out, true); });
+            written(".txt");
+          }
+        if (output.write_csv())
+          {
+            write_file(output.file(".csv"),
+                       [&](std::ostream &out) { table.write_csv(out); });
+            written(".csv");
+          }
+        if (output.write_latex())
+          {
+            write_file(output.file(".tex"), [&](std::ostream &out) {
+              table.write_latex(out, output.name());
+            });
+            written(".tex");
+          }
+        if (output.write_svg() && problem.exact_solution != nullptr)
+          {
+            PlotFlags flags;
+            flags.title = output.name();
+            write_plot_svg(table.curves(flags),
+                           output.file("-convergence.svg"),
+                           flags);
+            written("-convergence.svg");
+          }
+      }
+    };
+  } // namespace Application
+} // namespace Tessella
+
+int
+main(int argc, char **argv)
+{
+  using namespace Tessella::Application;
+
+  StudyParameters parameters;
+  return run_program(
+    argc,
+    argv,
+    info,
+    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
+    [&](dealii::ParameterHandler &prm, const std::string &file) {
+      parameters.parse(prm, file);
+      if (parameters.mesh.dimension() == 2)
+        ConvergenceStudy<2>(parameters).run();
+      else
+        ConvergenceStudy<3>(parameters).run();
+    });
+}
