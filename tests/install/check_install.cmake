@@ -17,7 +17,7 @@ function(run)
 endfunction()
 
 # The text between the line "```LANGUAGE" and the next "```".
-function(block language result)
+function(code_block language result)
   file(READ ${README} text)
   string(FIND "${text}" "```${language}\n" begin)
   if(begin EQUAL -1)
@@ -37,9 +37,9 @@ run(${CMAKE_COMMAND} --install ${BUILD_DIRECTORY}
   --prefix ${DIRECTORY}/installed)
 file(RENAME ${DIRECTORY}/installed ${DIRECTORY}/moved)
 
-block(cpp program)
+code_block(cpp program)
 file(WRITE ${DIRECTORY}/poisson.cc "${program}")
-block(cmake project)
+code_block(cmake project)
 file(WRITE ${DIRECTORY}/CMakeLists.txt "${project}")
 
 run(${CMAKE_COMMAND} -S ${DIRECTORY} -B ${DIRECTORY}/build -G ${GENERATOR}
