@@ -52,7 +52,7 @@ execute_process(COMMAND ${DIRECTORY}/build/poisson ${MESH}
 message("${output}")
 if(NOT status EQUAL 0 OR
    NOT output MATCHES "L2 error ([0-9.e+-]+)" OR
-   NOT CMAKE_MATCH_1 LESS 2e-3 OR
+   NOT CMAKE_MATCH_1 LESS 0.012 OR
    NOT EXISTS ${DIRECTORY}/solution.vtu)
   message(FATAL_ERROR "The program failed (${status}) or its error is too "
     "large.")
