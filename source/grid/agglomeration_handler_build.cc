@@ -626,7 +626,10 @@ namespace Tessella
     view.measure.resize(n_polytopes);
 
     // Vertices of the cell as the mapping has them.
-    const internal::CurvedGeometry<dim> curved(tria, cells, user_mapping);
+    const internal::CurvedGeometry<dim> curved(tria,
+                                               cells,
+                                               shapes,
+                                               user_mapping);
     const auto cell_vertices = [&](const unsigned int              c,
                                    const internal::CellShape<dim> &shape,
                                    double                         *v) {
@@ -642,6 +645,10 @@ namespace Tessella
     };
 
     const PeriodicShifts<dim> periodic(tria);
+    AssertThrow(periodic.shifts.empty() || !curved.has_vertices(),
+                ExcUserInput("Periodic boundaries need a mapping that leaves "
+                             "the vertices of the triangulation where they "
+                             "are."));
     const bool has_periodic = !tria.get_periodic_face_map().empty();
 
     // Sub-cells and records of facets, polytope by polytope. Polytopes are
@@ -1053,20 +1060,30 @@ namespace Tessella
 
     // ---- curved facets
     if (curved.n_curved() > 0)
-      for (unsigned int f = 0; f < n_facets; ++f)
-        {
-          const Record      &r = records[f];
-          const unsigned int c = source_cell(r);
-          if (!curved.is_curved_face(c, r.face))
-            continue;
-          view.facet_type[f] = FacetType::tabulated;
-          curved_facets.push_back({f, c, r.face, r.side});
-          curved.face_geometry(c,
-                               r.face,
-                               r.side,
-                               view.facet_normal.data() + std::size_t(dim) * f,
-                               view.facet_measure[f]);
-        }
+      for (unsigned int i = 0; i < n_interfaces; ++i)
+        for (unsigned int f = view.facet_offset[i];
+             f < view.facet_offset[i + 1];
+             ++f)
+          {
+            const Record      &r = records[f];
+            const unsigned int c = source_cell(r);
+            if (!curved.is_curved_face(c, r.face))
+              continue;
+            view.facet_type[f] = FacetType::tabulated;
+            curved_facets.push_back({f,
+                                     c,
+                                     r.face,
+                                     r.side,
+                                     view.interface_shift[i],
+                                     {{view.interface_polytope[2 * i],
+                                       view.interface_polytope[2 * i + 1]}}});
+            curved.face_geometry(c,
+                                 r.face,
+                                 r.side,
+                                 view.facet_normal.data() +
+                                   std::size_t(dim) * f,
+                                 view.facet_measure[f]);
+          }
     present_n_curved_cells = curved.n_curved();
 
     // ---- each polytope's list: neighbours of lower id (it is on side 1), then

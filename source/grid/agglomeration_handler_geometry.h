@@ -8,7 +8,9 @@
 
 #include <tessella/grid/polytopic_mesh.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -69,6 +71,11 @@ namespace Tessella
     /**
      * Which cells and faces the user's mapping bends, and where it puts
      * vertices. Without a mapping there is nothing to ask.
+     *
+     * A cell is curved where points of a lattice that determines polynomials
+     * of the mapping's degree are mapped off the (multi)linear interpolation
+     * of the mapped vertices. Cells on which MappingQ sees flat manifolds only
+     * are not looked at.
      */
     template <int dim>
     class CurvedGeometry
@@ -78,6 +85,7 @@ namespace Tessella
         const dealii::Triangulation<dim> &triangulation,
         const std::vector<
           typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
+        const CellShapes<dim>                                        &shapes,
         const dealii::Mapping<dim>                                   *mapping);
 
       bool
@@ -91,15 +99,15 @@ namespace Tessella
       vertices(const unsigned int c, double *v) const
       {
         const double *first =
-          vertex_coordinates.data() + std::size_t(c) * dim * (1u << dim);
-        for (unsigned int i = 0; i < dim * (1u << dim); ++i)
+          vertex_coordinates.data() + std::size_t(c) * (dim << dim);
+        for (unsigned int i = 0; i < (dim << dim); ++i)
           v[i] = first[i];
       }
 
       unsigned int
       n_curved() const
       {
-        return static_cast<unsigned int>(curved_measure.size());
+        return static_cast<unsigned int>(curved.size());
       }
 
       bool
@@ -111,24 +119,25 @@ namespace Tessella
       bool
       is_curved_face(const unsigned int c, const unsigned int f) const
       {
-        return is_curved(c) && ((curved_faces[number[c]] >> f) & 1u);
+        return is_curved(c) && ((curved[number[c]].faces >> f) & 1u);
       }
 
+      /// Volume of a curved cell; negative if the mapping folds it.
       double
       measure(const unsigned int c) const
       {
-        return curved_measure[number[c]];
+        return curved[number[c]].measure;
       }
 
       /// Extends a box (lower corner, upper corner) to contain cell @p c.
       void
       enlarge_box(const unsigned int c, double *box) const
       {
-        const double *b = boxes.data() + std::size_t(2 * dim) * number[c];
+        const CurvedCell &cell = curved[number[c]];
         for (int d = 0; d < dim; ++d)
           {
-            box[d]       = std::min(box[d], b[d]);
-            box[dim + d] = std::max(box[dim + d], b[dim + d]);
+            box[d]       = std::min(box[d], cell.box[d]);
+            box[dim + d] = std::max(box[dim + d], cell.box[dim + d]);
           }
       }
 
@@ -138,19 +147,35 @@ namespace Tessella
                     const unsigned int f,
                     const unsigned int side,
                     double            *normal,
-                    double            &measure) const;
+                    double            &measure) const
+      {
+        const double *integral = curved[number[c]].face_integral[f].data();
+        double        square   = 0.;
+        for (int d = 0; d < dim; ++d)
+          square += integral[d] * integral[d];
+        const double scale =
+          square > 0. ? (side == 0 ? 1. : -1.) / std::sqrt(square) : 0.;
+        for (int d = 0; d < dim; ++d)
+          normal[d] = integral[d] * scale;
+        measure = integral[dim];
+      }
 
     private:
+      struct CurvedCell
+      {
+        unsigned int                cell;
+        std::uint8_t                faces; ///< bit f: face f is curved
+        double                      measure;
+        std::array<double, 2 * dim> box;
+        /// Integral of the outward unit normal, and area.
+        std::array<std::array<double, dim + 1>, 6> face_integral;
+      };
+
       /// 2^dim points a cell.
       std::vector<double> vertex_coordinates;
       /// Of every cell among the curved ones, or invalid_index.
       std::vector<unsigned int> number;
-      // of curved cells
-      std::vector<double>       curved_measure, boxes;
-      std::vector<std::uint8_t> curved_faces;
-      /// Integral of the normal and area, dim + 1 numbers for each of six
-      /// faces.
-      std::vector<double> face_integrals;
+      std::vector<CurvedCell>   curved;
     };
   } // namespace internal
 } // namespace Tessella

@@ -15,6 +15,7 @@
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/polytopic_mesh.h>
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -250,6 +251,19 @@ namespace Tessella
      * the larger one on an interface), tabulating anew where the present table
      * is of lower order. Nothing happens on meshes without such cells.
      * Logically const; not thread safe.
+     *
+     * With a mapping of polynomial degree k, a polynomial of degree m in space
+     * is one of degree k m on the reference cell, and the Jacobian determinant
+     * brings dim k - 1 more (per variable on hypercubes; dim (k - 1) in all on
+     * simplices): rules are exact for these products, hence divergence theorem
+     * and polynomials are exact on curved cells, too. Where that would take
+     * more than 60 points a direction in 2-D or 20 in 3-D (on simplices: a
+     * rule of order above 60 or 40), the rule of that size is used; it is
+     * exact up to the highest terms, which the small curvature of cells damps.
+     * Mappings whose degree is not known are treated as of degree 4.
+     *
+     * Cost: one evaluation of the mapping per point; mappings are set up once
+     * per order and cell type, not per cell.
      */
     void
     tabulate(const unsigned int extra_order) const;
@@ -271,6 +285,8 @@ namespace Tessella
       unsigned int cell; ///< active_cell_index
       unsigned int face;
       unsigned int side; ///< side of the facet on which the cell lies
+      unsigned int shift;
+      std::array<unsigned int, 2> polytopes;
     };
 
     void
