@@ -37,6 +37,20 @@ cd "$root" || exit 1
 "$build/convergence_study" --set "Output/Directory=$output" \
   parameter_files/demo.prm || fail "the program failed: see its message above."
 
+say "Order of convergence in L2"
+# On the finest mesh; columns of demo.csv by their names.
+awk -F, '
+  NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
+  { rate[$column["degree"]] = $column["L2_rate"] }
+  END {
+    for (p = 1; p <= 4; ++p) {
+      good = (rate[p] > p + 0.75)
+      printf "  p = %d: %.2f%s\n", p, rate[p], good ? "" : "  NOT p + 1"
+      bad += !good
+    }
+    exit bad > 0
+  }' "$output/demo.csv" || fail "the order is not p + 1 for every degree."
+
 say "Results in $output"
 (cd "$output" && ls -1 *.svg *.txt *.csv *.tex *.vtu 2>/dev/null | sed 's/^/  /')
 echo "Pictures to open in a browser: *.svg; in ParaView: *.vtu."
