@@ -253,13 +253,12 @@ namespace Tessella
         : (dof_data.empty()
              ? 1U
              : std::min(std::max(handler->max_degree(), 1U), 4U));
-    higher_order = higher_order_cells;
-    if (higher_order_cells)
-      {
-        dealii::DataOutBase::VtkFlags flags;
-        flags.write_higher_order_cells = true;
-        this->set_flags(flags);
-      }
+    // deal.II's default, the best compression, takes seconds per million nodes
+    // for a few per cent of the size. The type of the member changed its name.
+    dealii::DataOutBase::VtkFlags flags;
+    flags.write_higher_order_cells = higher_order_cells;
+    flags.compression_level = decltype(flags.compression_level)::best_speed;
+    this->set_flags(flags);
 
     const NodeSet hypercube = hypercube_nodes<dim>(n);
     const NodeSet simplex   = (higher_order_cells && n > 1)

@@ -121,7 +121,7 @@ namespace Tessella
                                rgb(0xb5dea0),
                                rgb(0x66c0a3),
                                rgb(0x3f95b0),
-                               rgb(0x445f96)};
+                               rgb(0x5b7db8)};
       const double t =
         highest > lowest ? 4. * (p - lowest) / (highest - lowest) : 1.;
       const int i = std::min(static_cast<int>(t), 3);
@@ -625,10 +625,9 @@ namespace Tessella
           const double      shade = std::max(0., facet.normal * light);
           const Color       color = colors[facet.polytope].mix(
             shade > .75 ? rgb(0xffffff) : rgb(0x26323f),
-            shade > .75 ? .8 * (shade - .75) : .5 * (.75 - shade));
+            shade > .75 ? .8 * (shade - .75) : .42 * (.75 - shade));
           out << "<path class=\"facet\" fill=\"" << color.text()
-              << "\" stroke=\"" << color.text()
-              << "\" stroke-width=\"0.6\" d=\"";
+              << "\" stroke=\"" << color.text() << "\" stroke-width=\"1\" d=\"";
           for (unsigned int v = 0; v < facet.n; ++v)
             {
               const Vector3 x = coordinates(facet.points[v]);
@@ -865,6 +864,154 @@ namespace Tessella
           << "\" stroke=\"#ffffff\" stroke-width=\"1.2\"/>\n";
     }
 
+    /**
+     * Finds places for slope triangles next to their curves: at one of the last
+     * segments, below or above, such that no other curve runs through them and
+     * they do not overlap each other; smaller ones where there is little room,
+     * none where there is no room at all.
+     */
+    class SlopePlacement
+    {
+    public:
+      using Points = std::vector<std::pair<double, double>>;
+
+      /// Corners in pixels from the lower left corner of the frame, y upward;
+      /// the last one has the right angle.
+      struct Triangle
+      {
+        double x[3], y[3];
+      };
+
+      SlopePlacement(const Axis                &x_axis,
+                     const Axis                &y_axis,
+                     const std::vector<Points> &points,
+                     const double               width,
+                     const double               height)
+        : decade_x(width / (x_axis.high - x_axis.low))
+        , decade_y(height / (y_axis.high - y_axis.low))
+        , width(width)
+        , height(height)
+      {
+        for (const Points &p : points)
+          {
+            curves.emplace_back();
+            for (const auto &q : p)
+              curves.back().emplace_back(width * x_axis.transform(q.first),
+                                         height * y_axis.transform(q.second));
+          }
+      }
+
+      bool
+      place(const std::size_t c, const double slope, Triangle &result)
+      {
+        const Points &curve = curves[c];
+        const double  rise  = slope * decade_y / decade_x;
+        for (const double half : {30., 23., 17.})
+          for (unsigned int back = 0; back < 3; ++back)
+            for (const bool below : {true, false})
+              {
+                if (curve.size() < back + 2)
+                  continue;
+                const auto &p   = curve[curve.size() - 2 - back],
+                           &q   = curve[curve.size() - 1 - back];
+                const double dx = q.first - p.first;
+                const double h  = std::min(half, .4 * std::abs(dx));
+                if (h < 8. || 2. * h * std::abs(rise) > .45 * height)
+                  continue;
+                const double x_m = .5 * (p.first + q.first);
+                // the side of the triangle parallel to the curve keeps clear of
+                // both end points of that piece of curve
+                const double tilt =
+                  h * std::abs((q.second - p.second) / dx - rise);
+                const double y_m =
+                  .5 * (p.second + q.second) + (below ? -1. : 1.) * (9. + tilt);
+                Triangle t;
+                t.x[0] = x_m - h;
+                t.x[1] = x_m + h;
+                t.y[0] = y_m - h * rise;
+                t.y[1] = y_m + h * rise;
+                // below the curve the right angle is at the lower right of a
+                // rising line; above it at the upper left
+                t.x[2] = ((rise > 0.) == below) ? t.x[1] : t.x[0];
+                t.y[2] =
+                  below ? std::min(t.y[0], t.y[1]) : std::max(t.y[0], t.y[1]);
+                if (free(t))
+                  {
+                    taken.push_back(box(t));
+                    result = t;
+                    return true;
+                  }
+              }
+        return false;
+      }
+
+    private:
+      struct Box
+      {
+        double x0, x1, y0, y1;
+      };
+
+      /// Box with room for the label.
+      static Box
+      box(const Triangle &t)
+      {
+        const bool right = t.x[2] > .5 * (t.x[0] + t.x[1]);
+        return {t.x[0] - (right ? 2. : 16.),
+                t.x[1] + (right ? 16. : 2.),
+                std::min(t.y[0], t.y[1]) - 3.,
+                std::max(t.y[0], t.y[1]) + 3.};
+      }
+
+      bool
+      free(const Triangle &t) const
+      {
+        const Box b = box(t);
+        if (b.x0 < 2. || b.x1 > width - 2. || b.y0 < 2. || b.y1 > height - 2.)
+          return false;
+        for (const Box &o : taken)
+          if (b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1)
+            return false;
+        // No curve may come near the triangle or its label, a point in steps of
+        // two pixels at a time.
+        const bool right = t.x[2] > .5 * (t.x[0] + t.x[1]);
+        for (const Points &curve : curves)
+          for (std::size_t i = 0; i + 1 < curve.size(); ++i)
+            {
+              const auto  &p = curve[i], &q = curve[i + 1];
+              const double length =
+                std::hypot(q.first - p.first, q.second - p.second);
+              const unsigned int n = 1 + static_cast<unsigned int>(.5 * length);
+              for (unsigned int k = 0; k <= n; ++k)
+                {
+                  const double s = double(k) / n;
+                  const double x = p.first + s * (q.first - p.first),
+                               y = p.second + s * (q.second - p.second);
+                  if (x < b.x0 || x > b.x1)
+                    continue;
+                  // the triangle at this x, between its slanted and its
+                  // horizontal side; the label beside the vertical one
+                  const double z =
+                    std::min(std::max((x - t.x[0]) / (t.x[1] - t.x[0]), 0.),
+                             1.);
+                  double y_a = t.y[0] + z * (t.y[1] - t.y[0]), y_b = t.y[2];
+                  if (right ? x > t.x[1] : x < t.x[0])
+                    {
+                      y_a = .5 * (t.y[0] + t.y[1]) - 6.;
+                      y_b = y_a + 12.;
+                    }
+                  if (y > std::min(y_a, y_b) - 4. &&
+                      y < std::max(y_a, y_b) + 4.)
+                    return false;
+                }
+            }
+        return true;
+      }
+
+      const double        decade_x, decade_y, width, height;
+      std::vector<Points> curves;
+      std::vector<Box>    taken;
+    };
+
     /// Width of a text in the fonts asked for, roughly.
     double
     text_width(const std::string &s, const double size)
@@ -1041,57 +1188,37 @@ namespace Tessella
                (dash[c].empty() ? "" : " stroke-dasharray=\"" + dash[c] + "\"");
       };
 
-      // Slope triangles first, so that curves lie above them. Each is below the
-      // last but one and last points of its curve, or above where a neighbour
-      // is too close.
+      // Slope triangles first, so that curves lie above them.
       out << "<g id=\"slopes\">\n";
       if (flags.logarithmic_x && flags.logarithmic_y)
-        for (std::size_t c = 0; c < curves.size(); ++c)
-          if (curves[c].slope != 0. && points[c].size() >= 2)
+        {
+          SlopePlacement placement(x_axis, y_axis, points, plot_w, plot_h);
+          for (std::size_t c = 0; c < curves.size(); ++c)
             {
-              const auto &p = points[c][points[c].size() - 2],
-                         &q = points[c].back();
-              // from one third to two thirds of the segment
-              const double lx0 = std::log10(p.first), lx1 = std::log10(q.first);
-              if (std::abs(lx1 - lx0) < 1e-6)
+              const double             slope = curves[c].slope;
+              SlopePlacement::Triangle t;
+              if (slope == 0. || !std::isfinite(slope) ||
+                  !placement.place(c, slope, t))
                 continue;
-              const double middle = .5 * (lx0 + lx1);
-              double       half   = std::min(.3 * std::abs(lx1 - lx0),
-                                     .07 * (x_axis.high - x_axis.low));
-              const double height = 2. * half * std::abs(curves[c].slope);
-              if (height > .4 * (y_axis.high - y_axis.low))
-                half *= .4 * (y_axis.high - y_axis.low) / height;
-              const double t = (middle - lx0) / (lx1 - lx0);
-              const double ly =
-                std::log10(p.second) +
-                t * (std::log10(q.second) - std::log10(p.second));
-              // Room to the next curve below at the middle, to place the
-              // triangle under the curve without touching others.
-              const double gap = 10. / plot_h * (y_axis.high - y_axis.low);
-              const double x_a = middle - half, x_b = middle + half;
-              const double y_mid    = ly - gap;
-              const double y_a      = y_mid - half * curves[c].slope,
-                           y_b      = y_mid + half * curves[c].slope;
-              const double y_low    = std::min(y_a, y_b);
-              const double corner_x = curves[c].slope > 0. ? x_b : x_a;
-              auto X = [&](const double v) { return px(x_axis.position(v)); };
-              auto Y = [&](const double v) { return py(y_axis.position(v)); };
-              if (y_low < y_axis.low)
-                continue;
-              out << "<polygon class=\"slope\" points=\"" << number(X(x_a))
-                  << ',' << number(Y(y_a)) << ' ' << number(X(x_b)) << ','
-                  << number(Y(y_b)) << ' ' << number(X(corner_x)) << ','
-                  << number(Y(y_low)) << "\" fill=\"" << color[c]
+              auto X = [&](const double v) { return left + v; };
+              auto Y = [&](const double v) { return top + plot_h - v; };
+              out << "<polygon class=\"slope\" points=\"" << number(X(t.x[0]))
+                  << ',' << number(Y(t.y[0])) << ' ' << number(X(t.x[1])) << ','
+                  << number(Y(t.y[1])) << ' ' << number(X(t.x[2])) << ','
+                  << number(Y(t.y[2])) << "\" fill=\"" << color[c]
                   << "\" fill-opacity=\"0.12\" stroke=\"" << color[c]
                   << "\" stroke-opacity=\"0.75\" stroke-width=\"1\"/>\n";
+              // beside the vertical leg
+              const bool label_right = t.x[2] > .5 * (t.x[0] + t.x[1]);
               text(out,
-                   X(corner_x) + (curves[c].slope > 0. ? 5. : -5.),
-                   .5 * (Y(y_a) + Y(y_b)) + 5.,
+                   X(t.x[2]) + (label_right ? 5. : -5.),
+                   .5 * (Y(t.y[0]) + Y(t.y[1])) + 5.,
                    13.5,
-                   curves[c].slope > 0. ? "start" : "end",
-                   escape(Axis::plain(std::abs(curves[c].slope))),
+                   label_right ? "start" : "end",
+                   escape(Axis::plain(std::abs(slope))),
                    "fill=\"" + color[c] + "\"");
             }
+        }
       out << "</g>\n<g id=\"curves\">\n";
       for (std::size_t c = 0; c < curves.size(); ++c)
         {

@@ -84,7 +84,8 @@ namespace Tessella
      * With @p higher_order_cells a hypercube is one Lagrange cell of degree
      * n_subdivisions, and a simplex one quadratic cell if n_subdivisions > 1
      * (the format knows no higher ones); ParaView draws these curved. Only the
-     * VTK formats have them.
+     * VTK formats have them. Sets the VtkFlags of this object to that and to
+     * fast compression; set_flags() afterwards changes them.
      */
     void
     build_patches(const unsigned int n_subdivisions     = 0,
@@ -122,7 +123,6 @@ namespace Tessella
     std::vector<std::vector<double>>                  polytope_data;
     std::vector<std::string>                          polytope_data_names;
     std::vector<dealii::DataOutBase::Patch<dim, dim>> patches;
-    bool                                              higher_order = false;
   };
 
   /// How write_polytopes_vtu() writes.
