@@ -200,8 +200,10 @@ namespace Tessella
                   triangulation.n_active_cells() > 0,
                 ExcUserInput("The triangulation has no cells: create or read "
                              "the mesh before the AgglomerationHandler."));
-    AssertThrow(dealii::Utilities::MPI::n_mpi_processes(
-                  Compatibility::get_communicator(triangulation)) == 1,
+    // (A serial program need not have initialised MPI.)
+    AssertThrow(!dealii::Utilities::MPI::job_supports_mpi() ||
+                  dealii::Utilities::MPI::n_mpi_processes(
+                    Compatibility::get_communicator(triangulation)) == 1,
                 ExcUserInput(
                   "AgglomerationHandler works on one process only: run the "
                   "program without mpirun, or give the triangulation the "
