@@ -66,6 +66,19 @@ namespace Tessella
 
 
 
+      // Sets n entries, and what follows up to a multiple of the padding, which
+      // the buffers have room for: fixed lengths make fast code.
+      template <typename Number>
+      inline void
+      fill_padded(Number *p, const unsigned int n, const Number value)
+      {
+        for (unsigned int q = 0; q < n; q += HostKernels::padding)
+          for (unsigned int l = 0; l < HostKernels::padding; ++l)
+            p[q + l] = value;
+      }
+
+
+
       // Whether the four vertices of a quadrilateral in 3-D span an affine one.
       inline bool
       is_parallelogram(const double *v)
@@ -95,6 +108,7 @@ namespace Tessella
                           const HostRules<dim>             &rules,
                           const HostKernels::Kernels<dim>  &kernels,
                           const std::vector<unsigned char> &exponents,
+                          const bool                        tensor_product,
                           const bool                        matrix,
                           const bool                        rhs);
 
@@ -142,7 +156,8 @@ namespace Tessella
           return {mesh.degree[k],
                   mesh.n_basis[k],
                   exponents.data(),
-                  &mesh.box[2 * dim * k]};
+                  &mesh.box[2 * dim * k],
+                  tensor_product};
         }
 
         // Points of a slice such that basis and trial rows stay in the cache.
@@ -161,6 +176,7 @@ namespace Tessella
         const HostRules<dim>             &rules;
         const HostKernels::Kernels<dim>  &kernels;
         const std::vector<unsigned char> &exponents;
+        const bool                        tensor_product;
         const bool                        want_matrix, want_rhs;
         const VolumeStructure             volume_structure;
         const FacetStructure              facet_structure;
@@ -179,7 +195,7 @@ namespace Tessella
         std::vector<unsigned int> subcells, materials, neighbor_subcells,
           neighbor_materials;
         std::vector<Segment> segments;
-        bool                 shifted = false;
+        const bool           periodic; // some interface has a shift
         // neighbours whose off-diagonal block has been written to
         unsigned int current_block_column = invalid_index;
         bool         diagonal_touched     = false;
@@ -196,6 +212,7 @@ namespace Tessella
         const HostRules<dim>             &rules,
         const HostKernels::Kernels<dim>  &kernels,
         const std::vector<unsigned char> &exponents,
+        const bool                        tensor_product,
         const bool                        matrix,
         const bool                        rhs)
         : mesh(mesh)
@@ -205,12 +222,14 @@ namespace Tessella
         , rules(rules)
         , kernels(kernels)
         , exponents(exponents)
+        , tensor_product(tensor_product)
         , want_matrix(matrix)
         , want_rhs(rhs)
         , volume_structure(form.volume_structure())
         , facet_structure(form.facet_structure())
         , volume_points(buffer_capacity(rules))
         , facet_capacity(buffer_capacity(rules))
+        , periodic(mesh.shift.size() > dim)
       {
         unsigned int n_functions = 0;
         for (const unsigned int n : mesh.n_basis)
@@ -287,7 +306,7 @@ namespace Tessella
           }
 
         // ---- facets
-        const unsigned int m = facet_capacity;
+        const unsigned int m = facet_capacity + HostKernels::padding;
         facet_memory.resize((3 * dim + 2 + 4 * dim + 3 + dim) * m);
         p                 = facet_memory.data();
         const auto next_m = [&p, m](const bool wanted) {
@@ -534,9 +553,9 @@ namespace Tessella
                                       target,
                                       w + begin);
                 for (unsigned int d = 0; d < dim; ++d)
-                  std::fill(target_normal[d],
-                            target_normal[d] + n,
-                            mesh.facet_normal[facet * dim + d]);
+                  fill_padded(target_normal[d],
+                              n,
+                              mesh.facet_normal[facet * dim + d]);
               }
           }
 
@@ -545,29 +564,26 @@ namespace Tessella
           for (unsigned int d = 0; d < dim; ++d)
             for (unsigned int q = 0; q < n; ++q)
               target_normal[d][q] = -target_normal[d][q];
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int q = 0; q < n; ++q)
-            {
-              const double here        = target[d][q];
-              target[d][q]             = side == 0 ? here : here + shift[d];
-              neighbor_x[d][begin + q] = side == 0 ? here + shift[d] : here;
-            }
-        std::fill(point_sigma + begin, point_sigma + begin + n, sigma[facet]);
+        if (periodic)
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int q = 0; q < n; ++q)
+              {
+                const double here        = target[d][q];
+                target[d][q]             = side == 0 ? here : here + shift[d];
+                neighbor_x[d][begin + q] = side == 0 ? here + shift[d] : here;
+              }
+        fill_padded(point_sigma + begin, n, sigma[facet]);
 
         const unsigned int own   = mesh.facet_subcell[2 * facet + side],
                            other = mesh.facet_subcell[2 * facet + 1 - side];
-        std::fill(subcells.begin() + begin, subcells.begin() + begin + n, own);
-        std::fill(materials.begin() + begin,
-                  materials.begin() + begin + n,
-                  mesh.subcell_material[own]);
+        fill_padded(subcells.data() + begin, n, own);
+        fill_padded(materials.data() + begin, n, mesh.subcell_material[own]);
         if (other != invalid_index)
           {
-            std::fill(neighbor_subcells.begin() + begin,
-                      neighbor_subcells.begin() + begin + n,
-                      other);
-            std::fill(neighbor_materials.begin() + begin,
-                      neighbor_materials.begin() + begin + n,
-                      mesh.subcell_material[other]);
+            fill_padded(neighbor_subcells.data() + begin, n, other);
+            fill_padded(neighbor_materials.data() + begin,
+                        n,
+                        mesh.subcell_material[other]);
           }
         n_facet_points += n;
         return finished;
@@ -587,9 +603,10 @@ namespace Tessella
             const unsigned int q = n_facet_points++;
             for (unsigned int d = 0; d < dim; ++d)
               {
-                x[d][q]          = x[d][last];
-                neighbor_x[d][q] = neighbor_x[d][last];
-                normal[d][q]     = normal[d][last];
+                x[d][q] = x[d][last];
+                if (periodic)
+                  neighbor_x[d][q] = neighbor_x[d][last];
+                normal[d][q] = normal[d][last];
               }
             w[q]                  = 0.;
             point_sigma[q]        = point_sigma[last];
@@ -620,7 +637,7 @@ namespace Tessella
             {
               batch.x[d] = x[d] + begin;
               batch.neighbor_x[d] =
-                shifted ? neighbor_x[d] + begin : batch.x[d];
+                periodic ? neighbor_x[d] + begin : batch.x[d];
               batch.normal[d] = normal[d] + begin;
               for (unsigned int side = 0; side < 2; ++side)
                 {
@@ -787,7 +804,7 @@ namespace Tessella
                 const unsigned int r       = end - begin;
                 const double      *here[dim], *there[dim];
                 for (unsigned int d = 0; d < dim; ++d)
-                  there[d] = neighbor_x[d] + begin;
+                  there[d] = (periodic ? neighbor_x[d] : x[d]) + begin;
 
                 if (segment.neighbor != invalid_index && want_matrix)
                   {
@@ -856,7 +873,6 @@ namespace Tessella
           }
         segments.clear();
         n_facet_points = 0;
-        shifted        = false;
       }
 
 
@@ -891,7 +907,6 @@ namespace Tessella
             const auto open_segment = [&]() {
               segments.push_back(
                 {neighbor, boundary_id, n_facet_points, n_facet_points});
-              shifted = shifted || shift_index != 0;
             };
             open_segment();
             for (unsigned int f = mesh.facet_offset[interface];
@@ -1071,6 +1086,7 @@ namespace Tessella
                                                        rules,
                                                        kernels,
                                                        exponents,
+                                                       tensor_product_space,
                                                        matrix,
                                                        target.rhs != nullptr);
                       std::vector<double>    buffer;

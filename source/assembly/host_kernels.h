@@ -40,6 +40,7 @@ namespace Tessella
         unsigned int         n_functions;
         const unsigned char *exponents;
         const double        *box;
+        bool                 tensor_product;
       };
 
       /// Coefficients of a volume block at the points; null: absent.

@@ -209,6 +209,122 @@ namespace Tessella
 
 
 
+        // Exponents of the functions of total degree at most `degree`, in the
+        // order of Legendre, known to the compiler.
+        template <int dim, unsigned int degree>
+        struct FixedExponents
+        {
+          static constexpr unsigned int n =
+            Legendre::n_functions(dim, degree, false);
+          unsigned char e[n][3] = {};
+
+          constexpr FixedExponents()
+          {
+            unsigned int i = 0;
+            for (unsigned int grade = 0; grade <= degree; ++grade)
+              for (unsigned int a = grade + 1; a-- > 0;)
+                for (unsigned int b = grade - a + 1; b-- > 0;)
+                  if (dim == 3 || a + b == grade)
+                    {
+                      e[i][0] = a;
+                      e[i][1] = b;
+                      e[i][2] = grade - a - b;
+                      ++i;
+                    }
+          }
+        };
+
+        // One-dimensional functions on the box, values and derivatives.
+        template <int dim>
+        struct Box
+        {
+          explicit Box(const double *box)
+          {
+            for (int d = 0; d < dim; ++d)
+              {
+                const double lower = box[d], upper = box[dim + d];
+                center[d]           = 0.5 * (lower + upper);
+                scale[d]            = 2. / (upper - lower);
+                value_scale[d]      = __builtin_sqrt(1. / (upper - lower));
+                derivative_scale[d] = value_scale[d] * scale[d];
+              }
+          }
+
+          inline void
+          evaluate(const unsigned int degree,
+                   const int          d,
+                   const Vector       x,
+                   Vector            *v,
+                   Vector            *g) const
+          {
+            Legendre::evaluate<Vector>(degree,
+                                       (x - center[d]) * scale[d],
+                                       v,
+                                       g);
+            for (unsigned int k = 0; k <= degree; ++k)
+              {
+                v[k] *= value_scale[d];
+                g[k] *= derivative_scale[d];
+              }
+          }
+
+          double center[dim], scale[dim], value_scale[dim],
+            derivative_scale[dim];
+        };
+
+        // One function from its one-dimensional factors.
+        template <int dim, int size>
+        inline void
+        write_function(const Vector (&v)[dim][size],
+                       const Vector (&g)[dim][size],
+                       const unsigned char *e,
+                       double              *o,
+                       const unsigned int   row_stride)
+        {
+          const Vector a = v[0][e[0]], b = v[1][e[1]];
+          if (dim == 2)
+            {
+              store(o, a * b);
+              store(o + row_stride, g[0][e[0]] * b);
+              store(o + 2 * row_stride, a * g[1][e[1]]);
+            }
+          else
+            {
+              const Vector c  = v[dim - 1][e[dim - 1]];
+              const Vector ab = a * b;
+              store(o, ab * c);
+              store(o + row_stride, g[0][e[0]] * (b * c));
+              store(o + 2 * row_stride, g[1][e[1]] * (a * c));
+              store(o + 3 * row_stride, ab * g[dim - 1][e[dim - 1]]);
+            }
+        }
+
+        template <int dim, unsigned int degree>
+        void
+        evaluate_basis_fixed(const Space         &space,
+                             const double *const *x,
+                             const unsigned int   n,
+                             double              *out,
+                             const unsigned int   function_stride,
+                             const unsigned int   row_stride)
+        {
+          constexpr FixedExponents<dim, degree> exponents;
+          const Box<dim>                        box(space.box);
+          for (unsigned int q = 0; q < n; q += lanes)
+            {
+              Vector v[dim][degree + 1], g[dim][degree + 1];
+              for (int d = 0; d < dim; ++d)
+                box.evaluate(degree, d, load(x[d] + q), v[d], g[d]);
+              double *o = out + q;
+#pragma GCC unroll 64
+              for (unsigned int i = 0; i < exponents.n; ++i)
+                {
+                  write_function<dim>(v, g, exponents.e[i], o, row_stride);
+                  o += function_stride;
+                }
+            }
+        }
+
         template <int dim>
         void
         evaluate_basis(const Space         &space,
@@ -218,52 +334,37 @@ namespace Tessella
                        const unsigned int   function_stride,
                        const unsigned int   row_stride)
         {
-          double center[dim], scale[dim], value_scale[dim];
-          for (int d = 0; d < dim; ++d)
-            {
-              const double lower = space.box[d], upper = space.box[dim + d];
-              center[d]      = 0.5 * (lower + upper);
-              scale[d]       = 2. / (upper - lower);
-              value_scale[d] = __builtin_sqrt(1. / (upper - lower));
-            }
+          if (!space.tensor_product)
+            switch (space.degree)
+              {
+                case 1:
+                  return evaluate_basis_fixed<dim, 1>(
+                    space, x, n, out, function_stride, row_stride);
+                case 2:
+                  return evaluate_basis_fixed<dim, 2>(
+                    space, x, n, out, function_stride, row_stride);
+                case 3:
+                  return evaluate_basis_fixed<dim, 3>(
+                    space, x, n, out, function_stride, row_stride);
+                case 4:
+                  return evaluate_basis_fixed<dim, 4>(
+                    space, x, n, out, function_stride, row_stride);
+                default:
+                  break;
+              }
 
-          const unsigned int degree = space.degree;
+          const Box<dim> box(space.box);
           for (unsigned int q = 0; q < n; q += lanes)
             {
               Vector v[dim][Legendre::max_degree + 1],
                 g[dim][Legendre::max_degree + 1];
               for (int d = 0; d < dim; ++d)
-                {
-                  const Vector xi = (load(x[d] + q) - center[d]) * scale[d];
-                  Legendre::evaluate<Vector>(degree, xi, v[d], g[d]);
-                  const double s = value_scale[d], t = s * scale[d];
-                  for (unsigned int k = 0; k <= degree; ++k)
-                    {
-                      v[d][k] *= s;
-                      g[d][k] *= t;
-                    }
-                }
+                box.evaluate(space.degree, d, load(x[d] + q), v[d], g[d]);
               double              *o = out + q;
               const unsigned char *e = space.exponents;
               for (unsigned int i = 0; i < space.n_functions;
                    ++i, e += dim, o += function_stride)
-                if (dim == 2)
-                  {
-                    const Vector a = v[0][e[0]], b = v[1][e[1]];
-                    store(o, a * b);
-                    store(o + row_stride, g[0][e[0]] * b);
-                    store(o + 2 * row_stride, a * g[1][e[1]]);
-                  }
-                else
-                  {
-                    const Vector a = v[0][e[0]], b = v[1][e[1]],
-                                 c  = v[dim - 1][e[dim - 1]];
-                    const Vector ab = a * b;
-                    store(o, ab * c);
-                    store(o + row_stride, g[0][e[0]] * (b * c));
-                    store(o + 2 * row_stride, g[1][e[1]] * (a * c));
-                    store(o + 3 * row_stride, ab * g[dim - 1][e[dim - 1]]);
-                  }
+                write_function<dim>(v, g, e, o, row_stride);
             }
         }
 

@@ -94,6 +94,40 @@ namespace Tessella
                                                   4.5825756949558400066};
         return table[n];
       }
+
+      // (2 n + 1) / (n + 1) and n / (n + 1) of the recurrence: divisions are
+      // slow, and known beforehand.
+      TESSELLA_HOST_DEVICE static constexpr double
+      forward(const unsigned int n)
+      {
+        constexpr double table[max_degree] = {1.,
+                                              3. / 2.,
+                                              5. / 3.,
+                                              7. / 4.,
+                                              9. / 5.,
+                                              11. / 6.,
+                                              13. / 7.,
+                                              15. / 8.,
+                                              17. / 9.,
+                                              19. / 10.};
+        return table[n];
+      }
+
+      TESSELLA_HOST_DEVICE static constexpr double
+      backward(const unsigned int n)
+      {
+        constexpr double table[max_degree] = {0.,
+                                              1. / 2.,
+                                              2. / 3.,
+                                              3. / 4.,
+                                              4. / 5.,
+                                              5. / 6.,
+                                              6. / 7.,
+                                              7. / 8.,
+                                              8. / 9.,
+                                              9. / 10.};
+        return table[n];
+      }
     } // namespace internal
 
     template <typename Number>
@@ -107,8 +141,8 @@ namespace Tessella
       values[1] = current * internal::scale(1);
       for (unsigned int n = 1; n < degree; ++n)
         {
-          const Number next = (xi * current) * ((2. * n + 1.) / (n + 1.)) -
-                              previous * (n / (n + 1.));
+          const Number next = (xi * current) * internal::forward(n) -
+                              previous * internal::backward(n);
           previous      = current;
           current       = next;
           values[n + 1] = current * internal::scale(n + 1);
@@ -133,8 +167,8 @@ namespace Tessella
       derivatives[1] = d_current * internal::scale(1);
       for (unsigned int n = 1; n < degree; ++n)
         {
-          const Number next = (xi * current) * ((2. * n + 1.) / (n + 1.)) -
-                              previous * (n / (n + 1.));
+          const Number next = (xi * current) * internal::forward(n) -
+                              previous * internal::backward(n);
           const Number d_next = d_previous + current * (2. * n + 1.);
           previous            = current;
           current             = next;
