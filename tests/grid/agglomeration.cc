@@ -189,9 +189,15 @@ check_strategies(const std::string        &name,
   };
 
   run("none", Agglomeration::none<dim>(), n_cells, 1, 1);
-  for (const unsigned int n : {1u, 2u, 7u, n_cells / 10, n_cells - 3, n_cells})
+  const std::pair<std::string, unsigned int> cases[] = {
+    {"one polytope", 1},
+    {"two", 2},
+    {"seven", 7},
+    {"a tenth of the cells", n_cells / 10},
+    {"all cells but three", n_cells - 3},
+    {"all cells", n_cells}};
+  for (const auto &[s, n] : cases)
     {
-      const std::string  s     = std::to_string(n);
       const unsigned int floor = n_cells / n, ceil = (n_cells + n - 1) / n;
       run("METIS, " + s,
           Agglomeration::metis<dim>(n),
@@ -492,8 +498,7 @@ main(int argc, char **argv)
     check_strategies("quadrilaterals, graded", triangulation);
   }
   {
-    Triangulation<2> triangulation(
-      Triangulation<2>::limit_level_difference_at_vertices);
+    Triangulation<2> triangulation;
     anisotropic_mesh(triangulation);
     check_strategies("rectangles", triangulation);
   }

@@ -55,12 +55,12 @@ namespace Tessella
      * integers are scaled down.) Parts that METIS leaves empty are filled by
      * halving the largest ones.
      *
-     * Recursive bisection is used for any number of parts: for polytopes of
-     * about ten cells it takes a seventh of the time of METIS's direct k-way
-     * scheme, cuts a third fewer faces and leaves about 0.2 % (2-D) and 2 %
-     * (3-D) of the polytopes not connected through faces, where the k-way
-     * scheme leaves 40 % and more. repair() removes the rest. Sizes differ
-     * by up to about a third from their mean.
+     * Recursive bisection is used for any number of parts. For polytopes of
+     * about ten cells METIS's direct k-way scheme takes three to seven times as
+     * long, cuts a quarter to a third more faces and leaves 40 % and more of
+     * the polytopes not connected through faces; recursive bisection leaves
+     * about 0.2 % (2-D), 2 % (hexahedra) and 7 % (tetrahedra), which repair()
+     * removes. Sizes are mostly within a third of their mean.
      *
      * Cost: n log(n_polytopes), about 5 microseconds a cell. METIS draws its
      * random numbers from the C library's rand(), which it seeds anew in every
@@ -177,7 +177,7 @@ namespace Tessella
      * split into the parts that are connected through faces, then polytopes
      * with fewer than min_cells cells are merged, the smallest first, each
      * into the neighbour with which it shares the largest face area (the one
-     * with the lowest first cell if several do), until none is left that has a
+     * with the lowest id if several do), until none is left that has a
      * neighbour. The number of polytopes may grow or shrink. With
      * split_disconnected, all polytopes of the result are connected.
      *
