@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <deal.II/base/qprojector.h>
 #include <deal.II/base/quadrature.h>
 
 #include <deal.II/fe/fe_update_flags.h>
@@ -524,17 +523,17 @@ namespace Tessella
     Tensor<1, dim>     normal;
     normal[direction] = face_no % 2 == 0 ? -1. : 1.;
 
-    if (output.quadrature_points.size() > 0)
+    // The face's coordinates are the directions that follow the normal one,
+    // cyclically.
+    for (unsigned int q = 0; q < output.quadrature_points.size(); ++q)
       {
-        std::vector<Point<dim>> points(rule.size());
-        QProjector<dim>::project_to_face(ReferenceCells::get_hypercube<dim>(),
-                                         rule,
-                                         face_no,
-                                         points);
-        for (unsigned int q = 0; q < points.size(); ++q)
-          for (unsigned int d = 0; d < dim; ++d)
-            output.quadrature_points[q][d] =
-              corners[d] + data.extents[d] * points[q][d];
+        Point<dim> &x = output.quadrature_points[q];
+        x[direction]  = corners[face_no % 2 == 0 ? direction : dim + direction];
+        for (unsigned int e = 0; e + 1 < dim; ++e)
+          {
+            const unsigned int d = (direction + 1 + e) % dim;
+            x[d] = corners[d] + data.extents[d] * rule.point(q)[e];
+          }
       }
     for (unsigned int q = 0; q < output.JxW_values.size(); ++q)
       output.JxW_values[q] = area * rule.weight(q);

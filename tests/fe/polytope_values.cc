@@ -345,6 +345,40 @@ fe_values(const AgglomerationHandler<dim> &handler)
   check_below("FEValues: orthonormal on the box", orthonormality, 1e-12);
   check_below("FEValues: same as PolytopeValues", difference, 1e-10);
   check_below("mapping and its inverse", round_trip, 1e-13);
+
+  // FEFaceValues on the faces of the box; numbers differ by direction, so that
+  // a wrong order of the coordinates shows.
+  const auto cell =
+    typename Triangulation<dim>::cell_iterator(handler.active_cell(0));
+  if (!cell->reference_cell().is_hyper_cube())
+    return;
+  FEFaceValues<dim> face_values(mapping,
+                                fe,
+                                QGauss<dim - 1>(3),
+                                update_values | update_gradients |
+                                  update_quadrature_points | update_JxW_values |
+                                  update_normal_vectors);
+  const double      scale      = 1. / std::sqrt(mapping.box_volume(cell));
+  double            face_error = 0.;
+  Tensor<1, dim>    sum_of_normals;
+  for (unsigned int f = 0; f < 2 * dim; ++f)
+    {
+      face_values.reinit(cell, f);
+      for (const unsigned int q : face_values.quadrature_point_indices())
+        {
+          const Point<dim> xi = mapping.transform_real_to_unit_cell(
+            cell, face_values.quadrature_point(q));
+          face_error = larger(face_error, xi[f / 2] - f % 2);
+          sum_of_normals += face_values.JxW(q) * face_values.normal_vector(q);
+          for (unsigned int i = 0; i < fe.n_dofs_per_cell(); ++i)
+            face_error = larger(face_error,
+                                face_values.shape_value(i, q) -
+                                  scale * fe.shape_value(i, xi));
+        }
+    }
+  check_below("FEFaceValues on the box",
+              larger(face_error, sum_of_normals.norm()),
+              1e-11);
 }
 
 template <int dim>

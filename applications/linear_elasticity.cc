@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How is a form written that the fast assembly does not know? With
+// PolytopeValues and PolytopeInterfaceValues, as one writes it in deal.II with
+// FEValues and FEInterfaceValues. The example is linear elasticity,
+//
+//   -div sigma(u) = f,   sigma(u) = 2 mu eps(u) + lambda div(u) I,
+//
+// by the symmetric interior penalty method on polytopes: find u such that for
+// all v
+//
+//   sum_K int_K sigma(u) : eps(v)
+//   - sum_F int_F {sigma(u)} n . [v] + {sigma(v)} n . [u] - gamma [u] . [v]
+//     = sum_K int_K f . v + sum_{F Neumann} int_F t . v
+//       - sum_{F Dirichlet} int_F sigma(v) n . g - gamma g . v,
+//
+// where F on the left runs through the facets between polytopes and on the
+// Dirichlet boundary. The penalty is gamma = C (2 mu + lambda) times the
+// geometric factor (like p^2 / h) that the library computes for polytopes. An
+// exact displacement is given, from which f, g and t follow.
+
+#include <deal.II/base/convergence_table.h>
+#include <deal.II/base/symmetric_tensor.h>
+
+#include <deal.II/fe/fe_system.h>
+#include <deal.II/lac/affine_constraints.h>
+#include <deal.II/lac/dynamic_sparsity_pattern.h>
+#include <deal.II/lac/full_matrix.h>
+#include <deal.II/lac/solver_cg.h>
+#include <deal.II/lac/trilinos_precondition.h>
+#include <deal.II/lac/trilinos_solver.h>
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/trilinos_vector.h>
+
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/fe/polytope_interface_values.h>
+#include <tessella/fe/polytope_values.h>
+#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/penalty.h>
+#include <tessella/numerics/data_out.h>
+
+#include <Amesos.h>
+#include <Teuchos_ParameterList.hpp>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <ml_MultiLevelPreconditioner.h>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/agglomeration_input.h"
+#include "common/expression.h"
+#include "common/mesh_input.h"
+#include "common/program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    const ProgramInfo info = {
+      "linear_elasticity",
+      "linear elasticity by the interior penalty dG method on polytopes",
+      "Solves -div(2 mu eps(u) + lambda div(u) I) = f, with an exact "
+      "displacement\n"
+      "given in the parameter file, for a sequence of meshes and a list of\n"
+      "polynomial degrees, and prints the errors of u in L2 and of its gradient\n"
+      "(broken H1) with their rates, with respect to unknowns^(-1/dim). It "
+      "shows\n"
+      "how forms are written that the fast assembly does not know.\n\n"
+      "It writes to the folder Output/Directory\n"
+      "  NAME.txt                          the tables\n"
+      "  NAME-LEVEL-pDEGREE-solution.vtu   the displacement on the last mesh\n"
+      "NAME is the name of the parameter file. Mistakes in the input end in one\n"
+      "sentence and a non-zero exit status.\n"};
+
+    struct Parameters
+    {
+      MeshInput                    mesh;
+      AgglomerationInput           agglomeration;
+      double                       mu = 1., lambda = 1.;
+      std::string                  displacement;
+      std::set<types::boundary_id> neumann_ids;
+      std::vector<unsigned int>    degrees;
+      double                       penalty_constant = 2.;
+      unsigned int                 extra_order      = 4;
+      std::string                  solver;
+      double                       tolerance      = 1e-10;
+      unsigned int                 max_iterations = 2000;
+      std::string                  directory, name;
+      bool                         write_solution = true;
+
+      void
+      declare(ParameterHandler &prm)
+      {
+        mesh.declare_parameters(prm);
+        agglomeration.declare_parameters(prm);
+        prm.enter_subsection("Elasticity");
+        prm.declare_entry("Mu",
+                          "1",
+                          Patterns::Double(),
+                          "Shear modulus, positive.");
+        prm.declare_entry("Lambda",
+                          "1",
+                          Patterns::Double(),
+                          "First Lame parameter, not negative.");
+        prm.declare_entry("Exact displacement",
+                          "sin(pi*x)*sin(pi*y); x*(1-x)*exp(y)",
+                          Patterns::Anything(),
+                          "Its components, separated by semicolons, as "
+                          "expressions of x, y, z. Body force and boundary "
+                          "data follow from it.");
+        prm.declare_entry("Neumann boundary ids",
+                          "",
+                          Patterns::Anything(),
+                          "Boundary ids, separated by commas, where the "
+                          "traction is given; on all others the displacement "
+                          "is.");
+        prm.leave_subsection();
+        prm.enter_subsection("Discretisation");
+        prm.declare_entry("Degree",
+                          "1, 2, 3",
+                          Patterns::Anything(),
+                          "Polynomial degrees from 1 to 10.");
+        prm.declare_entry("Penalty constant",
+                          "2",
+                          Patterns::Double(),
+                          "Constant C of the penalty C (2 mu + lambda) p^2 / "
+                          "h, positive.");
+        prm.declare_entry("Quadrature order of data",
+                          "4",
+                          Patterns::Integer(0, 20),
+                          "Added to 2 p where the exact displacement is "
+                          "integrated.");
+        prm.leave_subsection();
+        prm.enter_subsection("Solver");
+        prm.declare_entry("Method",
+                          "direct",
+                          Patterns::Selection("direct|cg"),
+                          "direct: sparse LU. cg: conjugate gradients with "
+                          "algebraic multigrid that knows the rigid body "
+                          "motions.");
+        prm.declare_entry("Tolerance",
+                          "1e-10",
+                          Patterns::Double(),
+                          "Residual at which cg ends, relative to the "
+                          "right-hand side.");
+        prm.declare_entry("Max iterations",
+                          "2000",
+                          Patterns::Integer(1),
+                          "Of cg.");
+        prm.leave_subsection();
+        prm.enter_subsection("Output");
+        prm.declare_entry("Directory",
+                          "output",
+                          Patterns::Anything(),
+                          "Folder of all files; it is made if it is missing.");
+        prm.declare_entry("Solution",
+                          "true",
+                          Patterns::Bool(),
+                          "Write the displacement on the last mesh as VTU.");
+        prm.leave_subsection();
+      }
+
+      void
+      parse(ParameterHandler &prm, const std::string &file)
+      {
+        mesh.parse_parameters(prm, file);
+        agglomeration.parse_parameters(prm, file);
+        prm.enter_subsection("Elasticity");
+        mu           = prm.get_double("Mu");
+        lambda       = prm.get_double("Lambda");
+        displacement = prm.get("Exact displacement");
+        if (!prm.get("Neumann boundary ids").empty())
+          for (const unsigned int id :
+               parse_integers("Elasticity/Neumann boundary ids",
+                              prm.get("Neumann boundary ids"),
+                              0,
+                              1000000))
+            neumann_ids.insert(id);
+        prm.leave_subsection();
+        AssertThrow(mu > 0. && lambda >= 0.,
+                    ExcMessage("Elasticity/Mu must be positive and "
+                               "Elasticity/Lambda must not be negative."));
+        prm.enter_subsection("Discretisation");
+        degrees =
+          parse_integers("Discretisation/Degree", prm.get("Degree"), 1, 10);
+        penalty_constant = prm.get_double("Penalty constant");
+        extra_order      = prm.get_integer("Quadrature order of data");
+        prm.leave_subsection();
+        AssertThrow(penalty_constant > 0.,
+                    ExcMessage("Discretisation/Penalty constant must be "
+                               "positive."));
+        prm.enter_subsection("Solver");
+        solver         = prm.get("Method");
+        tolerance      = prm.get_double("Tolerance");
+        max_iterations = prm.get_integer("Max iterations");
+        prm.leave_subsection();
+        AssertThrow(tolerance > 0. && tolerance < 1.,
+                    ExcMessage("Solver/Tolerance must be between 0 and 1."));
+        prm.enter_subsection("Output");
+        directory      = prm.get("Directory");
+        write_solution = prm.get_bool("Solution");
+        prm.leave_subsection();
+        name = std::filesystem::path(file).stem().string();
+      }
+    };
+
+    /// The exact displacement and what follows from it.
+    template <int dim>
+    class ExactSolution
+    {
+    public:
+      ExactSolution(const Parameters &parameters)
+        : mu(parameters.mu)
+        , lambda(parameters.lambda)
+      {
+        const std::string              name = "Elasticity/Exact displacement";
+        const std::vector<std::string> parts =
+          split(parameters.displacement, ';');
+        AssertThrow(parts.size() == dim,
+                    ExcMessage(name + " has " + std::to_string(parts.size()) +
+                               " components separated by semicolons, but in " +
+                               std::to_string(dim) + " dimensions it needs " +
+                               std::to_string(dim) + "."));
+        for (const std::string &part : parts)
+          components.emplace_back(name,
+                                  part,
+                                  coordinate_names(dim),
+                                  parse_constants(name, ""));
+      }
+
+      /// Displacement, its gradient, and the body force -div sigma, where
+      /// div sigma = mu Laplace(u) + (lambda + mu) grad div u.
+      void
+      evaluate(const Point<dim> &x,
+               Tensor<1, dim>   &u,
+               Tensor<2, dim>   &gradient,
+               Tensor<1, dim>   &force) const
+      {
+        force = 0.;
+        for (unsigned int c = 0; c < dim; ++c)
+          {
+            SymmetricTensor<2, dim> hessian;
+            components[c].derivatives(x, u[c], gradient[c], hessian);
+            force[c] -= mu * trace(hessian);
+            for (unsigned int d = 0; d < dim; ++d)
+              force[d] -= (lambda + mu) * hessian[c][d];
+          }
+        AssertThrow(std::isfinite(u.norm() + gradient.norm() + force.norm()),
+                    ExcMessage("Elasticity/Exact displacement or one of its "
+                               "derivatives is not finite somewhere in the "
+                               "domain."));
+      }
+
+    private:
+      const double            mu, lambda;
+      std::vector<Expression> components;
+    };
+
+    template <int dim>
+    class LinearElasticity
+    {
+    public:
+      LinearElasticity(const Parameters &parameters)
+        : parameters(parameters)
+        , exact(parameters)
+        , displacement(0)
+      {}
+
+      void
+      run()
+      {
+        std::ostringstream tables;
+        const unsigned int n_levels = parameters.mesh.n_levels();
+        for (const unsigned int degree : parameters.degrees)
+          {
+            ConvergenceTable table;
+            for (unsigned int level = 0; level < n_levels; ++level)
+              {
+                const Mesh<dim> mesh =
+                  parameters.mesh.template create<dim>(level);
+                check_boundary_ids(*mesh.triangulation);
+                AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                                  mesh.mapping.get());
+                handler.agglomerate(Agglomeration::by_id<dim>(
+                  parameters.agglomeration.create(mesh)));
+                handler.distribute_dofs(
+                  FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree), dim));
+
+                set_up(handler);
+                assemble(handler);
+                const unsigned int n_iterations = solve(handler);
+
+                table.add_value("level", level);
+                table.add_value("cells", mesh.triangulation->n_active_cells());
+                table.add_value("polytopes", handler.n_polytopes());
+                table.add_value("unknowns", handler.n_dofs());
+                if (parameters.solver == "cg")
+                  table.add_value("iterations", n_iterations);
+                compute_errors(handler, table);
+                if (level + 1 == n_levels && parameters.write_solution)
+                  output(handler, level, degree);
+              }
+            for (const std::string norm : {"L2", "H1"})
+              {
+                table.set_precision(norm, 3);
+                table.set_scientific(norm, true);
+                table.evaluate_convergence_rates(
+                  norm, "unknowns", ConvergenceTable::reduction_rate_log2, dim);
+              }
+            std::ostringstream one_table;
+            one_table << "Degree " << degree << '\n';
+            table.write_text(one_table);
+            one_table << '\n';
+            std::cout << one_table.str() << std::flush;
+            tables << one_table.str();
+          }
+        write_file(file(".txt"),
+                   [&](std::ostream &out) { out << tables.str(); });
+      }
+
+    private:
+      const Parameters                &parameters;
+      const ExactSolution<dim>         exact;
+      const FEValuesExtractors::Vector displacement;
+
+      TrilinosWrappers::SparseMatrix matrix;
+      TrilinosWrappers::MPI::Vector  rhs, solution;
+
+      std::string
+      file(const std::string &ending) const
+      {
+        return (std::filesystem::path(parameters.directory) /
+                (parameters.name + ending))
+          .string();
+      }
+
+      // A condition for an id that the mesh does not have is a slip, and
+      // without any given displacement rigid motions are free.
+      void
+      check_boundary_ids(const Triangulation<dim> &triangulation) const
+      {
+        const std::vector<types::boundary_id> ids =
+          triangulation.get_boundary_ids();
+        const std::set<types::boundary_id> present(ids.begin(), ids.end());
+        for (const types::boundary_id id : parameters.neumann_ids)
+          AssertThrow(present.count(id) > 0,
+                      ExcMessage("Elasticity/Neumann boundary ids has the id " +
+                                 std::to_string(id) +
+                                 ", which no face of the mesh has."));
+        AssertThrow(parameters.neumann_ids.size() < present.size(),
+                    ExcMessage("Elasticity/Neumann boundary ids has all ids of "
+                               "the mesh: leave one boundary where the "
+                               "displacement is given."));
+      }
+
+      SymmetricTensor<2, dim>
+      stress(const SymmetricTensor<2, dim> &strain) const
+      {
+        return 2. * parameters.mu * strain +
+               parameters.lambda * trace(strain) * unit_symmetric_tensor<dim>();
+      }
+
+      void
+      set_up(const AgglomerationHandler<dim> &handler)
+      {
+        DynamicSparsityPattern sparsity(handler.n_dofs());
+        handler.make_sparsity_pattern(sparsity);
+        matrix.clear();
+        matrix.reinit(handler.locally_owned_dofs(),
+                      handler.locally_owned_dofs(),
+                      sparsity,
+                      MPI_COMM_WORLD);
+        rhs.reinit(handler.locally_owned_dofs(), MPI_COMM_WORLD);
+        solution.reinit(rhs);
+        compute_penalty_factors(handler, PenaltyFormula::simplex);
+      }
+
+      void
+      assemble(const AgglomerationHandler<dim> &handler)
+      {
+        // The class that continuous elements need for their constraints; here
+        // there are none.
+        AffineConstraints<double> constraints;
+        constraints.close();
+
+        PolytopeValues<dim>                  values(handler,
+                                   parameters.extra_order,
+                                   update_values | update_gradients);
+        FullMatrix<double>                   local_matrix;
+        Vector<double>                       local_rhs;
+        std::vector<types::global_dof_index> dofs;
+        std::vector<SymmetricTensor<2, dim>> strain;
+        Tensor<1, dim>                       u, f;
+        Tensor<2, dim>                       grad_u;
+        for (const auto &polytope : handler.polytope_iterators())
+          {
+            values.reinit(polytope);
+            const unsigned int n = values.dofs_per_cell;
+            local_matrix.reinit(n, n);
+            local_rhs.reinit(n);
+            strain.resize(n);
+            for (const unsigned int q : values.quadrature_point_indices())
+              {
+                exact.evaluate(values.quadrature_point(q), u, grad_u, f);
+                for (const unsigned int i : values.dof_indices())
+                  strain[i] = values[displacement].symmetric_gradient(i, q);
+                for (const unsigned int i : values.dof_indices())
+                  {
+                    const SymmetricTensor<2, dim> sigma =
+                      values.JxW(q) * stress(strain[i]);
+                    for (const unsigned int j : values.dof_indices())
+                      local_matrix(i, j) += sigma * strain[j];
+                    local_rhs(i) +=
+                      values.JxW(q) * (f * values[displacement].value(i, q));
+                  }
+              }
+            polytope.get_dof_indices(dofs);
+            constraints.distribute_local_to_global(
+              local_matrix, local_rhs, dofs, matrix, rhs);
+          }
+
+        PolytopeInterfaceValues<dim> faces(handler,
+                                           parameters.extra_order,
+                                           update_values | update_gradients);
+        std::vector<Tensor<1, dim>>  jump, traction;
+        const unsigned int           n_interfaces =
+          handler.polytopic_mesh().n_interfaces();
+        for (unsigned int interface = 0; interface < n_interfaces; ++interface)
+          {
+            faces.reinit_interface(interface);
+            const unsigned int n = faces.n_current_interface_dofs();
+            const bool         neumann =
+              faces.at_boundary() &&
+              parameters.neumann_ids.count(faces.boundary_id()) > 0;
+            local_matrix.reinit(n, n);
+            local_rhs.reinit(n);
+            jump.resize(n);
+            traction.resize(n);
+            for (const unsigned int q : faces.quadrature_point_indices())
+              {
+                const Tensor<1, dim> normal = faces.normal_vector(q);
+                const double         JxW    = faces.JxW(q);
+                for (const unsigned int i : faces.dof_indices())
+                  {
+                    jump[i] = faces[displacement].jump_in_values(i, q);
+                    traction[i] =
+                      stress(symmetrize(
+                        faces[displacement].average_of_gradients(i, q))) *
+                      normal;
+                  }
+                if (faces.at_boundary())
+                  exact.evaluate(faces.quadrature_point(q), u, grad_u, f);
+                if (neumann)
+                  {
+                    const Tensor<1, dim> t =
+                      stress(symmetrize(grad_u)) * normal;
+                    for (const unsigned int i : faces.dof_indices())
+                      local_rhs(i) += JxW * (t * jump[i]);
+                    continue;
+                  }
+                const double gamma = parameters.penalty_constant *
+                                     (2. * parameters.mu + parameters.lambda) *
+                                     faces.penalty_factor(q);
+                for (const unsigned int i : faces.dof_indices())
+                  {
+                    const Tensor<1, dim> a =
+                      JxW * (gamma * jump[i] - traction[i]);
+                    const Tensor<1, dim> b = JxW * jump[i];
+                    for (const unsigned int j : faces.dof_indices())
+                      local_matrix(i, j) += a * jump[j] - b * traction[j];
+                    if (faces.at_boundary())
+                      local_rhs(i) += a * u;
+                  }
+              }
+            constraints.distribute_local_to_global(
+              local_matrix,
+              local_rhs,
+              faces.get_interface_dof_indices(),
+              matrix,
+              rhs);
+          }
+        matrix.compress(VectorOperation::add);
+        rhs.compress(VectorOperation::add);
+      }
+
+      // Rigid motions as vectors of unknowns, one after the other: algebraic
+      // multigrid cannot find them by itself. On the bounding box, of volume V,
+      // 1 = sqrt(V) phi_0 and x_d = sqrt(V) (m_d phi_0 + h_d / sqrt(12)
+      // phi_{1+d}) with centre m and extents h.
+      std::vector<double>
+      rigid_motions(const AgglomerationHandler<dim> &handler,
+                    unsigned int                    &n_motions) const
+      {
+        n_motions                  = dim * (dim + 1) / 2;
+        const std::size_t   n_dofs = handler.n_dofs();
+        std::vector<double> motions(n_motions * n_dofs, 0.);
+        const auto         &mesh = handler.polytopic_mesh();
+        for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+          {
+            const auto box  = handler.bounding_box(k);
+            const auto root = std::sqrt(box.volume());
+            // coefficients of one component of one motion on this polytope
+            const auto entries = [&](const unsigned int motion,
+                                     const unsigned int component) {
+              return &motions[motion * n_dofs + mesh.dof_offset[k] +
+                              component * mesh.n_basis[k]];
+            };
+            const auto set_to_coordinate =
+              [&](double *entry, const unsigned int d, const double factor) {
+                entry[0] = factor * root * box.center()[d];
+                entry[1 + d] =
+                  factor * root * box.side_length(d) / std::sqrt(12.);
+              };
+            for (unsigned int c = 0; c < dim; ++c)
+              entries(c, c)[0] = root;
+            unsigned int motion = dim;
+            for (unsigned int c = 0; c < dim; ++c)
+              for (unsigned int d = c + 1; d < dim; ++d, ++motion)
+                {
+                  set_to_coordinate(entries(motion, c), d, -1.);
+                  set_to_coordinate(entries(motion, d), c, 1.);
+                }
+          }
+        return motions;
+      }
+
+      unsigned int
+      solve(const AgglomerationHandler<dim> &handler)
+      {
+        solution                  = 0.;
+        const double rhs_norm     = rhs.l2_norm();
+        double       allowed      = 1e-6;
+        unsigned int n_iterations = 0;
+        if (rhs_norm == 0.)
+          return 0;
+        SolverControl control(parameters.max_iterations,
+                              parameters.tolerance * rhs_norm,
+                              false,
+                              false);
+        bool          solved = true;
+        try
+          {
+            if (parameters.solver == "direct")
+              {
+                using Direct         = TrilinosWrappers::SolverDirect;
+                const bool has_mumps = Amesos().Query("Amesos_Mumps");
+                Direct     solver(control,
+                              Direct::AdditionalData(false,
+                                                     has_mumps ? "Amesos_Mumps"
+                                                                   : "Amesos_Klu"));
+                solver.solve(matrix, solution, rhs);
+              }
+            else
+              {
+                unsigned int        n_motions;
+                std::vector<double> motions = rigid_motions(handler, n_motions);
+                Teuchos::ParameterList list;
+                ML_Epetra::SetDefaults("SA", list);
+                list.set("ML output", 0);
+                list.set("PDE equations", 1);
+                list.set("null space: type", "pre-computed");
+                list.set("null space: dimension", static_cast<int>(n_motions));
+                list.set("null space: vectors", motions.data());
+                list.set("null space: add default vectors", false);
+                list.set("smoother: type", "symmetric Gauss-Seidel");
+                list.set("smoother: sweeps", 2);
+                list.set("coarse: type", "Amesos-KLU");
+                TrilinosWrappers::PreconditionAMG amg;
+                amg.initialize(matrix, list);
+                SolverCG<TrilinosWrappers::MPI::Vector> solver(control);
+                solver.solve(matrix, solution, rhs, amg);
+                n_iterations = control.last_step();
+                allowed      = 10. * parameters.tolerance;
+              }
+          }
+        catch (const SolverControl::NoConvergence &)
+          {
+            solved = false;
+          }
+        catch (const TrilinosWrappers::SolverDirect::ExcTrilinosError &)
+          {
+            solved = false;
+          }
+        TrilinosWrappers::MPI::Vector residual(rhs);
+        matrix.vmult(residual, solution);
+        residual.sadd(-1., 1., rhs);
+        AssertThrow(solved && residual.l2_norm() <= allowed * rhs_norm,
+                    ExcMessage("The linear system was not solved: choose "
+                               "another Solver/Method, more iterations, or a "
+                               "larger Discretisation/Penalty constant."));
+        return n_iterations;
+      }
+
+      void
+      compute_errors(const AgglomerationHandler<dim> &handler,
+                     ConvergenceTable                &table) const
+      {
+        PolytopeValues<dim>         values(handler,
+                                   parameters.extra_order,
+                                   update_values | update_gradients);
+        std::vector<Tensor<1, dim>> u_h;
+        std::vector<Tensor<2, dim>> grad_u_h;
+        Tensor<1, dim>              u, f;
+        Tensor<2, dim>              grad_u;
+        double                      L2 = 0., H1 = 0.;
+        for (const auto &polytope : handler.polytope_iterators())
+          {
+            values.reinit(polytope);
+            values[displacement].get_function_values(solution, u_h);
+            values[displacement].get_function_gradients(solution, grad_u_h);
+            for (const unsigned int q : values.quadrature_point_indices())
+              {
+                exact.evaluate(values.quadrature_point(q), u, grad_u, f);
+                L2 += values.JxW(q) * (u_h[q] - u).norm_square();
+                H1 += values.JxW(q) * (grad_u_h[q] - grad_u).norm_square();
+              }
+          }
+        table.add_value("L2", std::sqrt(L2));
+        table.add_value("H1", std::sqrt(H1));
+      }
+
+      void
+      output(const AgglomerationHandler<dim> &handler,
+             const unsigned int               level,
+             const unsigned int               degree) const
+      {
+        std::error_code error;
+        std::filesystem::create_directories(parameters.directory, error);
+        AssertThrow(!error,
+                    ExcMessage("The folder '" + parameters.directory +
+                               "' cannot be created: " + error.message() +
+                               "."));
+        PolytopicDataOut<dim> data_out(handler);
+        data_out.add_data_vector(solution, "displacement");
+        data_out.build_patches();
+        data_out.write_vtu_file(file("-" + std::to_string(level) + "-p" +
+                                     std::to_string(degree) + "-solution.vtu"));
+      }
+    };
+  } // namespace Application
+} // namespace Tessella
+
+int
+main(int argc, char **argv)
+{
+  using namespace Tessella::Application;
+
+  Parameters parameters;
+  return run_program(
+    argc,
+    argv,
+    info,
+    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
+    [&](dealii::ParameterHandler &prm, const std::string &file) {
+      parameters.parse(prm, file);
+      if (parameters.mesh.dimension() == 2)
+        LinearElasticity<2>(parameters).run();
+      else
+        LinearElasticity<3>(parameters).run();
+    });
+}
