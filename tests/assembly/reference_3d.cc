@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Every matrix entry against the reference assembler, 3-D.
+
+#include "reference_meshes.h"
+
+/// A hexahedron, two wedges, and a pyramid.
+void
+compare_mixed()
+{
+  const std::vector<Point<3>> vertices = {Point<3>(0, 0, 0),
+                                          Point<3>(1, 0, 0),
+                                          Point<3>(0, 1, 0),
+                                          Point<3>(1, 1, 0),
+                                          Point<3>(0, 0, 1),
+                                          Point<3>(1, 0, 1),
+                                          Point<3>(0, 1, 1),
+                                          Point<3>(1, 1, 1),
+                                          Point<3>(2, 0, 0),
+                                          Point<3>(2, 0, 1),
+                                          Point<3>(2, 1, 0),
+                                          Point<3>(2, 1, 1),
+                                          Point<3>(0.5, 0.5, 1.6)};
+  std::vector<CellData<3>>    cells(4);
+  cells[0].vertices = {0, 1, 2, 3, 4, 5, 6, 7};
+  cells[1].vertices = {1, 8, 3, 5, 9, 7};
+  cells[2].vertices = {8, 10, 3, 9, 11, 7};
+  cells[3].vertices = {4, 5, 6, 7, 12};
+  Triangulation<3> triangulation;
+  triangulation.create_triangulation(vertices, cells, SubCellData());
+  for (const std::string agglomeration : {"none", "slabs", "one"})
+    {
+      Tessella::AgglomerationHandler<3> handler(triangulation);
+      handler.agglomerate(make_strategy<3>(agglomeration));
+      for (unsigned int p = 0; p <= 3; ++p)
+        {
+          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<3>(p));
+          compare_and_log("mixed, " + agglomeration +
+                            ", p = " + std::to_string(p),
+                          handler,
+                          full_problem<3>(),
+                          4,
+                          p + 5);
+        }
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  initlog();
+  compare_meshes<3>();
+  compare_mixed();
+  compare_curved<3>();
+}

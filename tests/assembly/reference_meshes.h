@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_tests_reference_meshes_h
+#define tessella_tests_reference_meshes_h
+
+// Every entry of matrix and right-hand side against the reference assembler:
+// all kinds of meshes, agglomerations and degrees for the full problem.
+
+#include "compare.h"
+
+template <int dim>
+void
+compare_and_log(const std::string                         &name,
+                const Tessella::AgglomerationHandler<dim> &handler,
+                const Reference::Problem<dim>             &problem,
+                const unsigned int                         coefficient_order,
+                const unsigned int                         n_points,
+                const Mapping<dim>                        *mapping = nullptr)
+{
+  const auto difference = compare(handler,
+                                  problem,
+                                  Give::tensor_functions,
+                                  coefficient_order,
+                                  n_points,
+                                  mapping);
+  check_below(name + " matrix", difference.first, 1e-12);
+  check_below(name + " rhs", difference.second, 1e-12);
+}
+
+template <int dim>
+void
+compare_meshes()
+{
+  const Reference::Problem<dim> problem = full_problem<dim>();
+  for (const std::string mesh :
+       {"box", "distorted", "simplices", "hanging", "periodic",
+        "hanging periodic"})
+    {
+      Triangulation<dim> triangulation;
+      make_mesh(mesh, triangulation);
+      // The area element of bilinear faces is no polynomial: enough points for
+      // both.
+      const bool warped = (dim == 3 && mesh == "distorted");
+      for (const std::string agglomeration :
+           {"none", "slabs", "steps", "scattered", "one"})
+        {
+          Tessella::AgglomerationHandler<dim> handler(triangulation);
+          handler.agglomerate(make_strategy<dim>(agglomeration));
+          for (unsigned int p = 0; p <= 4; ++p)
+            {
+              // many small blocks once, with all degrees at once below
+              if (dim == 3 && agglomeration == "none" && p > 2)
+                continue;
+              handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+              compare_and_log(mesh + ", " + agglomeration +
+                                ", p = " + std::to_string(p),
+                              handler,
+                              problem,
+                              warped ? 22 : 4,
+                              warped ? p + 12 : p + 5);
+            }
+          // tensor-product space
+          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(
+            2, Tessella::PolynomialSpaceType::tensor_product));
+          compare_and_log(mesh + ", " + agglomeration + ", Q2",
+                          handler,
+                          problem,
+                          warped ? 22 : 4,
+                          warped ? 14 : 2 * dim + 5);
+          // hp
+          hp::FECollection<dim>     elements;
+          std::vector<unsigned int> indices(handler.n_polytopes());
+          for (unsigned int p = 0; p <= 4; ++p)
+            elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
+          for (unsigned int k = 0; k < indices.size(); ++k)
+            indices[k] = (3 * k + 1) % 5;
+          handler.distribute_dofs(elements, indices);
+          compare_and_log(mesh + ", " + agglomeration + ", hp",
+                          handler,
+                          problem,
+                          warped ? 22 : 4,
+                          warped ? 16 : 9);
+        }
+    }
+}
+
+/// Curved cells: points of the library's tables against points of FEValues.
+template <int dim>
+void
+compare_curved()
+{
+  Reference::Problem<dim> problem = full_problem<dim>();
+  // no facet on which the sign of b.n changes
+  problem.b = [](const Point<dim> &x) {
+    Tensor<1, dim> b = x;
+    b[0] -= 0.3 * x[1];
+    b[1] += 0.3 * x[0];
+    if (dim == 3)
+      b = Tensor<1, dim>();
+    return b;
+  };
+  Triangulation<dim> triangulation;
+  make_mesh("curved", triangulation);
+  const MappingQ<dim> mapping(3);
+  for (const std::string agglomeration : {"none", "steps", "scattered"})
+    {
+      Tessella::AgglomerationHandler<dim> handler(triangulation, &mapping);
+      handler.agglomerate(make_strategy<dim>(agglomeration));
+      for (unsigned int p = 1; p <= 3; ++p)
+        {
+          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+          compare_and_log("curved, " + agglomeration +
+                            ", p = " + std::to_string(p),
+                          handler,
+                          problem,
+                          30,
+                          p + 16,
+                          &mapping);
+        }
+    }
+}
+
+#endif
