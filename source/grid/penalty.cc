@@ -770,7 +770,7 @@ namespace Tessella
               const double m[3] = {normal[0], normal[1], normal[dim - 1]};
               cross(m, tangent[0], tangent[1]);
             }
-          for (const double slope : {0.5, 1.2})
+          for (const double slope : {0.5, 1.2, 0.2, 2.5})
             for (int t = 0; t < dim - 1; ++t)
               for (const double sign : {-1., 1.})
                 {
