@@ -20,7 +20,7 @@ namespace Tessella
     // Relative height at which the search is content, and below which it tries
     // more directions.
     constexpr double good_height = 0.75;
-    constexpr double poor_height = 0.4;
+    constexpr double poor_height = 0.55;
     // The gauges below are of order one; what is smaller than this is zero.
     constexpr double gauge_tolerance = 1e-9;
 
@@ -770,7 +770,7 @@ namespace Tessella
               const double m[3] = {normal[0], normal[1], normal[dim - 1]};
               cross(m, tangent[0], tangent[1]);
             }
-          for (const double slope : {0.5, 1.2, 0.2, 2.5})
+          for (const double slope : {0.5, 1.2})
             for (int t = 0; t < dim - 1; ++t)
               for (const double sign : {-1., 1.})
                 {

@@ -150,11 +150,11 @@ make_form(const Reference::Problem<dim> &problem,
     form.set_source(std::make_shared<ScalarLambda<dim>>(problem.f));
   const auto condition = [](const Reference::BoundaryData<dim> &data) {
     Tessella::BoundaryCondition<dim> result;
-    result.type = data.type == Reference::Boundary::dirichlet ?
-                    Tessella::BoundaryType::dirichlet :
-                  data.type == Reference::Boundary::neumann ?
-                    Tessella::BoundaryType::neumann :
-                    Tessella::BoundaryType::robin;
+    result.type = data.type == Reference::Boundary::dirichlet
+                    ? Tessella::BoundaryType::dirichlet
+                  : data.type == Reference::Boundary::neumann
+                    ? Tessella::BoundaryType::neumann
+                    : Tessella::BoundaryType::robin;
     if (data.g)
       result.value = std::make_shared<ScalarLambda<dim>>(data.g);
     if (data.alpha)
@@ -333,8 +333,8 @@ make_space(const Tessella::AgglomerationHandler<dim> &handler,
   space.triangulation    = &handler.get_triangulation();
   space.mapping          = mapping;
   space.polytope_of_cell = handler.polytope_of_cell();
-  space.tensor_product   = handler.polynomial_space() ==
-                         Tessella::PolynomialSpaceType::tensor_product;
+  space.tensor_product =
+    handler.polynomial_space() == Tessella::PolynomialSpaceType::tensor_product;
   for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
     {
       space.degree.push_back(handler.polytope(k).degree());
@@ -397,8 +397,7 @@ matrix_difference(const MatrixType             &matrix,
     for (unsigned int i = space.offset[k]; i < space.offset[k + 1]; ++i)
       for (unsigned int j = 0; j < n; ++j)
         {
-          const double d =
-            std::abs(matrix.el(i, j) - dense(i, j)) / scale[k];
+          const double d = std::abs(matrix.el(i, j) - dense(i, j)) / scale[k];
           if (!(d <= difference))
             difference = d;
         }

@@ -134,14 +134,12 @@ namespace Reference
           std::sort(exponents[k].begin(),
                     exponents[k].end(),
                     [this](const auto &x, const auto &y) {
-                      const unsigned int gx = tensor_product ?
-                                                *std::max_element(x.begin(),
-                                                                  x.end()) :
-                                                sum(x);
-                      const unsigned int gy = tensor_product ?
-                                                *std::max_element(y.begin(),
-                                                                  y.end()) :
-                                                sum(y);
+                      const unsigned int gx =
+                        tensor_product ? *std::max_element(x.begin(), x.end())
+                                       : sum(x);
+                      const unsigned int gy =
+                        tensor_product ? *std::max_element(y.begin(), y.end())
+                                       : sum(y);
                       return gx != gy ? gx < gy : x > y;
                     });
           offset.push_back(offset.back() + exponents[k].size());
@@ -219,8 +217,8 @@ namespace Reference
           {
             x[d] = gauss.point(q)[d] * rest;
             // the later directions are scaled by what is left
-            weight *= std::pow(1 - gauss.point(q)[d],
-                               static_cast<int>(dim - 1 - d));
+            weight *=
+              std::pow(1 - gauss.point(q)[d], static_cast<int>(dim - 1 - d));
             rest *= 1 - gauss.point(q)[d];
           }
         points.push_back(x);
@@ -306,8 +304,8 @@ namespace Reference
       : fe(geometry_element<dim>(type))
     {
       const Mapping<dim> &m =
-        mapping != nullptr ? *mapping :
-                             type.template get_default_linear_mapping<dim>();
+        mapping != nullptr ? *mapping
+                           : type.template get_default_linear_mapping<dim>();
       hp::QCollection<dim - 1> faces;
       for (unsigned int f = 0; f < type.n_faces(); ++f)
         faces.push_back(
@@ -317,11 +315,12 @@ namespace Reference
                                              cell_quadrature<dim>(type, n),
                                              update_quadrature_points |
                                                update_JxW_values);
-      face = std::make_unique<FEFaceValues<dim>>(
-        m,
-        *fe,
-        faces,
-        update_quadrature_points | update_JxW_values | update_normal_vectors);
+      face = std::make_unique<FEFaceValues<dim>>(m,
+                                                 *fe,
+                                                 faces,
+                                                 update_quadrature_points |
+                                                   update_JxW_values |
+                                                   update_normal_vectors);
     }
   };
 
@@ -338,14 +337,13 @@ namespace Reference
     {
       std::vector<double> scale(n, 0.);
       for (const auto &b : block)
-        scale[b.first.first] =
-          std::max(scale[b.first.first], [&]() {
-            double largest = 0;
-            for (unsigned int i = 0; i < b.second.m(); ++i)
-              for (unsigned int j = 0; j < b.second.n(); ++j)
-                largest = std::max(largest, std::abs(b.second(i, j)));
-            return largest;
-          }());
+        scale[b.first.first] = std::max(scale[b.first.first], [&]() {
+          double largest = 0;
+          for (unsigned int i = 0; i < b.second.m(); ++i)
+            for (unsigned int j = 0; j < b.second.n(); ++j)
+              largest = std::max(largest, std::abs(b.second(i, j)));
+          return largest;
+        }());
       return scale;
     }
   };
@@ -355,9 +353,9 @@ namespace Reference
   /// @p other_centre on the other (different at periodic boundaries only).
   template <int dim>
   System<dim>
-  assemble(const Space<dim>   &space,
-           const Problem<dim> &problem,
-           const unsigned int  n,
+  assemble(const Space<dim>                                 &space,
+           const Problem<dim>                               &problem,
+           const unsigned int                                n,
            const std::function<double(const Point<dim> &centre,
                                       const Point<dim> &other_centre,
                                       const bool        periodic)> &sigma)
@@ -367,7 +365,8 @@ namespace Reference
 
     std::map<unsigned int, std::unique_ptr<CellGeometry<dim>>> geometries;
     const auto geometry = [&](const auto &cell) -> CellGeometry<dim> & {
-      const unsigned int type = static_cast<std::uint8_t>(cell->reference_cell());
+      const unsigned int type =
+        static_cast<std::uint8_t>(cell->reference_cell());
       if (geometries.find(type) == geometries.end())
         geometries[type] =
           std::make_unique<CellGeometry<dim>>(cell->reference_cell(),
@@ -412,8 +411,8 @@ namespace Reference
               {
                 const Tensor<1, dim> Ag = transpose(A) * g1[i];
                 for (unsigned int j = 0; j < v1.size(); ++j)
-                  diagonal(i, j) += w * (Ag * g1[j] + (B * g1[j]) * v1[i] +
-                                         C * v1[j] * v1[i]);
+                  diagonal(i, j) +=
+                    w * (Ag * g1[j] + (B * g1[j]) * v1[i] + C * v1[j] * v1[i]);
                 system.rhs(space.offset[k] + i) += w * F * v1[i];
               }
           }
@@ -433,13 +432,13 @@ namespace Reference
                 face.reinit(cell, f);
                 const auto entry =
                   problem.boundary.find(cell->face(f)->boundary_id());
-                const BoundaryData<dim> &data =
-                  entry == problem.boundary.end() ? problem.default_boundary :
-                                                    entry->second;
-                const double s = sigma(centre, centre, false);
+                const BoundaryData<dim> &data = entry == problem.boundary.end()
+                                                  ? problem.default_boundary
+                                                  : entry->second;
+                const double             s    = sigma(centre, centre, false);
                 for (unsigned int q = 0; q < face.n_quadrature_points; ++q)
                   {
-                    const Point<dim>     x = face.quadrature_point(q);
+                    const Point<dim>     x      = face.quadrature_point(q);
                     const Tensor<1, dim> normal = face.normal_vector(q);
                     const double         w      = face.JxW(q);
                     const Tensor<2, dim> A      = a(x);
@@ -451,7 +450,7 @@ namespace Reference
                     space.evaluate(k, x, v1, g1);
                     for (unsigned int i = 0; i < v1.size(); ++i)
                       {
-                        double &r = system.rhs(space.offset[k] + i);
+                        double      &r      = system.rhs(space.offset[k] + i);
                         const double flux_i = normal * (A * g1[i]);
                         if (elliptic && data.type == Boundary::dirichlet)
                           {
@@ -463,8 +462,7 @@ namespace Reference
                                        problem.theta * flux_i * v1[j] -
                                        s * v1[j] * v1[i]);
                               }
-                            r -= w * g *
-                                 (problem.theta * flux_i - s * v1[i]);
+                            r -= w * g * (problem.theta * flux_i - s * v1[i]);
                           }
                         else if (elliptic)
                           {
@@ -474,8 +472,8 @@ namespace Reference
                             r += w * g * v1[i];
                           }
                         const bool inflow =
-                          bn < 0 && (!elliptic ||
-                                     data.type == Boundary::dirichlet);
+                          bn < 0 &&
+                          (!elliptic || data.type == Boundary::dirichlet);
                         if (inflow)
                           {
                             for (unsigned int j = 0; j < v1.size(); ++j)
@@ -496,17 +494,17 @@ namespace Reference
               periodic ? cell->periodic_neighbor(f) : cell->neighbor(f);
             if (!neighbor->is_active())
               continue; // finer across a periodic boundary
-            const bool coarser = periodic ?
-                                   cell->periodic_neighbor_is_coarser(f) :
-                                   cell->neighbor_is_coarser(f);
+            const bool     coarser = periodic
+                                       ? cell->periodic_neighbor_is_coarser(f)
+                                       : cell->neighbor_is_coarser(f);
             Tensor<1, dim> shift;
             if (periodic)
               {
                 const unsigned int f2 =
-                  coarser ? cell->periodic_neighbor_of_coarser_periodic_neighbor(
-                              f)
-                              .first :
-                            cell->periodic_neighbor_face_no(f);
+                  coarser
+                    ? cell->periodic_neighbor_of_coarser_periodic_neighbor(f)
+                        .first
+                    : cell->periodic_neighbor_face_no(f);
                 // Boundaries are parallel planes: the shift is along the
                 // normal.
                 FEFaceValues<dim> &face = *geometry(cell).face;
@@ -540,12 +538,12 @@ namespace Reference
                 space.evaluate(l, x2, v2, g2);
                 const auto add = [&](const unsigned int side_i,
                                      const unsigned int side_j) {
-                  const auto &vi = side_i == 0 ? v1 : v2;
-                  const auto &gi = side_i == 0 ? g1 : g2;
-                  const auto &vj = side_j == 0 ? v1 : v2;
-                  const auto &gj = side_j == 0 ? g1 : g2;
-                  const auto &Ai = side_i == 0 ? A1 : A2;
-                  const auto &Aj = side_j == 0 ? A1 : A2;
+                  const auto         &vi = side_i == 0 ? v1 : v2;
+                  const auto         &gi = side_i == 0 ? g1 : g2;
+                  const auto         &vj = side_j == 0 ? v1 : v2;
+                  const auto         &gj = side_j == 0 ? g1 : g2;
+                  const auto         &Ai = side_i == 0 ? A1 : A2;
+                  const auto         &Aj = side_j == 0 ? A1 : A2;
                   FullMatrix<double> &matrix =
                     block(side_i == 0 ? k : l, side_j == 0 ? k : l);
                   for (unsigned int i = 0; i < vi.size(); ++i)

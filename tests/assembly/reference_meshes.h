@@ -31,9 +31,12 @@ void
 compare_meshes()
 {
   const Reference::Problem<dim> problem = full_problem<dim>();
-  for (const std::string mesh :
-       {"box", "distorted", "simplices", "hanging", "periodic",
-        "hanging periodic"})
+  for (const std::string mesh : {"box",
+                                 "distorted",
+                                 "simplices",
+                                 "hanging",
+                                 "periodic",
+                                 "hanging periodic"})
     {
       Triangulation<dim> triangulation;
       make_mesh(mesh, triangulation);

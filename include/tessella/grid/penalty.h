@@ -48,8 +48,8 @@ namespace Tessella
    * directions tried are: the inner normal; to the farthest vertex (simplex) or
    * the centre of the adjacent sub-cell; to the centre of the polytope's
    * bounding box; to the polytope's vertex farthest from F's plane (polytopes
-   * of up to 64 facets); and, while h is below 0.4 of what the polytope's
-   * extent allows, a few directions 10 to 70 degrees off the normal. The search
+   * of up to 64 facets); and, while h is below 0.55 of what the polytope's
+   * extent allows, a few directions 25 to 50 degrees off the normal. The search
    * ends when h reaches 0.75 of the polytope's extent normal to F. The apex of
    * a convex sub-cell is always admitted, so that h is never below that of the
    * adjacent sub-cell. Bilinear facets are taken as planar (as base) or as the
