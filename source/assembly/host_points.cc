@@ -2,10 +2,50 @@
 
 #include "host_points.h"
 
+#include <cmath>
+
 namespace Tessella
 {
   namespace internal
   {
+    namespace
+    {
+      // All sub-cells are boxes with faces normal to the axes.
+      template <int dim>
+      bool
+      is_aligned(const PolytopicMesh<dim> &mesh)
+      {
+        for (unsigned int s = 0; s < mesh.n_subcells(); ++s)
+          {
+            if (mesh.subcell_type[s] != SubCellType::parallelepiped)
+              return false;
+            const double *x =
+              &mesh.subcell_vertices[dim * mesh.subcell_vertex_offset[s]];
+            for (int e = 0; e < dim; ++e)
+              for (int d = 0; d < dim; ++d)
+                if (d != e && std::abs(x[dim * (1 << e) + d] - x[d]) >
+                                1e-12 * std::abs(x[dim * (1 << e) + e] - x[e]))
+                  return false;
+          }
+        return true;
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    bool
+    has_total_degree_space(const PolytopicMesh<dim> &mesh)
+    {
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        if (mesh.n_basis[k] !=
+            Legendre::n_functions(dim, mesh.degree[k], false))
+          return false;
+      return true;
+    }
+
+
+
     template <int dim>
     HostRules<dim>::HostRules(const PolytopicMesh<dim> &mesh,
                               const unsigned int        coefficient_order)
@@ -18,13 +58,22 @@ namespace Tessella
       const unsigned int max_degree =
         *std::max_element(mesh.degree.begin(), mesh.degree.end());
 
+      // Degree p in each variable is degree dim p in the variables of a cell
+      // that is not aligned with the axes.
+      const bool aligned = has_total_degree_space(mesh) || is_aligned(mesh);
+
       const auto add = [&](auto &rules, const ReferenceRule &rule) {
         rules.push_back(std::make_unique<PaddedRule>(rule));
         max_points = std::max(max_points, rules.back()->view.n_padded);
       };
       for (unsigned int p = 0; p <= max_degree; ++p)
         {
-          const unsigned int order = std::max(2 * p + coefficient_order, 1u);
+          unsigned int order = std::max(2 * p + coefficient_order, 1u);
+          // Two less than the largest order there is, for what is added below.
+          if (!aligned)
+            order = std::max(order,
+                             std::min(2 * dim * p + coefficient_order,
+                                      max_quadrature_order - 2));
           // The Jacobian determinant of a multilinear map has degree dim - 1
           // in each variable, the normal of a bilinear facet degree 1.
           if (has_subcell[0])
@@ -161,6 +210,10 @@ namespace Tessella
 
 
 
+    template bool
+    has_total_degree_space(const PolytopicMesh<2> &);
+    template bool
+    has_total_degree_space(const PolytopicMesh<3> &);
     template class HostRules<2>;
     template class HostRules<3>;
     template class VolumePointBuffer<2>;

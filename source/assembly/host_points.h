@@ -50,6 +50,13 @@ namespace Tessella
 
 
 
+    /// All polytopes have total-degree, not tensor-product spaces.
+    template <int dim>
+    bool
+    has_total_degree_space(const PolytopicMesh<dim> &mesh);
+
+
+
     /**
      * The rules that sub-cells and facets of a mesh need for a form of given
      * coefficient order, by polynomial degree.

@@ -51,7 +51,11 @@ namespace Tessella
                              "the element has " +
                              std::to_string(handler->n_components()) +
                              " components. Use PolytopeValues for systems."));
-      handler->tabulate(form.coefficient_order());
+      handler->tabulate(
+        form.coefficient_order() +
+        (handler->polynomial_space() == PolynomialSpaceType::tensor_product
+           ? 2 * (dim - 1) * handler->max_degree()
+           : 0));
       std::vector<double> sigma;
       if (form.facet_structure().penalty)
         {

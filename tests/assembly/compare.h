@@ -221,8 +221,8 @@ isotropic(const std::function<double(const Point<dim> &)> &f)
 // ---- meshes
 
 /// Names: box, distorted, simplices, hanging, periodic, hanging periodic,
-/// curved. All on [0, 1.5] x [0, 1] (x [0, 1]) with boundary ids 0 to 2 dim - 1
-/// (but curved ones).
+/// curved. All but curved on [0, 1.5] x [0, 1] (x [0, 1]); boundary ids 0 to
+/// 2 dim - 1 but for curved and simplices.
 template <int dim>
 void
 make_mesh(const std::string &name, Triangulation<dim> &triangulation)
@@ -249,7 +249,7 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
       if (dim == 2)
         repetitions[1] = 2;
       GridGenerator::subdivided_hyper_rectangle_with_simplices(
-        triangulation, repetitions, Point<dim>(), upper, true);
+        triangulation, repetitions, Point<dim>(), upper, false);
       return;
     }
   GridGenerator::subdivided_hyper_rectangle(
