@@ -115,7 +115,7 @@ compare_curved()
                             ", p = " + std::to_string(p),
                           handler,
                           problem,
-                          30,
+                          8,
                           p + 16,
                           &mapping);
         }
