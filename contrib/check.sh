@@ -6,9 +6,11 @@
 #   contrib/check.sh
 #
 # Installs missing packages first (Debian or Ubuntu, with apt-get, through sudo
-# unless run by root). Builds in the folder build/ (or $BUILD_DIR); run again, it
-# builds only what has changed. Can be run from anywhere. About 15 minutes on two
-# cores the first time. The exit status is 0 if and only if all is well.
+# unless run by root). Checks the formatting; builds library, programs and tests
+# in the folder build/ (or $BUILD_DIR) as Release and the library with its tests
+# in build-debug/ as Debug, and runs the tests of both. Run again, it builds only
+# what has changed. Can be run from anywhere. About 15 minutes on two cores the
+# first time. The exit status is 0 if and only if all is well.
 
 set -u
 . "$(dirname "$0")/common.sh"
@@ -51,26 +53,34 @@ fi
 echo "$formatting"
 
 jobs=$(number_of_jobs)
-say "Configuring and building (Release, $jobs jobs)"
-configure "$build" -DCMAKE_BUILD_TYPE=Release -DTESSELLA_BUILD_TESTS=ON \
-  -DTESSELLA_BUILD_APPLICATIONS=ON
-cmake --build "$build" -j "$jobs" --target all test_programs ||
-  fail "the build failed: see the compiler's message above."
-build_time=$((SECONDS - start_time))
 
-say "Tests"
-(cd "$build" && ctest -j "$jobs" --output-on-failure --no-tests=error) ||
-  failures+=("tests, see above and $build/Testing/Temporary/LastTest.log")
-test_time=$((SECONDS - start_time - build_time))
+# build_and_test TYPE FOLDER CMAKE_OPTION...
+build_and_test() {
+  local type=$1 folder=$2 begin=$SECONDS
+  shift 2
+  say "$type: configuring and building with $jobs jobs in $folder"
+  configure "$folder" -DCMAKE_BUILD_TYPE="$type" -DTESSELLA_BUILD_TESTS=ON "$@"
+  cmake --build "$folder" -j "$jobs" --target all test_programs ||
+    fail "the build failed: see the compiler's message above."
+  local built=$SECONDS
+  say "$type: tests"
+  local result=passed
+  (cd "$folder" && ctest -j "$jobs" --output-on-failure --no-tests=error) ||
+    result=FAILED
+  summary+=("$(printf '%-8s build %4d s, tests %s in %d s' "$type" \
+    $((built - begin)) $result $((SECONDS - built)))")
+  [ $result = passed ] ||
+    failures+=("$type tests, see $folder/Testing/Temporary/LastTest.log")
+}
+
+summary=()
+build_and_test Release "$build" -DTESSELLA_BUILD_APPLICATIONS=ON
+# The library's assertions, and deal.II's.
+build_and_test Debug "$build-debug" -DTESSELLA_BUILD_APPLICATIONS=OFF
 
 say "Summary"
-echo "formatting  $formatting"
-echo "build       passed, $build_time s with packages and formatting"
-if [[ "${failures[*]:-}" == *tests* ]]; then
-  echo "tests       FAILED, $test_time s"
-else
-  echo "tests       passed, $test_time s"
-fi
+echo "Formatting $formatting"
+printf '%s\n' "${summary[@]}"
 if [ ${#failures[@]} -gt 0 ]; then
   printf 'FAILED: %s\n' "${failures[@]}"
   exit 1
