@@ -8,6 +8,7 @@
 
 #include <deal.II/fe/fe_system.h>
 #include <deal.II/fe/fe_values.h>
+#include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
 #include <deal.II/grid/tria.h>
@@ -386,10 +387,11 @@ void
 all(const std::string        &name,
     const Triangulation<dim> &tria,
     const unsigned int        n_polytopes,
-    const FiniteElement<dim> &fe)
+    const FiniteElement<dim> &fe,
+    const Mapping<dim>       *mapping = nullptr)
 {
   deallog.push(name);
-  AgglomerationHandler<dim> handler(tria);
+  AgglomerationHandler<dim> handler(tria, mapping);
   handler.agglomerate(scattered<dim>(n_polytopes));
   handler.distribute_dofs(fe);
 
@@ -405,12 +407,12 @@ all(const std::string        &name,
         for (unsigned int q = 0; q < quadrature.size(); ++q)
           coarse_sum +=
             quadrature.JxW[q] *
-            std::pow(quadrature.x[0][q] + 0.5 * quadrature.x[dim - 1][q],
+            std::pow(2. + quadrature.x[0][q] + 0.5 * quadrature.x[dim - 1][q],
                      order);
         for (unsigned int q = 0; q < finer.size(); ++q)
           fine_sum +=
             finer.JxW[q] *
-            std::pow(finer.x[0][q] + 0.5 * finer.x[dim - 1][q], order);
+            std::pow(2. + finer.x[0][q] + 0.5 * finer.x[dim - 1][q], order);
         error = larger(error, coarse_sum / fine_sum - 1.);
         if (order == 0)
           {
@@ -646,6 +648,19 @@ main(int argc, char **argv)
     Triangulation<3> tria;
     GridGenerator::subdivided_hyper_cube_with_simplices(tria, 2);
     all<3>("tetrahedra", tria, 5, FE_BoundingBoxLegendre<3>(3));
+  }
+  {
+    Triangulation<2> tria;
+    GridGenerator::hyper_ball(tria);
+    tria.refine_global(1);
+    const MappingQ<2> mapping(3);
+    all<2>("disk", tria, 5, FE_BoundingBoxLegendre<2>(3), &mapping);
+  }
+  {
+    Triangulation<3> tria;
+    GridGenerator::hyper_ball(tria);
+    const MappingQ<3> mapping(2);
+    all<3>("ball", tria, 3, FE_BoundingBoxLegendre<3>(2), &mapping);
   }
   periodic();
   several_degrees();
