@@ -594,10 +594,11 @@ namespace Tessella
     };
 
     PolytopeGrid
-    make_grid(const PolytopicMesh<2> &mesh)
+    make_grid(const AgglomerationHandler<2> &handler)
     {
-      PolytopeGrid          grid;
-      const PolygonOutlines outlines(mesh);
+      const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
+      PolytopeGrid            grid;
+      const PolygonOutlines   outlines(handler);
       for (std::size_t i = 0; i < outlines.points.size(); i += 2)
         {
           grid.points.push_back(outlines.points[i]);
@@ -618,8 +619,9 @@ namespace Tessella
     }
 
     PolytopeGrid
-    make_grid(const PolytopicMesh<3> &mesh)
+    make_grid(const AgglomerationHandler<3> &handler)
     {
+      const PolytopicMesh<3>   &mesh = handler.polytopic_mesh();
       PolytopeGrid              grid;
       PointNumbering<3>         numbering(point_tolerance(mesh));
       std::vector<std::int64_t> vertices;
@@ -684,7 +686,7 @@ namespace Tessella
                                      std::to_string(data.second.size()) +
                                      " numbers instead of one per polytope, " +
                                      std::to_string(mesh.n_polytopes()) + "."));
-    const PolytopeGrid              grid    = make_grid(mesh);
+    const PolytopeGrid              grid    = make_grid(handler);
     const std::size_t               n_cells = grid.polytope.size();
     const std::vector<unsigned int> color   = color_polytopes(mesh);
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "polytope_outlines.h"
 
+#include <deal.II/fe/mapping.h>
+#include <deal.II/grid/reference_cell.h>
+#include <deal.II/grid/tria.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -157,9 +161,148 @@ namespace Tessella
 
 
 
-    PolygonOutlines::PolygonOutlines(const PolytopicMesh<2> &mesh)
+    namespace
     {
-      PointNumbering<2> numbering(point_tolerance(mesh));
+      /// Vertices of a 2-D reference cell around its circumference.
+      unsigned int
+      around(const unsigned int n_vertices, const unsigned int i)
+      {
+        const unsigned int square[4] = {0, 1, 3, 2};
+        return n_vertices == 4 ? square[i] : i;
+      }
+
+      /// Appends the inner points of the arc between two points of the unit
+      /// cell; none if it is straight.
+      void
+      add_arc(const dealii::Mapping<2>                             &mapping,
+              const dealii::Triangulation<2>::active_cell_iterator &cell,
+              const dealii::Point<2>                               &a,
+              const dealii::Point<2>                               &b,
+              std::vector<double>                                  &line)
+      {
+        constexpr unsigned int n_pieces = 8;
+        auto                   at       = [&](const double t) {
+          return mapping.transform_unit_to_real_cell(
+            cell, dealii::Point<2>(a + t * (b - a)));
+        };
+        const dealii::Point<2> begin = at(0.), end = at(1.);
+        const double           length = begin.distance(end);
+        // A quarter and the middle: an S-shaped edge may meet its chord there.
+        double bend = 0.;
+        for (const double t : {.25, .5})
+          {
+            const dealii::Tensor<1, 2> chord = (end - begin) / length,
+                                       x     = at(t) - begin;
+            bend = std::max(bend, std::abs(chord[0] * x[1] - chord[1] * x[0]));
+          }
+        if (bend <= 1e-10 * length)
+          return;
+        for (unsigned int i = 1; i < n_pieces; ++i)
+          {
+            const dealii::Point<2> x = at(double(i) / n_pieces);
+            line.push_back(x[0]);
+            line.push_back(x[1]);
+          }
+      }
+    } // namespace
+
+
+
+    std::vector<double>
+    facet_line(const AgglomerationHandler<2> &handler,
+               const unsigned int             interface,
+               const unsigned int             facet,
+               const unsigned int             side)
+    {
+      const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
+      double                  corners[4][2];
+      facet_corners(mesh, interface, facet, side, corners);
+      std::vector<double> line(corners[0], corners[0] + 2);
+      if (mesh.facet_type[facet] == FacetType::tabulated)
+        // The facet is an edge of the cell on one of its sides at least (of
+        // the finer one, where it hangs); side 0 sees it where it lies.
+        for (unsigned int s = 0; s < 2; ++s)
+          {
+            const unsigned int subcell = mesh.facet_subcell[2 * facet + s];
+            if (subcell == invalid_index ||
+                (s == 1 && mesh.interface_shift[interface] != 0))
+              continue;
+            const auto cell = handler.active_cell(mesh.subcell_cell[subcell]);
+            const auto vertices  = handler.get_mapping().get_vertices(cell);
+            const unsigned int n = vertices.size();
+            double             x[4][2];
+            facet_corners(mesh, interface, facet, 0, x);
+            unsigned int found[2] = {n, n};
+            const double tolerance =
+              1e-8 * std::hypot(x[1][0] - x[0][0], x[1][1] - x[0][1]);
+            for (unsigned int v = 0; v < n; ++v)
+              for (unsigned int end = 0; end < 2; ++end)
+                if (std::hypot(vertices[v][0] - x[end][0],
+                               vertices[v][1] - x[end][1]) <= tolerance)
+                  found[end] = v;
+            if (found[0] == n || found[1] == n)
+              continue;
+            const dealii::ReferenceCell reference = cell->reference_cell();
+            std::vector<double>         inner;
+            add_arc(handler.get_mapping(),
+                    cell,
+                    reference.template vertex<2>(found[0]),
+                    reference.template vertex<2>(found[1]),
+                    inner);
+            const double *const shift =
+              &mesh.shift[std::size_t(
+                            side == 0 ? 0 : mesh.interface_shift[interface]) *
+                          2];
+            const unsigned int n_inner = inner.size() / 2;
+            for (unsigned int i = 0; i < n_inner; ++i)
+              {
+                const unsigned int j = side == 0 ? i : n_inner - 1 - i;
+                line.push_back(inner[2 * j] + shift[0]);
+                line.push_back(inner[2 * j + 1] + shift[1]);
+              }
+            break;
+          }
+      line.push_back(corners[1][0]);
+      line.push_back(corners[1][1]);
+      return line;
+    }
+
+
+
+    std::vector<double>
+    subcell_line(const AgglomerationHandler<2> &handler,
+                 const unsigned int             subcell)
+    {
+      const PolytopicMesh<2> &mesh  = handler.polytopic_mesh();
+      const unsigned int      first = mesh.subcell_vertex_offset[subcell],
+                         n = mesh.subcell_vertex_offset[subcell + 1] - first;
+      const bool bent = mesh.subcell_type[subcell] == SubCellType::tabulated;
+      std::vector<double> line;
+      for (unsigned int i = 0; i < n; ++i)
+        {
+          const unsigned int v = around(n, i);
+          line.push_back(mesh.subcell_vertices[2 * std::size_t(first + v)]);
+          line.push_back(mesh.subcell_vertices[2 * std::size_t(first + v) + 1]);
+          if (bent)
+            {
+              const auto cell = handler.active_cell(mesh.subcell_cell[subcell]);
+              const dealii::ReferenceCell reference = cell->reference_cell();
+              add_arc(handler.get_mapping(),
+                      cell,
+                      reference.template vertex<2>(v),
+                      reference.template vertex<2>(around(n, (i + 1) % n)),
+                      line);
+            }
+        }
+      return line;
+    }
+
+
+
+    PolygonOutlines::PolygonOutlines(const AgglomerationHandler<2> &handler)
+    {
+      const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
+      PointNumbering<2>       numbering(point_tolerance(mesh));
       all_loops.resize(mesh.n_polytopes());
 
       using Edge = std::pair<unsigned int, unsigned int>;
@@ -179,12 +322,16 @@ namespace Tessella
                    f < mesh.facet_offset[i + 1];
                    ++f)
                 {
-                  double corners[4][2];
-                  facet_corners(mesh, i, f, side, corners);
-                  const unsigned int a = numbering.number(corners[0]),
-                                     b = numbering.number(corners[1]);
-                  if (a != b)
-                    edges.emplace_back(a, b);
+                  const std::vector<double> line =
+                    facet_line(handler, i, f, side);
+                  unsigned int a = numbering.number(&line[0]);
+                  for (std::size_t j = 2; j < line.size(); j += 2)
+                    {
+                      const unsigned int b = numbering.number(&line[j]);
+                      if (a != b)
+                        edges.emplace_back(a, b);
+                      a = b;
+                    }
                 }
             }
           by_start.resize(edges.size());

@@ -2,6 +2,7 @@
 #ifndef tessella_source_numerics_polytope_outlines_h
 #define tessella_source_numerics_polytope_outlines_h
 
+#include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <array>
@@ -128,6 +129,22 @@ namespace Tessella
                   const unsigned int        side,
                   double (&corners)[4][dim]);
 
+    /**
+     * A 2-D facet as side @p side sees it, as a line of points (two numbers
+     * each) that has the polytope on that side at its left: two points, or
+     * several along the arc where a mapping bends it.
+     */
+    std::vector<double>
+    facet_line(const AgglomerationHandler<2> &handler,
+               const unsigned int             interface,
+               const unsigned int             facet,
+               const unsigned int             side);
+
+    /// Circumference of a 2-D sub-cell, without repeating the first point.
+    std::vector<double>
+    subcell_line(const AgglomerationHandler<2> &handler,
+                 const unsigned int             subcell);
+
     /// Closed line of points; the interior of the polytope is to its left.
     struct OutlineLoop
     {
@@ -140,7 +157,7 @@ namespace Tessella
     class PolygonOutlines
     {
     public:
-      explicit PolygonOutlines(const PolytopicMesh<2> &mesh);
+      explicit PolygonOutlines(const AgglomerationHandler<2> &handler);
 
       /// Loops of @p polytope, outer ones and holes in no particular order.
       const std::vector<OutlineLoop> &

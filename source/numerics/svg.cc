@@ -272,11 +272,12 @@ namespace Tessella
     // ------------------------------------------------------------- 2-D
 
     void
-    draw_mesh(std::ostream           &out,
-              const PolytopicMesh<2> &mesh,
-              const MeshSvgFlags     &flags)
+    draw_mesh(std::ostream                  &out,
+              const AgglomerationHandler<2> &handler,
+              const MeshSvgFlags            &flags)
     {
-      const PolygonOutlines    outlines(mesh);
+      const PolytopicMesh<2>  &mesh = handler.polytopic_mesh();
+      const PolygonOutlines    outlines(handler);
       const auto               box    = mesh_box(mesh);
       const std::vector<Color> colors = polytope_colors(mesh, flags);
       const View               view(box[0],
@@ -342,16 +343,9 @@ namespace Tessella
               << number(.55 * width) << "\" d=\"";
           for (unsigned int s = 0; s < mesh.n_subcells(); ++s)
             {
-              const unsigned int n = mesh.subcell_vertex_offset[s + 1] -
-                                     mesh.subcell_vertex_offset[s];
-              const double *const v =
-                &mesh.subcell_vertices[std::size_t(
-                                         mesh.subcell_vertex_offset[s]) *
-                                       2];
-              const unsigned int around[4] = {0, 1, n == 4 ? 3U : 2U, 2};
-              for (unsigned int i = 0; i < n; ++i)
-                out << (i == 0 ? 'M' : 'L')
-                    << view.point(v[2 * around[i]], v[2 * around[i] + 1]);
+              const std::vector<double> line = subcell_line(handler, s);
+              for (std::size_t i = 0; i < line.size(); i += 2)
+                out << (i == 0 ? 'M' : 'L') << view.point(line[i], line[i + 1]);
               out << 'Z';
             }
           out << "\"/>\n";
@@ -377,10 +371,11 @@ namespace Tessella
                      f < mesh.facet_offset[i + 1];
                      ++f)
                   {
-                    double corners[4][2];
-                    facet_corners(mesh, i, f, side, corners);
-                    out << 'M' << view.point(corners[0][0], corners[0][1])
-                        << 'L' << view.point(corners[1][0], corners[1][1]);
+                    const std::vector<double> line =
+                      facet_line(handler, i, f, side);
+                    for (std::size_t j = 0; j < line.size(); j += 2)
+                      out << (j == 0 ? 'M' : 'L')
+                          << view.point(line[j], line[j + 1]);
                   }
             }
           out << "\"/>\n";
@@ -489,10 +484,11 @@ namespace Tessella
     };
 
     void
-    draw_mesh(std::ostream           &out,
-              const PolytopicMesh<3> &mesh,
-              const MeshSvgFlags     &flags)
+    draw_mesh(std::ostream                  &out,
+              const AgglomerationHandler<3> &handler,
+              const MeshSvgFlags            &flags)
     {
+      const PolytopicMesh<3>  &mesh   = handler.polytopic_mesh();
       const std::vector<Color> colors = polytope_colors(mesh, flags);
       const double             a      = flags.azimuth * pi / 180.,
                    e                  = flags.elevation * pi / 180.;
@@ -683,7 +679,7 @@ namespace Tessella
                   "Colours by degree need degrees; call distribute_dofs() "
                   "first."));
     write_file(file_name,
-               [&](std::ostream &out) { draw_mesh(out, mesh, flags); });
+               [&](std::ostream &out) { draw_mesh(out, handler, flags); });
   }
 
 

@@ -150,8 +150,8 @@ namespace Tessella
    * oriented outward; parts and cavities are further closed surfaces of the
    * same polyhedron.
    *
-   * Facets that a mapping bends are written with straight edges between their
-   * corners, bilinear quadrilaterals as quadrilaterals.
+   * Edges that a mapping bends are written as eight pieces in 2-D, with their
+   * end points only in 3-D; bilinear faces as quadrilaterals.
    */
   template <int dim>
   void
