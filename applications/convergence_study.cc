@@ -265,7 +265,7 @@ namespace Tessella
           name(report.instruction_set) + ", " +
           std::to_string(report.n_threads) +
           (report.n_threads == 1 ? " thread" : " threads") + "; solver " +
-          parameters.solver.description(symmetric) + ".");
+          parameters.solver.description() + ".");
       }
 
       // Without c and without a part of the boundary that holds the solution,
@@ -324,11 +324,7 @@ namespace Tessella
               largest_image > 1e-11 * largest_diagonal,
               ExcMessage(
                 "The problem has no unique solution: nothing fixes the "
-                "constant" +
-                std::string(n_parts > 1 || stack.size() > 0
-                              ? " on one part of the mesh"
-                              : "") +
-                ". Give a Dirichlet, Robin or inflow boundary (Boundary "
+                "constant. Give a Dirichlet, Robin or inflow boundary (Boundary "
                 "conditions/Types) or a positive Equation/Reaction."));
           }
       }

@@ -577,8 +577,9 @@ namespace Tessella
             }
 
           // functions
-          unsigned int operation = n_functions;
-          int          n_wanted  = 1; // -1: any number
+          constexpr unsigned int unknown   = static_cast<unsigned int>(-1);
+          unsigned int           operation = unknown;
+          int                    n_wanted  = 1; // -1: any number
           static const std::pair<const char *, std::pair<unsigned int, int>>
             others[] = {{"pow", {op_power, 2}},
                         {"atan2", {op_atan2, 2}},
@@ -589,7 +590,7 @@ namespace Tessella
           for (unsigned int i = 0; i < n_functions; ++i)
             if (word == functions[i].name)
               operation = op_first_function + i;
-          if (operation == n_functions)
+          if (operation == unknown)
             {
               for (const auto &other : others)
                 if (word == other.first)
@@ -597,7 +598,7 @@ namespace Tessella
                     operation = other.second.first;
                     n_wanted  = other.second.second;
                   }
-              if (operation == n_functions)
+              if (operation == unknown)
                 {
                   position = start;
                   std::string known;
@@ -977,40 +978,44 @@ namespace Tessella
     void
     Expression::evaluate(const JetType *variables, JetType &result) const
     {
-      std::vector<JetType> stack;
-      stack.reserve(stack_size);
+      std::array<JetType, 12>    small;
+      std::unique_ptr<JetType[]> large;
+      JetType                   *top = small.data(); // one behind the last
+      if (stack_size > small.size())
+        {
+          large.reset(new JetType[stack_size]);
+          top = large.get();
+        }
       for (const Instruction &instruction : program)
         {
           const unsigned int operation = instruction.operation;
           if (operation == op_number)
-            stack.emplace_back(instruction.number);
+            *top++ = JetType(instruction.number);
           else if (operation == op_variable)
-            stack.push_back(variables[instruction.variable]);
+            *top++ = variables[instruction.variable];
           else if (operation == op_if)
             {
-              const std::size_t n = stack.size() - 3;
-              stack[n] = stack[n].value != 0. ? stack[n + 1] : stack[n + 2];
-              stack.resize(n + 1);
+              top -= 2;
+              top[-1] = top[-1].value != 0. ? top[0] : top[1];
             }
           else if (operation == op_negate)
-            stack.back() = chain(stack.back(), {-stack.back().value, -1., 0.});
+            top[-1] = chain(top[-1], {-top[-1].value, -1., 0.});
           else if (operation == op_not)
-            stack.back() = JetType(stack.back().value == 0.);
+            top[-1] = JetType(top[-1].value == 0.);
           else if (operation >= op_first_function)
             {
               double f[3];
               functions[operation - op_first_function].derivatives(
-                stack.back().value, f);
-              stack.back() = chain(stack.back(), f);
+                top[-1].value, f);
+              top[-1] = chain(top[-1], f);
             }
           else
             {
-              const std::size_t n = stack.size() - 2;
-              stack[n]            = binary(operation, stack[n], stack[n + 1]);
-              stack.resize(n + 1);
+              --top;
+              top[-1] = binary(operation, top[-1], top[0]);
             }
         }
-      result = stack[0];
+      result = top[-1];
     }
 
     template <int dim>
@@ -1135,8 +1140,12 @@ namespace Tessella
               const Point<dim> &p)
       {
         AssertThrow(std::isfinite(value),
-                    Expression::ExcNotFinite(
-                      expression.text(), expression.name(), value, text_of(p)));
+                    Expression::ExcNotFinite(expression.text(),
+                                             expression.name(),
+                                             std::isnan(value)
+                                               ? std::fabs(value)
+                                               : value,
+                                             text_of(p)));
         return value;
       }
 

@@ -46,13 +46,15 @@ namespace Tessella
             const dealii::TrilinosWrappers::MPI::Vector  &rhs,
             const bool                                    symmetric) const;
 
-      /// "cg with amg" or the like.
+      /// What was asked for: "cg with amg" or the like.
       std::string
-      description(const bool symmetric) const;
+      description() const;
 
     private:
       std::string
-      present_method(const bool symmetric) const;
+      present_method(const int                             dim,
+                     const dealii::types::global_dof_index n_dofs,
+                     const bool                            symmetric) const;
 
       std::string  method, preconditioner;
       double       tolerance      = 1e-10;

@@ -79,7 +79,9 @@ namespace Tessella
                         "1",
                         Patterns::Anything(),
                         "Cells are refined where this is positive at their "
-                        "centre, for example 0.3 - sqrt(x^2 + y^2).");
+                        "centre x, y, z; h is the cell's diameter. For "
+                        "example 0.3 - sqrt(x^2 + y^2), or h - sqrt(x^2 + "
+                        "y^2) for the cells around a point.");
       prm.declare_entry("Local refinement fraction",
                         "1",
                         Patterns::Double(),
@@ -174,6 +176,28 @@ namespace Tessella
         in.seekg(0, std::ios::end);
         const std::streamoff size = in.tellg();
         AssertThrow(size > 0, ExcMessage("it is empty"));
+        if (suffix == "vtk")
+          {
+            // values of cell data
+            in.seekg(0);
+            std::string word;
+            std::size_t n = 0;
+            while (in >> word)
+              if (word == "CELL_DATA")
+                in >> n;
+              else if (n > 0 && word == "LOOKUP_TABLE")
+                {
+                  in >> word;
+                  std::size_t k = 0;
+                  double      value;
+                  while (k < n && in >> value)
+                    ++k;
+                  AssertThrow(k == n,
+                              ExcMessage(
+                                "its cell data has " + std::to_string(k) +
+                                " values instead of " + std::to_string(n)));
+                }
+          }
         if (suffix == "msh")
           {
             in.seekg(std::max<std::streamoff>(0, size - 4096));
@@ -250,6 +274,8 @@ namespace Tessella
         catch (const std::exception &exception)
           {
             std::string reason = one_sentence(exception);
+            if (dynamic_cast<const ExcIO *>(&exception) != nullptr)
+              reason = "the file ends, or has no number, where one is needed";
             while (!reason.empty() && reason.back() == '.')
               reason.pop_back();
             AssertThrow(false,
@@ -423,9 +449,11 @@ namespace Tessella
       if (distortion > 0.)
         GridTools::distort_random(distortion, tria);
 
+      std::vector<std::string> variables_and_size = variables;
+      variables_and_size.push_back("h");
       const Expression where("Mesh/Local refinement expression",
                              local_expression,
-                             variables,
+                             variables_and_size,
                              no_constants);
       std::mt19937     random(1);
       for (unsigned int step = 0; step < local_steps; ++step)
@@ -433,8 +461,11 @@ namespace Tessella
           bool any = false;
           for (const auto &cell : tria.active_cell_iterators())
             {
-              const Point<dim> center = cell->center();
-              if (where.value(&center[0]) > 0. &&
+              double x[dim + 1];
+              for (int d = 0; d < dim; ++d)
+                x[d] = cell->center()[d];
+              x[dim] = cell->diameter();
+              if (where.value(x) > 0. &&
                   (random_fraction == 1. ||
                    random() < random_fraction *
                                 static_cast<double>(std::mt19937::max())))
