@@ -1060,30 +1060,42 @@ namespace Tessella
 
     // ---- curved facets
     if (curved.n_curved() > 0)
-      for (unsigned int i = 0; i < n_interfaces; ++i)
-        for (unsigned int f = view.facet_offset[i];
-             f < view.facet_offset[i + 1];
-             ++f)
+      {
+        std::vector<std::pair<unsigned int, unsigned int>> faces;
+        for (unsigned int i = 0; i < n_interfaces; ++i)
+          for (unsigned int f = view.facet_offset[i];
+               f < view.facet_offset[i + 1];
+               ++f)
+            {
+              const Record      &r = records[f];
+              const unsigned int c = source_cell(r);
+              if (!curved.is_curved_face(c, r.face))
+                continue;
+              view.facet_type[f] = FacetType::tabulated;
+              curved_facets.push_back({f,
+                                       c,
+                                       r.face,
+                                       r.side,
+                                       view.interface_shift[i],
+                                       {{view.interface_polytope[2 * i],
+                                         view.interface_polytope[2 * i + 1]}}});
+              faces.emplace_back(c, r.face);
+            }
+        const auto integrals = curved.face_integrals(faces);
+        for (std::size_t j = 0; j < curved_facets.size(); ++j)
           {
-            const Record      &r = records[f];
-            const unsigned int c = source_cell(r);
-            if (!curved.is_curved_face(c, r.face))
-              continue;
-            view.facet_type[f] = FacetType::tabulated;
-            curved_facets.push_back({f,
-                                     c,
-                                     r.face,
-                                     r.side,
-                                     view.interface_shift[i],
-                                     {{view.interface_polytope[2 * i],
-                                       view.interface_polytope[2 * i + 1]}}});
-            curved.face_geometry(c,
-                                 r.face,
-                                 r.side,
-                                 view.facet_normal.data() +
-                                   std::size_t(dim) * f,
-                                 view.facet_measure[f]);
+            const unsigned int f      = curved_facets[j].facet;
+            double             square = 0.;
+            for (int d = 0; d < dim; ++d)
+              square += integrals[j][d] * integrals[j][d];
+            const double sign  = curved_facets[j].side == 0 ? 1. : -1.;
+            const double scale = square > 0. ? sign / std::sqrt(square) : 0.;
+            for (int d = 0; d < dim; ++d)
+              view.facet_normal[std::size_t(dim) * f + d] =
+                integrals[j][d] * scale;
+            view.facet_measure[f] = integrals[j][dim];
           }
+      }
     present_n_curved_cells = curved.n_curved();
 
     // ---- each polytope's list: neighbours of lower id (it is on side 1), then

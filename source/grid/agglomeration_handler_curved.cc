@@ -416,10 +416,14 @@ namespace Tessella
         typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
       const CellShapes<dim>                                        &shapes,
       const dealii::Mapping<dim>                                   *mapping)
+      : cells(cells)
+      , shapes(shapes)
+      , mapping(mapping)
+      , degree(1)
     {
       if (mapping == nullptr)
         return;
-      const unsigned int degree = mapping_degree(*mapping);
+      degree                    = mapping_degree(*mapping);
       const bool moves_vertices = !mapping->preserves_vertex_locations();
       if (degree == 1 && !moves_vertices)
         return;
@@ -662,30 +666,46 @@ namespace Tessella
               if (n_negative > 0 && !(shape.is_simplex &&
                                       n_negative == volume.rule.points.size()))
                 result.measure = -1.;
-
-              // The length of the normal is not polynomial: a few orders more
-              for (unsigned int f = 0; f < shape.n_faces; ++f)
-                if ((result.faces >> f) & 1u)
-                  {
-                    MappedRule<dim> &face =
-                      cache.face(shape,
-                                 f,
-                                 reference_order(shape, degree, 8, true));
-                    face.mapped.reinit(cell);
-                    auto &integral = result.face_integral[f];
-                    integral.fill(0.);
-                    for (unsigned int q = 0; q < face.rule.points.size(); ++q)
-                      {
-                        const dealii::Tensor<1, dim> normal =
-                          face.mapped.surface(q, face.rule.normals[q]);
-                        for (int d = 0; d < dim; ++d)
-                          integral[d] += normal[d];
-                        integral[dim] += normal.norm();
-                      }
-                  }
             }
         },
         64);
+    }
+
+    template <int dim>
+    std::vector<std::array<double, dim + 1>>
+    CurvedGeometry<dim>::face_integrals(
+      const std::vector<std::pair<unsigned int, unsigned int>> &faces) const
+    {
+      std::vector<std::array<double, dim + 1>> result(faces.size());
+      dealii::parallel::apply_to_subranges(
+        std::size_t(0),
+        faces.size(),
+        [&](const std::size_t begin, const std::size_t end) {
+          RuleCache<dim> cache(*mapping);
+          for (std::size_t i = begin; i < end; ++i)
+            {
+              const auto           &cell  = cells[faces[i].first];
+              const CellShape<dim> &shape = shapes(cell->reference_cell());
+              // The length of the normal is not polynomial: an order that
+              // gives the area to many digits.
+              MappedRule<dim> &face =
+                cache.face(shape,
+                           faces[i].second,
+                           reference_order(shape, degree, 5, true));
+              face.mapped.reinit(cell);
+              result[i].fill(0.);
+              for (unsigned int q = 0; q < face.rule.points.size(); ++q)
+                {
+                  const dealii::Tensor<1, dim> normal =
+                    face.mapped.surface(q, face.rule.normals[q]);
+                  for (int d = 0; d < dim; ++d)
+                    result[i][d] += normal[d];
+                  result[i][dim] += normal.norm();
+                }
+            }
+        },
+        64);
+      return result;
     }
 
     template class CurvedGeometry<2>;

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 // What AgglomerationHandler knows about cells; not installed.
@@ -141,34 +142,25 @@ namespace Tessella
           }
       }
 
-      /// Mean unit normal and area of a curved face; side 1: the other way.
-      void
-      face_geometry(const unsigned int c,
-                    const unsigned int f,
-                    const unsigned int side,
-                    double            *normal,
-                    double            &measure) const
-      {
-        const double *integral = curved[number[c]].face_integral[f].data();
-        double        square   = 0.;
-        for (int d = 0; d < dim; ++d)
-          square += integral[d] * integral[d];
-        const double scale =
-          square > 0. ? (side == 0 ? 1. : -1.) / std::sqrt(square) : 0.;
-        for (int d = 0; d < dim; ++d)
-          normal[d] = integral[d] * scale;
-        measure = integral[dim];
-      }
+      /// Integral of the outward unit normal, and area, of curved faces given
+      /// as pairs of cell and face.
+      std::vector<std::array<double, dim + 1>>
+      face_integrals(
+        const std::vector<std::pair<unsigned int, unsigned int>> &faces) const;
 
     private:
+      const std::vector<
+        typename dealii::Triangulation<dim>::active_cell_iterator> &cells;
+      const CellShapes<dim>                                        &shapes;
+      const dealii::Mapping<dim>                                   *mapping;
+      unsigned int                                                  degree;
+
       struct CurvedCell
       {
         unsigned int                cell;
         std::uint8_t                faces; ///< bit f: face f is curved
         double                      measure;
         std::array<double, 2 * dim> box;
-        /// Integral of the outward unit normal, and area.
-        std::array<std::array<double, dim + 1>, 6> face_integral;
       };
 
       /// 2^dim points a cell.
