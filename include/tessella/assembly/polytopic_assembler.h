@@ -33,10 +33,48 @@ namespace Tessella
   };
 
   /**
-   * Assembles forms on polytopic meshes. The owner computes its rows: every
-   * polytope computes its block row, in an order of summation fixed by the
-   * mesh, so that the matrix is the same to the last bit for every number of
-   * threads.
+   * Assembles scalar forms on polytopic meshes into the matrices of a deal.II
+   * program.
+   *
+   *     PolytopicAssembler<dim> assembler(agglomeration);
+   *     TrilinosWrappers::SparseMatrix matrix;
+   *     TrilinosWrappers::MPI::Vector  rhs;
+   *     assembler.reinit(matrix, rhs);         // structure, once
+   *     assembler.assemble(form, matrix, rhs); // as often as coefficients
+   *                                            // change
+   *
+   * <b>Algorithm.</b> The owner computes its rows: every polytope computes its
+   * block row, that is its diagonal block and one block for each neighbour.
+   * Nothing is added into memory that another polytope writes, so there is
+   * no colouring and no locking. Basis functions are evaluated once per
+   * quadrature point; blocks are matrix products, vectorised over points.
+   *
+   * <b>Same input, same bits.</b> The order of summation is fixed by the mesh:
+   * matrix and vector are the same to the last bit in every run and for every
+   * number of threads (MultithreadInfo::set_thread_limit()). Another
+   * instruction set may round differently; AdditionalData::instruction_set pins
+   * one.
+   *
+   * <b>Quadrature</b> is of order 2 p + Form::coefficient_order() in the
+   * space variables, on an interface with the larger degree of its two
+   * polytopes.
+   *
+   * <b>Storage and cost.</b> Values go straight to the CSR arrays of the
+   * Trilinos matrix, whose structure reinit() builds from finished arrays (see
+   * TrilinosBlockMatrix); besides them the assembler keeps 20 bytes a block.
+   * With N functions and q points on a polytope assembly costs about 2 (dim +
+   * 1) N^2 q operations for its volume and 8 N^2 per point on its boundary.
+   *
+   * <b>Matrices set up otherwise</b> are accepted if they have the same
+   * structure: a TrilinosWrappers::SparseMatrix from
+   * AgglomerationHandler::make_sparsity_pattern(), for example. Any other
+   * is an error.
+   *
+   * Errors: a polytopic mesh without degrees of freedom, an element with
+   * several components, a negative penalty constant, an instruction set that
+   * the processor does not have, coefficients that are not finite (with the
+   * point), and what the form itself reports; all as exceptions, after which
+   * matrix and vector have undefined values.
    */
   template <int dim>
   class PolytopicAssembler
