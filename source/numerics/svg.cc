@@ -65,6 +65,43 @@ namespace Tessella
       return result;
     }
 
+    /// Text of a label: what follows a '^', one character or all in
+    /// parentheses, is raised.
+    std::string
+    label_text(const std::string &label)
+    {
+      std::string       result;
+      const std::size_t n = label.size();
+      for (std::size_t i = 0; i < n;)
+        {
+          const std::size_t hat = std::min(label.find('^', i), n);
+          result += escape(label.substr(i, hat - i));
+          if (hat + 1 >= n)
+            {
+              result += escape(label.substr(hat));
+              break;
+            }
+          std::size_t begin = hat + 1, end = hat + 2, next = hat + 2;
+          if (label[begin] == '(')
+            {
+              const std::size_t close = label.find(')', begin);
+              if (close != std::string::npos)
+                {
+                  ++begin;
+                  end  = close;
+                  next = close + 1;
+                }
+            }
+          result += "<tspan dy=\"-0.45em\" font-size=\"72%\">" +
+                    escape(label.substr(begin, end - begin)) + "</tspan>";
+          if (next < n)
+            result += "<tspan dy=\"0.32em\">" + label_text(label.substr(next)) +
+                      "</tspan>";
+          break;
+        }
+      return result;
+    }
+
     struct Color
     {
       double r, g, b;
@@ -691,7 +728,9 @@ namespace Tessella
     /// One axis of a plot: range, ticks, and transformation to [0,1].
     struct Axis
     {
-      bool                                        logarithmic = false;
+      bool logarithmic = false;
+      /// All values are integers: no ticks in between (linear axes).
+      bool                                        integers = true;
       double                                      low = 0., high = 1.;
       std::vector<std::pair<double, std::string>> ticks;
       std::vector<double>                         minor;
@@ -786,6 +825,8 @@ namespace Tessella
             double step    = std::pow(10., std::floor(std::log10(high - low)));
             const double n = (high - low) / step;
             step *= n < 2. ? .2 : (n < 5. ? .5 : 1.);
+            if (integers)
+              step = std::max(step, 1.);
             for (double t = std::ceil(low / step); t * step <= high; t += 1.)
               ticks.emplace_back(t * step,
                                  plain(std::abs(t) < .5 ? 0. : t * step));
@@ -1048,10 +1089,12 @@ namespace Tessella
           if (!x_axis.shows(x) || !y_axis.shows(y))
             continue;
           points[c].emplace_back(x, y);
-          x_min = std::min(x_min, x);
-          x_max = std::max(x_max, x);
-          y_min = std::min(y_min, y);
-          y_max = std::max(y_max, y);
+          x_axis.integers = x_axis.integers && x == std::floor(x);
+          y_axis.integers = y_axis.integers && y == std::floor(y);
+          x_min           = std::min(x_min, x);
+          x_max           = std::max(x_max, x);
+          y_min           = std::min(y_min, y);
+          y_max           = std::max(y_max, y);
         }
     x_axis.set(x_min, x_max);
     y_axis.set(y_min, y_max);
@@ -1146,14 +1189,14 @@ namespace Tessella
            top + plot_h + 52.,
            label_size,
            "middle",
-           escape(flags.x_label),
+           label_text(flags.x_label),
            "fill=\"#222222\"");
       text(out,
            0.,
            0.,
            label_size,
            "middle",
-           escape(flags.y_label),
+           label_text(flags.y_label),
            "fill=\"#222222\" transform=\"translate(26 " +
              number(top + .5 * plot_h) + ") rotate(-90)\"");
 

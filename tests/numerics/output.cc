@@ -577,7 +577,9 @@ plots()
   curves[1].y[1] = 0.;
   curves[1].y[2] = std::numeric_limits<double>::quiet_NaN();
   curves[2].y.assign(5, -1.);
-  write_plot_svg(curves, "plot.svg");
+  PlotFlags flags;
+  flags.x_label = "n^(1/2) < 1^";
+  write_plot_svg(curves, "plot.svg", flags);
   const std::string svg = read("plot.svg");
   check("plot, well-formed", well_formed(svg));
   check("plot, no broken numbers",
@@ -589,6 +591,14 @@ plots()
   check("plot, slopes",
         count(svg, "class=\"slope\"") >= 1 &&
           count(svg, "class=\"slope\"") <= 2);
+  check("plot, raised text",
+        count(svg, ">1/2</tspan>") == 1 && count(svg, " &lt; 1^") == 1);
+  flags.logarithmic_x = false;
+  curves[0].x         = {1., 2., 3., 4., 5.};
+  write_plot_svg({curves[0]}, "plot.svg", flags);
+  check("plot, ticks at integers",
+        count(read("plot.svg"), ">2</text>") == 1 &&
+          count(read("plot.svg"), ">1.5</text>") == 0);
   write_plot_svg({}, "plot.svg");
   check("plot, empty", well_formed(read("plot.svg")));
   curves[0].x.pop_back();

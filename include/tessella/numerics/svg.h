@@ -65,7 +65,8 @@ namespace Tessella
     int group = -1;
   };
 
-  /// How write_plot_svg() draws.
+  /// How write_plot_svg() draws. In the labels of the axes, what follows '^'
+  /// (one character, or all in parentheses) is raised.
   struct PlotFlags
   {
     std::string  title, x_label = "mesh size h", y_label = "error";
