@@ -253,6 +253,9 @@ interfaces(const AgglomerationHandler<dim> &handler)
           {
             geometry =
               larger(geometry, (a.normal_vector(q) + b.normal(q)).norm());
+            geometry = larger(
+              geometry,
+              (a.get_polytope_values(1).normal_vector(q) - b.normal(q)).norm());
             geometry = larger(geometry, a.normal(q).norm() - 1.);
             geometry = larger(geometry, a.JxW(q) - b.JxW(q));
             geometry = larger(geometry,
@@ -422,6 +425,30 @@ all(const std::string        &name,
           }
       }
   check_below("exactness on sub-cells", error, 1e-12);
+
+  // Polynomials times the normal on interfaces.
+  InterfaceQuadrature<dim> facets, finer_facets;
+  double                   facet_error = 0.;
+  for (unsigned int i = 0; i < handler.polytopic_mesh().n_interfaces(); ++i)
+    for (const unsigned int order : {0, 1, 3, 4})
+      {
+        const auto integral = [&](InterfaceQuadrature<dim> &rule,
+                                  const unsigned int        rule_order) {
+          rule.reinit(handler, i, 0, rule_order);
+          Tensor<1, dim> sum;
+          for (unsigned int q = 0; q < rule.size(); ++q)
+            for (unsigned int d = 0; d < dim; ++d)
+              sum[d] +=
+                rule.JxW[q] * rule.normal[d][q] *
+                std::pow(2. + rule.x[0][q] + 0.5 * rule.x[dim - 1][q], order);
+          return sum;
+        };
+        facet_error =
+          larger(facet_error,
+                 (integral(facets, order) - integral(finer_facets, order + 10))
+                   .norm());
+      }
+  check_below("exactness on facets", facet_error, 1e-11);
   deallog << "volume: " << volume << std::endl;
 
   divergence_theorem(handler);
