@@ -86,24 +86,24 @@ main(int argc, char **argv)
               1e-14);
 
   // all functions; arguments inside the domain of each
-  for (const std::string &f :
+  for (const std::string f :
        {"sin",  "cos",  "tan",   "cot",  "sec",   "csc",   "asin", "acos",
         "atan", "sinh", "cosh",  "tanh", "asinh", "atanh", "exp",  "log",
         "ln",   "log2", "log10", "sqrt", "cbrt",  "abs",   "sign", "floor",
         "ceil", "rint", "int",   "erf",  "erfc"})
     check_below(f, derivative_error(f + "(x*y+0.3*x+0.1)"), 1e-6);
   check_below("acosh", derivative_error("acosh(1.5+x*y)"), 1e-6);
-  for (const std::string &f : {"x*y+x/y-y^3",
-                               "(x+y)/(1+x*y)",
-                               "x^y",
-                               "(1+x)^(2.5)",
-                               "atan2(y-2,x-1)",
-                               "pow(x+y,3)",
-                               "mod(3*x,y)",
-                               "min(x*x,y)+max(x^3,x*y)",
-                               "if(x<y,x^2*y,1)",
-                               "sin(pi*x)*sin(pi*y)*exp(-x-pi^2*x^3/12)",
-                               "(x^2+y^2)^(1/3)*sin(2/3*atan2(y,x))"})
+  for (const std::string f : {"x*y+x/y-y^3",
+                              "(x+y)/(1+x*y)",
+                              "x^y",
+                              "(1+x)^(2.5)",
+                              "atan2(y-2,x-1)",
+                              "pow(x+y,3)",
+                              "mod(3*x,y)",
+                              "min(x*x,y)+max(x^3,x*y)",
+                              "if(x<y,x^2*y,1)",
+                              "sin(pi*x)*sin(pi*y)*exp(-x-pi^2*x^3/12)",
+                              "(x^2+y^2)^(1/3)*sin(2/3*atan2(y,x))"})
     check_below(f, derivative_error(f), 1e-6);
 
   // many points at once are the same as one by one
@@ -126,25 +126,25 @@ main(int argc, char **argv)
     check_close("batch", difference, 0., 0.);
   }
 
-  for (const std::string &wrong : {"",
-                                   "x+",
-                                   "(x",
-                                   "x)",
-                                   "sin x",
-                                   "sin()",
-                                   "pow(x)",
-                                   "foo(x)",
-                                   "x y",
-                                   "1..2",
-                                   "x,y",
-                                   "if(x,y)",
-                                   "?",
-                                   "x ? y",
-                                   "1e999",
-                                   "z",
-                                   "x=y",
-                                   "a b",
-                                   "$"})
+  for (const std::string wrong : {"",
+                                  "x+",
+                                  "(x",
+                                  "x)",
+                                  "sin x",
+                                  "sin()",
+                                  "pow(x)",
+                                  "foo(x)",
+                                  "x y",
+                                  "1..2",
+                                  "x,y",
+                                  "if(x,y)",
+                                  "?",
+                                  "x ? y",
+                                  "1e999",
+                                  "z",
+                                  "x=y",
+                                  "a b",
+                                  "$"})
     check_throws<Expression::ExcSyntax>(
       "wrong '" + wrong + "'", [&]() { value(wrong); }, "does not parse");
   check_throws<Expression::ExcNotFinite>(
