@@ -17,9 +17,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iomanip>
 #include <iostream>
-#include <limits>
 #include <malloc.h>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -116,6 +117,16 @@ namespace Tessella
 
 
 
+    std::string
+    seconds_text(const double seconds)
+    {
+      std::ostringstream text;
+      text << std::setprecision(3) << seconds << " s";
+      return text.str();
+    }
+
+
+
     // Starts a new measurement of the largest resident size and returns the
     // present one, in bytes. Memory that earlier cases have freed goes back
     // first.
@@ -172,8 +183,7 @@ namespace Tessella
                 " in " +
                 AgglomerationInput::describe(
                   Agglomeration::statistics<dim>(*mesh.triangulation, ids)) +
-                "; agglomeration took " + Utilities::to_string(seconds, 3) +
-                " s.");
+                "; agglomeration took " + seconds_text(seconds) + ".");
             }
             for (const unsigned int degree :
                  parameters.discretisation.degrees())
@@ -245,6 +255,7 @@ namespace Tessella
                         problem.form.coefficient_order());
         const double       million = handler.n_dofs() * 1e-6;
         const unsigned int n_cells = mesh.triangulation->n_active_cells();
+        table.add_value("level", level);
         table.add_value("degree", degree);
         table.add_value("threads", n_threads);
         table.add_value("instructions", name(instruction_set));

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
 # Runs PROGRAM PARAMETER_FILE with SETTINGS ("Section/Name=value", separated by
-# |) in DIRECTORY and checks that it succeeds, that all files are there and
-# whole, and the numbers in the .csv file against EXPECT, a list separated by |
+# |) in DIRECTORY and checks that it succeeds, that the files
+# NAME with SUFFIXES (separated by |) are there and whole, and the numbers in the .csv file against EXPECT, a list separated by |
 # of "level degree column minimum maximum".
 
 # empty fields of the .csv file count
@@ -28,7 +28,8 @@ if(NOT status EQUAL 0)
   message(FATAL_ERROR "exit status ${status}\n${output}\n${error}")
 endif()
 
-foreach(suffix .txt .tex .csv -convergence.svg)
+string(REPLACE "|" ";" suffixes "${SUFFIXES}")
+foreach(suffix IN LISTS suffixes)
   if(NOT EXISTS ${DIRECTORY}/results/${name}${suffix})
     list(APPEND failures "${name}${suffix} was not written")
   endif()
