@@ -262,7 +262,10 @@ namespace Tessella
     analyse(const bool is_simplex, double *v)
     {
       double e[dim][dim];
-      double longest = 0., largest = 0.;
+      // Lengths are compared with the edges they belong to, so that thin cells
+      // of boundary layers are taken for what they are.
+      double shortest = std::numeric_limits<double>::max(), largest = 0.,
+             scale = 1.;
       for (int d = 0; d < dim; ++d)
         {
           const double *end    = v + dim * (is_simplex ? d + 1 : (1 << d));
@@ -271,14 +274,12 @@ namespace Tessella
             {
               e[d][i] = end[i] - v[i];
               square += e[d][i] * e[d][i];
-              largest = std::max(largest, std::abs(v[i]));
+              largest = std::max({largest, std::abs(v[i]), std::abs(end[i])});
             }
-          longest = std::max(longest, square);
+          const double length = std::sqrt(square);
+          shortest            = std::min(shortest, length);
+          scale *= length;
         }
-      longest      = std::sqrt(longest);
-      double scale = longest;
-      for (int d = 1; d < dim; ++d)
-        scale *= longest;
       const double det = determinant<dim>(e);
 
       if (is_simplex)
@@ -292,7 +293,8 @@ namespace Tessella
 
       // Parallelepiped, up to what rounding makes of coordinates?
       const double tolerance =
-        1e-12 * longest + 8. * std::numeric_limits<double>::epsilon() * largest;
+        1e-12 * shortest +
+        8. * std::numeric_limits<double>::epsilon() * largest;
       bool affine = true;
       for (unsigned int c = 3; c < (1u << dim) && affine; ++c)
         {

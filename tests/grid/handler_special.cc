@@ -378,6 +378,34 @@ check_periodic()
   }
 }
 
+// ---- thin cells
+
+// Boundary layers are neither without volume nor taken for affine.
+void
+check_thin()
+{
+  for (const bool affine : {true, false})
+    {
+      Triangulation<3> tria;
+      GridGenerator::subdivided_hyper_cube(tria, 3);
+      GridTools::transform(
+        [affine](const Point<3> &p) {
+          return Point<3>(p[0],
+                          1e-7 * p[1] * (affine ? 1. : 1. + 1e-4 * p[0]),
+                          1e-7 * p[2]);
+        },
+        tria);
+      AgglomerationHandler<3> handler(tria);
+      handler.agglomerate(mixed_up<3>(4));
+      const auto &types = handler.polytopic_mesh().subcell_type;
+      bool        right = true;
+      for (const SubCellType type : types)
+        right &= type == (affine ? SubCellType::parallelepiped
+                                 : SubCellType::hypercube);
+      check(affine ? "thin affine cells" : "thin cells, nearly affine", right);
+    }
+}
+
 // ---- numbering
 
 template <int dim>
@@ -660,6 +688,7 @@ main(int argc, char **argv)
   check_mixed_3d();
   check_periodic<2>();
   check_periodic<3>();
+  check_thin();
   check_numbering<2>();
   check_numbering<3>();
   check_errors();
