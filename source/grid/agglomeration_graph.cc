@@ -27,79 +27,203 @@ namespace Tessella
       constexpr unsigned int unset = std::numeric_limits<unsigned int>::max();
 
       /**
-       * Halves the largest parts until no part is empty. The half that leaves
-       * is the second half of the cells in breadth-first order from the part's
-       * first cell.
+       * Recursive bisection with METIS. Every bisection is a call of its own,
+       * which takes no longer than one call for all parts. It lets the halves
+       * have numbers of parts in proportion to the weights that they really
+       * got, so that METIS's tolerances do not add up from level to level: with
+       * many parts, METIS by itself ends with sets of fewer cells than parts.
        */
-      void
-      fill_empty_parts(const DualGraph           &graph,
-                       const unsigned int         n_parts,
-                       std::vector<unsigned int> &parts)
+#ifdef DEAL_II_WITH_METIS
+      class RecursiveBisection
       {
-        std::vector<unsigned int> sizes(n_parts, 0);
-        for (const unsigned int part : parts)
-          ++sizes[part];
-        std::vector<unsigned int> empty;
-        for (unsigned int part = 0; part < n_parts; ++part)
-          if (sizes[part] == 0)
-            empty.push_back(part);
-        if (empty.empty())
-          return;
+      public:
+        RecursiveBisection(const DualGraph                 &graph,
+                           const std::vector<unsigned int> &weights)
+          : graph(graph)
+          , cells(graph.n_cells())
+          , parts(graph.n_cells(), 0)
+          , local_index(graph.n_cells())
+        {
+          for (unsigned int i = 0; i < cells.size(); ++i)
+            cells[i] = i;
+          std::uint64_t sum = 0;
+          for (const unsigned int weight : weights)
+            sum += weight;
+          // METIS adds weights up and multiplies sums by small numbers.
+          constexpr std::uint64_t max_sum =
+            std::numeric_limits<idx_t>::max() / 4;
+          const double scaling = sum > max_sum ? double(max_sum) / sum : 1.;
+          cell_weights.reserve(weights.size());
+          for (const unsigned int weight : weights)
+            cell_weights.push_back(
+              scaling == 1.
+                ? static_cast<idx_t>(weight)
+                : std::max(idx_t(1), static_cast<idx_t>(scaling * weight)));
 
-        std::vector<std::vector<unsigned int>> members(n_parts);
-        for (unsigned int cell = 0; cell < parts.size(); ++cell)
-          members[parts[cell]].push_back(cell);
+          METIS_SetDefaultOptions(options);
+          options[METIS_OPTION_NUMBERING] = 0;
+          options[METIS_OPTION_SEED]      = 1;
+        }
 
-        // Largest first, of these the one with the lowest number.
-        using Entry = std::pair<unsigned int, unsigned int>;
-        std::priority_queue<Entry> queue;
-        for (unsigned int part = 0; part < n_parts; ++part)
-          queue.push({sizes[part], unset - part});
+        std::vector<unsigned int>
+        run(const unsigned int n_parts)
+        {
+          bisect(0, cells.size(), 0, n_parts);
+          return parts;
+        }
 
-        std::vector<char>         visited(parts.size(), 0);
-        std::vector<unsigned int> order;
-        for (const unsigned int part : empty)
-          {
-            const unsigned int source = unset - queue.top().second;
-            queue.pop();
-            auto &cells = members[source];
-            Assert(cells.size() > 1, dealii::ExcInternalError());
+      private:
+        /// Cuts the set cells[begin .. end), whose cells have parts[cell] ==
+        /// first_part and are all that have, into @p n_parts parts.
+        void
+        bisect(const std::size_t  begin,
+               const std::size_t  end,
+               const unsigned int first_part,
+               const unsigned int n_parts)
+        {
+          const std::size_t n = end - begin;
+          Assert(n_parts > 0 && n_parts <= n, dealii::ExcInternalError());
+          if (n_parts == 1)
+            return;
+          if (n_parts == n)
+            {
+              for (std::size_t k = 0; k < n; ++k)
+                parts[cells[begin + k]] = first_part + k;
+              return;
+            }
 
-            order.clear();
-            for (const unsigned int start : cells)
+          // The set as a graph of its own.
+          for (std::size_t k = 0; k < n; ++k)
+            local_index[cells[begin + k]] = k;
+          offsets.assign(1, 0);
+          neighbors.clear();
+          weights.clear();
+          for (std::size_t k = begin; k < end; ++k)
+            {
+              const unsigned int cell = cells[k];
+              for (std::size_t e = graph.offsets[cell];
+                   e < graph.offsets[cell + 1];
+                   ++e)
+                if (parts[graph.neighbors[e]] == first_part)
+                  neighbors.push_back(local_index[graph.neighbors[e]]);
+              offsets.push_back(neighbors.size());
+              if (!cell_weights.empty())
+                weights.push_back(cell_weights[cell]);
+            }
+
+          const unsigned int wished_left = n_parts / 2;
+          sides.assign(n, 0);
+          if (!neighbors.empty())
+            call_metis(real_t(wished_left) / real_t(n_parts));
+          const std::size_t n_right = std::count(sides.begin(), sides.end(), 1);
+          if (n_right == 0 || n_right == n)
+            search((n * wished_left + n_parts / 2) / n_parts);
+
+          // Reorder; both halves keep their order.
+          std::uint64_t weight_left = 0, weight = 0;
+          moved.clear();
+          std::size_t position = begin;
+          for (std::size_t k = 0; k < n; ++k)
+            {
+              const unsigned int cell = cells[begin + k];
+              const idx_t        w    = weights.empty() ? 1 : weights[k];
+              weight += w;
+              if (sides[k] == 0)
+                {
+                  weight_left += w;
+                  cells[position++] = cell;
+                }
+              else
+                moved.push_back(cell);
+            }
+          std::copy(moved.begin(), moved.end(), cells.begin() + position);
+
+          const std::uint64_t n_left = position - begin;
+          const std::uint64_t share =
+            (2 * weight_left * n_parts + weight) / (2 * weight);
+          const std::uint64_t least =
+            n_parts > n - n_left ? n_parts - (n - n_left) : 1;
+          const std::uint64_t most =
+            std::min<std::uint64_t>(n_left, n_parts - 1);
+          const unsigned int parts_left =
+            static_cast<unsigned int>(std::min(std::max(share, least), most));
+          for (std::size_t k = position; k < end; ++k)
+            parts[cells[k]] = first_part + parts_left;
+          bisect(begin, position, first_part, parts_left);
+          bisect(position, end, first_part + parts_left, n_parts - parts_left);
+        }
+
+        /// Fills @p sides.
+        void
+        call_metis(const real_t share_left)
+        {
+          idx_t     n_vertices    = offsets.size() - 1;
+          idx_t     n_constraints = 1, n_sides = 2, edge_cut = 0;
+          real_t    shares[2] = {share_left, real_t(1.) - share_left};
+          const int status =
+            METIS_PartGraphRecursive(&n_vertices,
+                                     &n_constraints,
+                                     offsets.data(),
+                                     neighbors.data(),
+                                     weights.empty() ? nullptr : weights.data(),
+                                     nullptr,
+                                     nullptr,
+                                     &n_sides,
+                                     shares,
+                                     nullptr,
+                                     options,
+                                     &edge_cut,
+                                     sides.data());
+          AssertThrow(status != METIS_ERROR_MEMORY,
+                      dealii::ExcMessage(
+                        "METIS ran out of memory for " +
+                        std::to_string(graph.n_cells()) +
+                        " cells: use another way of agglomeration, for "
+                        "example an R-tree."));
+          AssertThrow(status == METIS_OK,
+                      dealii::ExcMessage(
+                        "METIS failed with error code " +
+                        std::to_string(status) +
+                        ": use another way of agglomeration, for example an "
+                        "R-tree."));
+        }
+
+        /// Fills @p sides without METIS: the first @p n_left vertices that a
+        /// breadth-first search meets are the left side.
+        void
+        search(std::size_t n_left)
+        {
+          const std::size_t n = offsets.size() - 1;
+          n_left = std::min(std::max(n_left, std::size_t(1)), n - 1);
+          std::vector<char>        met(n, 0);
+          std::vector<std::size_t> order;
+          order.reserve(n);
+          for (std::size_t start = 0; start < n; ++start)
+            if (!met[start])
               {
-                if (visited[start])
-                  continue;
-                visited[start] = 1;
+                met[start] = 1;
                 order.push_back(start);
                 for (std::size_t k = order.size() - 1; k < order.size(); ++k)
-                  for (std::size_t e = graph.offsets[order[k]];
-                       e < graph.offsets[order[k] + 1];
+                  for (idx_t e = offsets[order[k]]; e < offsets[order[k] + 1];
                        ++e)
-                    {
-                      const unsigned int next = graph.neighbors[e];
-                      if (parts[next] == source && !visited[next])
-                        {
-                          visited[next] = 1;
-                          order.push_back(next);
-                        }
-                    }
+                    if (!met[neighbors[e]])
+                      {
+                        met[neighbors[e]] = 1;
+                        order.push_back(neighbors[e]);
+                      }
               }
-            const std::size_t half = (order.size() + 1) / 2;
-            members[part].assign(order.begin() + half, order.end());
-            cells.assign(order.begin(), order.begin() + half);
-            for (const unsigned int cell : members[part])
-              parts[cell] = part;
-            for (const unsigned int p : {source, part})
-              {
-                for (const unsigned int cell : members[p])
-                  visited[cell] = 0;
-                std::sort(members[p].begin(), members[p].end());
-                queue.push(
-                  {static_cast<unsigned int>(members[p].size()), unset - p});
-              }
-          }
-      }
+          for (std::size_t k = 0; k < n; ++k)
+            sides[order[k]] = k >= n_left;
+        }
+
+        const DualGraph          &graph;
+        std::vector<unsigned int> cells, parts, moved;
+        std::vector<idx_t>        local_index, cell_weights;
+        idx_t                     options[METIS_NOPTIONS];
+        // Of the set that is being cut.
+        std::vector<idx_t> offsets, neighbors, weights, sides;
+      };
+#endif
     } // namespace
 
 
@@ -109,98 +233,28 @@ namespace Tessella
                     const std::vector<unsigned int> &weights,
                     const unsigned int               n_parts)
     {
-      const unsigned int n_cells = graph.n_cells();
-      Assert(n_parts > 0 && n_parts <= n_cells, dealii::ExcInternalError());
-      std::vector<unsigned int> parts(n_cells, 0);
-      if (n_parts == 1)
-        return parts;
-      if (n_parts == n_cells)
-        {
-          for (unsigned int i = 0; i < n_cells; ++i)
-            parts[i] = i;
-          return parts;
-        }
-
 #ifdef DEAL_II_WITH_METIS
-      constexpr std::uint64_t max_index = std::numeric_limits<idx_t>::max();
-      AssertThrow(graph.neighbors.size() <= max_index,
+      AssertThrow(graph.neighbors.size() <=
+                    std::size_t(std::numeric_limits<idx_t>::max()),
                   dealii::ExcMessage(
                     "The mesh has more faces than METIS can count with " +
                     std::to_string(8 * sizeof(idx_t)) +
                     "-bit integers: use a METIS with 64-bit integers or "
                     "another way of agglomeration."));
-      std::vector<idx_t> offsets(graph.offsets.begin(), graph.offsets.end());
-      std::vector<idx_t> neighbors(graph.neighbors.begin(),
-                                   graph.neighbors.end());
-      std::vector<idx_t> vertex_weights;
-      if (!weights.empty())
-        {
-          std::uint64_t sum = 0;
-          for (const unsigned int weight : weights)
-            sum += weight;
-          // METIS adds weights up and multiplies sums by small numbers.
-          const double scaling =
-            sum > max_index / 4 ? double(max_index / 4) / sum : 1.;
-          for (const unsigned int weight : weights)
-            vertex_weights.push_back(
-              scaling == 1.
-                ? static_cast<idx_t>(weight)
-                : std::max(idx_t(1), static_cast<idx_t>(scaling * weight)));
-        }
-
-      idx_t              n_vertices    = n_cells;
-      idx_t              n_constraints = 1;
-      idx_t              n_metis_parts = n_parts;
-      idx_t              edge_cut      = 0;
-      std::vector<idx_t> metis_parts(n_cells, 0);
-      idx_t              options[METIS_NOPTIONS];
-      METIS_SetDefaultOptions(options);
-      options[METIS_OPTION_NUMBERING] = 0;
-      options[METIS_OPTION_SEED]      = 1;
-
-      int status;
-      {
-        // METIS's random numbers are global to the program.
-        static std::mutex                 mutex;
-        const std::lock_guard<std::mutex> lock(mutex);
-        status = METIS_PartGraphRecursive(&n_vertices,
-                                          &n_constraints,
-                                          offsets.data(),
-                                          neighbors.data(),
-                                          vertex_weights.empty()
-                                            ? nullptr
-                                            : vertex_weights.data(),
-                                          nullptr,
-                                          nullptr,
-                                          &n_metis_parts,
-                                          nullptr,
-                                          nullptr,
-                                          options,
-                                          &edge_cut,
-                                          metis_parts.data());
-      }
-      AssertThrow(status != METIS_ERROR_MEMORY,
-                  dealii::ExcMessage("METIS ran out of memory for " +
-                                     std::to_string(n_cells) +
-                                     " cells: use another way of "
-                                     "agglomeration, for example an R-tree."));
-      AssertThrow(status == METIS_OK,
-                  dealii::ExcMessage("METIS failed with error code " +
-                                     std::to_string(status) +
-                                     ": use another way of agglomeration, "
-                                     "for example an R-tree."));
-      for (unsigned int i = 0; i < n_cells; ++i)
-        parts[i] = static_cast<unsigned int>(metis_parts[i]);
-      fill_empty_parts(graph, n_parts, parts);
-      return parts;
+      // METIS's random numbers are global to the program.
+      static std::mutex                 mutex;
+      const std::lock_guard<std::mutex> lock(mutex);
+      return RecursiveBisection(graph, weights).run(n_parts);
 #else
+      (void)graph;
       (void)weights;
+      (void)n_parts;
       AssertThrow(false,
                   dealii::ExcMessage(
                     "Agglomeration with METIS needs a deal.II that was "
                     "configured with METIS: rebuild deal.II or choose another "
                     "way of agglomeration, for example an R-tree."));
-      return parts;
+      return {};
 #endif
     }
 

@@ -52,8 +52,7 @@ namespace Tessella
      * @p n_polytopes polytopes. @p weights, if not empty, are one positive
      * integer per active cell; polytopes are then of about equal weight instead
      * of about equal number of cells. (Weights whose sum does not fit METIS's
-     * integers are scaled down.) Parts that METIS leaves empty are filled by
-     * halving the largest ones.
+     * integers are scaled down.) No polytope is empty.
      *
      * Recursive bisection is used for any number of parts. For polytopes of
      * about ten cells METIS's direct k-way scheme takes three to seven times as
