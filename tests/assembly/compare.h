@@ -447,10 +447,22 @@ compare(const Tessella::AgglomerationHandler<dim> &handler,
   assembler.reinit(sparsity, matrix, rhs);
   assembler.assemble(form, matrix, rhs);
 
+  // What the form gets as a constant is one for the reference, too.
+  Reference::Problem<dim> frozen = problem;
+  if (give == Give::constants || give == Give::scalar_constant)
+    {
+      const Point<dim> origin;
+      if (problem.a)
+        frozen.a = [a = problem.a(origin)](const Point<dim> &) { return a; };
+      if (problem.b)
+        frozen.b = [b = problem.b(origin)](const Point<dim> &) { return b; };
+      if (problem.c)
+        frozen.c = [c = problem.c(origin)](const Point<dim> &) { return c; };
+    }
   const Reference::Space<dim>  space = make_space(handler, mapping);
   const Reference::System<dim> system =
     Reference::assemble(space,
-                        problem,
+                        frozen,
                         n_points,
                         penalty_by_place(handler.polytopic_mesh(),
                                          assembler.penalty(form)));
