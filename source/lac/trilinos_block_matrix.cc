@@ -64,8 +64,7 @@ namespace Tessella
 
       Epetra_CrsMatrix &epetra = epetra_matrix(matrix);
       int               ierr   = epetra.ExpertMakeUniqueCrsGraphData();
-      AssertThrow(ierr == 0,
-                  ExcTrilinosError(ierr));
+      AssertThrow(ierr == 0, ExcTrilinosError(ierr));
 
       Epetra_IntSerialDenseVector &offsets = epetra.ExpertExtractIndexOffset();
       Epetra_IntSerialDenseVector &indices = epetra.ExpertExtractIndices();
@@ -112,8 +111,7 @@ namespace Tessella
       offsets[static_cast<int>(n_rows)] = static_cast<int>(n_entries);
 
       ierr = epetra.ExpertStaticFillComplete(map, map);
-      AssertThrow(ierr == 0,
-                  ExcTrilinosError(ierr));
+      AssertThrow(ierr == 0, ExcTrilinosError(ierr));
     }
 
 
