@@ -58,7 +58,7 @@ namespace Tessella
      * about ten cells METIS's direct k-way scheme takes three to seven times as
      * long, cuts a quarter to a third more faces and leaves 40 % and more of
      * the polytopes not connected through faces; recursive bisection leaves
-     * about 0.2 % (2-D), 2 % (hexahedra) and 7 % (tetrahedra), which repair()
+     * about 0.2 % (2-D), 2 % (hexahedra) and 6 % (tetrahedra), which repair()
      * removes. Sizes are mostly within a third of their mean.
      *
      * Cost: n log(n_polytopes), about 5 microseconds a cell. METIS draws its
@@ -91,9 +91,9 @@ namespace Tessella
      * number of members, or one less. See nested() for several levels at once.
      *
      * Groups are compact, but nothing looks at their connections: on
-     * quadrilaterals and hexahedra in rows all are connected through faces, of
-     * small ones on simplices or graded meshes up to a third are not; use
-     * repair() where that matters.
+     * quadrilaterals and hexahedra in rows nearly all are connected through
+     * faces, on simplices or graded meshes up to a third of the small ones are
+     * not, and more on high levels; use repair() where that matters.
      *
      * Cost: n log n, about 0.3 microseconds a cell.
      */
