@@ -92,7 +92,7 @@ namespace Tessella
      *
      * Groups are compact, but nothing looks at their connections: on
      * quadrilaterals and hexahedra in rows nearly all are connected through
-     * faces, on simplices or graded meshes up to a third of the small ones are
+     * faces, on simplices or graded meshes up to half of the small ones are
      * not, and more on high levels; use repair() where that matters.
      *
      * Cost: n log n, about 0.3 microseconds a cell.
