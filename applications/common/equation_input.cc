@@ -137,60 +137,88 @@ namespace Tessella
       {
         std::vector<Expression> a, b, c, u;
 
-        // value, gradient and Hessian of a_ij are used once each
-        void
-        flux(const Point<dim> &p, Tensor<1, dim> &result, double *value) const
+        static std::vector<double>
+        values(const Expression              &expression,
+               const std::vector<Point<dim>> &points)
         {
-          double         v = 0.;
-          Tensor<1, dim> gradient;
-          u[0].derivatives(p, v, gradient);
-          if (value != nullptr)
-            *value = v;
-          result = Tensor<1, dim>();
-          for (int i = 0; i < dim; ++i)
-            if (a.size() == 1)
-              result[i] = a[0].value(&p[0]) * gradient[i];
-            else
-              for (int j = 0; j < dim; ++j)
-                result[i] += a[i * dim + j].value(&p[0]) * gradient[j];
+          std::vector<double> result(points.size());
+          expression.derivatives<dim>(points, result.data(), nullptr, nullptr);
+          return result;
         }
 
-        double
-        source(const Point<dim> &p) const
+        // a grad u
+        void
+        flux(const std::vector<Point<dim>> &points,
+             std::vector<Tensor<1, dim>>   &result) const
         {
-          double                  value;
-          Tensor<1, dim>          gradient;
-          SymmetricTensor<2, dim> hessian;
-          u[0].derivatives(p, value, gradient, hessian);
-          double result = 0.;
+          const std::size_t           n = points.size();
+          std::vector<Tensor<1, dim>> gradient(n);
+          u[0].derivatives<dim>(points, nullptr, gradient.data(), nullptr);
+          std::fill(result.begin(), result.end(), Tensor<1, dim>());
           for (unsigned int k = 0; k < a.size(); ++k)
             {
-              double         a_value;
-              Tensor<1, dim> a_gradient;
-              a[k].derivatives(p, a_value, a_gradient);
-              if (a.size() == 1)
-                {
-                  // where a vanishes, u need not have second derivatives
-                  if (a_value != 0.)
-                    result -= a_value * trace(hessian);
-                  for (int d = 0; d < dim; ++d)
-                    if (a_gradient[d] != 0.)
-                      result -= a_gradient[d] * gradient[d];
-                }
-              else
-                {
-                  const unsigned int i = k / dim, j = k % dim;
-                  if (a_value != 0.)
-                    result -= a_value * hessian[i][j];
-                  if (a_gradient[i] != 0.)
-                    result -= a_gradient[i] * gradient[j];
-                }
+              const std::vector<double> a_k = values(a[k], points);
+              for (std::size_t q = 0; q < n; ++q)
+                if (a.size() == 1)
+                  result[q] = a_k[q] * gradient[q];
+                else
+                  result[q][k / dim] += a_k[q] * gradient[q][k % dim];
+            }
+        }
+
+        void
+        source(const std::vector<Point<dim>> &points,
+               std::vector<double>           &result) const
+        {
+          const std::size_t                    n = points.size();
+          std::vector<double>                  value(n);
+          std::vector<Tensor<1, dim>>          gradient(n), a_gradient(n);
+          std::vector<SymmetricTensor<2, dim>> hessian(n);
+          u[0].derivatives<dim>(points,
+                                value.data(),
+                                gradient.data(),
+                                a.empty() ? nullptr : hessian.data());
+          std::fill(result.begin(), result.end(), 0.);
+          std::vector<double> a_value(n);
+          for (unsigned int k = 0; k < a.size(); ++k)
+            {
+              a[k].derivatives<dim>(points,
+                                    a_value.data(),
+                                    a_gradient.data(),
+                                    nullptr);
+              const unsigned int i = k / dim, j = k % dim;
+              for (std::size_t q = 0; q < n; ++q)
+                if (a.size() == 1)
+                  {
+                    // where a vanishes, u need not have second derivatives
+                    if (a_value[q] != 0.)
+                      result[q] -= a_value[q] * trace(hessian[q]);
+                    for (int d = 0; d < dim; ++d)
+                      if (a_gradient[q][d] != 0.)
+                        result[q] -= a_gradient[q][d] * gradient[q][d];
+                  }
+                else
+                  {
+                    if (a_value[q] != 0.)
+                      result[q] -= a_value[q] * hessian[q][i][j];
+                    if (a_gradient[q][i] != 0.)
+                      result[q] -= a_gradient[q][i] * gradient[q][j];
+                  }
             }
           for (unsigned int d = 0; d < b.size(); ++d)
-            result += b[d].value(&p[0]) * gradient[d];
+            {
+              const std::vector<double> b_d = values(b[d], points);
+              for (std::size_t q = 0; q < n; ++q)
+                result[q] += b_d[q] * gradient[q][d];
+            }
           if (!c.empty())
-            result += c[0].value(&p[0]) * value;
-          return checked<dim>(result, "The right-hand side", u[0], p);
+            {
+              const std::vector<double> c_value = values(c[0], points);
+              for (std::size_t q = 0; q < n; ++q)
+                result[q] += c_value[q] * value[q];
+            }
+          for (std::size_t q = 0; q < n; ++q)
+            checked<dim>(result[q], "The right-hand side", u[0], points[q]);
         }
       };
 
@@ -205,7 +233,19 @@ namespace Tessella
         double
         value(const Point<dim> &p, const unsigned int = 0) const override
         {
-          return coefficients.source(p);
+          std::vector<double> result(1);
+          coefficients.source({p}, result);
+          return result[0];
+        }
+
+        void
+        value_list(const std::vector<Point<dim>> &points,
+                   std::vector<double>           &values,
+                   const unsigned int             component = 0) const override
+        {
+          (void)component;
+          AssertDimension(points.size(), values.size());
+          coefficients.source(points, values);
         }
 
       private:
@@ -226,9 +266,9 @@ namespace Tessella
         value(const Point<dim>  &p,
               const unsigned int component = 0) const override
         {
-          Tensor<1, dim> flux;
-          coefficients.flux(p, flux, nullptr);
-          return checked<dim>(flux[component],
+          std::vector<Tensor<1, dim>> flux(1);
+          coefficients.flux({p}, flux);
+          return checked<dim>(flux[0][component],
                               "The flux",
                               coefficients.u[0],
                               p);

@@ -637,79 +637,12 @@ namespace Tessella
       // Values of a batch of points
       constexpr unsigned int batch_size = 64;
 
-      // Value, gradient and Hessian at one point. Products with a zero
-      // derivative are skipped, so that an infinite derivative in a direction
-      // in which nothing varies does no harm.
-      double
+      // Products with a zero derivative are zero, so that an infinite
+      // derivative in a direction in which nothing varies does no harm.
+      inline double
       times(const double factor, const double derivative)
       {
         return derivative == 0. ? 0. : factor * derivative;
-      }
-
-      template <int dim, int order>
-      struct Jet
-      {
-        double                                                  value = 0.;
-        std::array<double, dim>                                 gradient{};
-        std::array<double, order == 2 ? dim *(dim + 1) / 2 : 0> hessian{};
-
-        Jet() = default;
-        Jet(const double v)
-          : value(v)
-        {}
-      };
-
-      template <int dim, int order>
-      Jet<dim, order>
-      chain(const Jet<dim, order> &x, const double (&f)[3])
-      {
-        Jet<dim, order> result(f[0]);
-        for (int i = 0; i < dim; ++i)
-          result.gradient[i] = times(f[1], x.gradient[i]);
-        if (order == 2)
-          for (int i = 0, k = 0; i < dim; ++i)
-            for (int j = 0; j <= i; ++j, ++k)
-              result.hessian[k] = times(f[1], x.hessian[k]) +
-                                  times(f[2], x.gradient[i] * x.gradient[j]);
-        return result;
-      }
-
-      // f(x,y); derivatives f_x, f_y, f_xx, f_xy, f_yy
-      template <int dim, int order>
-      Jet<dim, order>
-      chain(const Jet<dim, order> &x,
-            const Jet<dim, order> &y,
-            const double           f,
-            const double (&d)[5])
-      {
-        Jet<dim, order> result(f);
-        for (int i = 0; i < dim; ++i)
-          result.gradient[i] =
-            times(d[0], x.gradient[i]) + times(d[1], y.gradient[i]);
-        if (order == 2)
-          for (int i = 0, k = 0; i < dim; ++i)
-            for (int j = 0; j <= i; ++j, ++k)
-              result.hessian[k] = times(d[0], x.hessian[k]) +
-                                  times(d[1], y.hessian[k]) +
-                                  times(d[2], x.gradient[i] * x.gradient[j]) +
-                                  times(d[3],
-                                        x.gradient[i] * y.gradient[j] +
-                                          x.gradient[j] * y.gradient[i]) +
-                                  times(d[4], y.gradient[i] * y.gradient[j]);
-        return result;
-      }
-
-      template <int dim, int order>
-      bool
-      varies(const Jet<dim, order> &x)
-      {
-        for (const double g : x.gradient)
-          if (g != 0.)
-            return true;
-        for (const double h : x.hessian)
-          if (h != 0.)
-            return true;
-        return false;
       }
 
       double
@@ -736,72 +669,263 @@ namespace Tessella
           }
       }
 
-      template <int dim, int order>
-      Jet<dim, order>
-      binary(const unsigned int     operation,
-             const Jet<dim, order> &x,
-             const Jet<dim, order> &y)
+      /*
+       * Values, gradients and Hessians of a batch of points on the evaluation
+       * stack. Components: value, dim first derivatives, then second ones (i,
+       * j), j <= i. A bit per component says whether it may be other than
+       * zero; the others are neither computed nor read.
+       */
+      template <int dim>
+      struct Jets
       {
-        const double a = x.value, b = y.value;
+        static constexpr unsigned int n_components =
+          1 + dim + dim * (dim + 1) / 2;
+
+        double       component[n_components][batch_size];
+        unsigned int mask;
+
+        static constexpr unsigned int
+        second(const int i, const int j)
+        {
+          return 1 + dim + i * (i + 1) / 2 + j;
+        }
+        bool
+        has(const unsigned int c) const
+        {
+          return (mask >> c) & 1u;
+        }
+        bool
+        varies() const
+        {
+          return (mask >> 1) != 0;
+        }
+      };
+
+      // x = f(x); f[k]: k-th derivative
+      template <int dim>
+      void
+      chain(Jets<dim>         &x,
+            const unsigned int n,
+            const bool         hessian,
+            const double (&f)[3][batch_size])
+      {
+        unsigned int mask = x.mask;
+        // second derivatives first: they need the old first ones
+        for (int i = 0; hessian && i < dim; ++i)
+          for (int j = 0; j <= i; ++j)
+            {
+              const unsigned int k    = Jets<dim>::second(i, j);
+              const bool         old  = x.has(k);
+              const bool         more = x.has(1 + i) && x.has(1 + j);
+              if (!old && !more)
+                continue;
+              double       *h  = x.component[k];
+              const double *gi = x.component[1 + i], *gj = x.component[1 + j];
+              for (unsigned int q = 0; q < n; ++q)
+                h[q] = (old ? times(f[1][q], h[q]) : 0.) +
+                       (more ? times(f[2][q], gi[q] * gj[q]) : 0.);
+              mask |= 1u << k;
+            }
+        for (int i = 1; i <= dim; ++i)
+          if (x.has(i))
+            for (unsigned int q = 0; q < n; ++q)
+              x.component[i][q] = times(f[1][q], x.component[i][q]);
+        std::copy(f[0], f[0] + n, x.component[0]);
+        x.mask = mask;
+      }
+
+      // x = f(x, y); d: f, f_x, f_y, f_xx, f_xy, f_yy; those that `used` has no
+      // bit for are zero
+      template <int dim>
+      void
+      chain(Jets<dim>         &x,
+            const Jets<dim>   &y,
+            const unsigned int n,
+            const bool         hessian,
+            const double (&d)[6][batch_size],
+            const unsigned int used)
+      {
+        const auto has = [used](const unsigned int k) {
+          return (used >> k) & 1u;
+        };
+        unsigned int mask = x.mask | y.mask;
+        double       sum[batch_size];
+        const auto   add = [&](const double *factor, const double *g) {
+          for (unsigned int q = 0; q < n; ++q)
+            sum[q] += times(factor[q], g[q]);
+        };
+        const auto add_product =
+          [&](const double *factor, const double *g, const double *h) {
+            for (unsigned int q = 0; q < n; ++q)
+              sum[q] += times(factor[q], g[q] * h[q]);
+          };
+        for (int i = 0; hessian && i < dim; ++i)
+          for (int j = 0; j <= i; ++j)
+            {
+              const unsigned int k = Jets<dim>::second(i, j);
+              const double *xi = x.component[1 + i], *xj = x.component[1 + j],
+                           *yi = y.component[1 + i], *yj = y.component[1 + j];
+              const bool hxi = x.has(1 + i), hxj = x.has(1 + j),
+                         hyi = y.has(1 + i), hyj = y.has(1 + j);
+              const bool xx = has(3) && hxi && hxj, xy = has(4) && hxi && hyj,
+                         yx = has(4) && hxj && hyi, yy = has(5) && hyi && hyj;
+              if (!(x.has(k) || y.has(k) || xx || xy || yx || yy))
+                continue;
+              std::fill(sum, sum + n, 0.);
+              if (has(1) && x.has(k))
+                add(d[1], x.component[k]);
+              if (has(2) && y.has(k))
+                add(d[2], y.component[k]);
+              if (xx)
+                add_product(d[3], xi, xj);
+              if (xy)
+                add_product(d[4], xi, yj);
+              if (yx)
+                add_product(d[4], xj, yi);
+              if (yy)
+                add_product(d[5], yi, yj);
+              std::copy(sum, sum + n, x.component[k]);
+              mask |= 1u << k;
+            }
+        for (int i = 1; i <= dim; ++i)
+          if (x.has(i) || y.has(i))
+            {
+              std::fill(sum, sum + n, 0.);
+              if (has(1) && x.has(i))
+                add(d[1], x.component[i]);
+              if (has(2) && y.has(i))
+                add(d[2], y.component[i]);
+              std::copy(sum, sum + n, x.component[i]);
+            }
+        std::copy(d[0], d[0] + n, x.component[0]);
+        x.mask = mask;
+      }
+
+      // Where condition[q] does not hold, x takes y's components
+      template <int dim>
+      void
+      select(Jets<dim>         &x,
+             const Jets<dim>   &y,
+             const unsigned int n,
+             const bool (&condition)[batch_size])
+      {
+        for (unsigned int c = 0; c < Jets<dim>::n_components; ++c)
+          if (x.has(c) || y.has(c))
+            for (unsigned int q = 0; q < n; ++q)
+              {
+                const double vx   = x.has(c) ? x.component[c][q] : 0.;
+                const double vy   = y.has(c) ? y.component[c][q] : 0.;
+                x.component[c][q] = condition[q] ? vx : vy;
+              }
+        x.mask |= y.mask;
+      }
+
+      template <int dim>
+      void
+      binary(const unsigned int operation,
+             Jets<dim>         &x,
+             const Jets<dim>   &y,
+             const unsigned int n,
+             const bool         hessian)
+      {
+        const double *a = x.component[0], *b = y.component[0];
+        double        d[6][batch_size];
+        unsigned int  used = 0;
+        const auto fill = [&](const unsigned int bits, const auto &function) {
+          used = bits;
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              const std::array<double, 6> values = function(a[q], b[q]);
+              for (unsigned int k = 0; k < 6; ++k)
+                d[k][q] = values[k];
+            }
+        };
+        using Values = std::array<double, 6>;
         switch (operation)
           {
             case op_add:
-              return chain(x, y, a + b, {1., 1., 0., 0., 0.});
+              fill(0b000110, [](const double v, const double w) {
+                return Values{{v + w, 1., 1., 0., 0., 0.}};
+              });
+              break;
             case op_subtract:
-              return chain(x, y, a - b, {1., -1., 0., 0., 0.});
+              fill(0b000110, [](const double v, const double w) {
+                return Values{{v - w, 1., -1., 0., 0., 0.}};
+              });
+              break;
             case op_multiply:
-              return chain(x, y, a * b, {b, a, 0., 1., 0.});
+              fill(0b010110, [](const double v, const double w) {
+                return Values{{v * w, w, v, 0., 1., 0.}};
+              });
+              break;
             case op_divide:
-              return chain(x,
-                           y,
-                           a / b,
-                           {1. / b,
-                            -a / (b * b),
-                            0.,
-                            -1. / (b * b),
-                            2. * a / (b * b * b)});
-              case op_power: {
-                const double v    = std::pow(a, b);
-                double       d[5] = {b == 0. ? 0. : b * std::pow(a, b - 1.),
-                               0.,
-                               (b == 0. || b == 1.)
-                                 ? 0.
-                                 : b * (b - 1.) * std::pow(a, b - 2.),
-                               0.,
-                               0.};
-                if (varies(y))
-                  {
-                    const double l = std::log(a);
-                    d[1]           = v * l;
-                    d[3]           = std::pow(a, b - 1.) * (1. + b * l);
-                    d[4]           = v * l * l;
-                  }
-                return chain(x, y, v, d);
-              }
-              case op_atan2: {
-                // of (y, x) = (a, b)
-                const double r2 = a * a + b * b, r4 = r2 * r2;
-                return chain(x,
-                             y,
-                             std::atan2(a, b),
-                             {b / r2,
-                              -a / r2,
-                              -2. * a * b / r4,
-                              (a * a - b * b) / r4,
-                              2. * a * b / r4});
-              }
-            case op_min:
-              return a <= b ? x : y;
-            case op_max:
-              return a >= b ? x : y;
+              fill(0b110110, [](const double v, const double w) {
+                const double r = 1. / w;
+                return Values{
+                  {v / w, r, -v * r * r, 0., -r * r, 2. * v * r * r * r}};
+              });
+              break;
+            case op_power:
+              if (y.varies())
+                fill(0b111110, [](const double v, const double w) {
+                  const double power = std::pow(v, w), l = std::log(v),
+                               less = std::pow(v, w - 1.);
+                  return Values{{power,
+                                 w == 0. ? 0. : w * less,
+                                 power * l,
+                                 (w == 0. || w == 1.)
+                                   ? 0.
+                                   : w * (w - 1.) * std::pow(v, w - 2.),
+                                 less * (1. + w * l),
+                                 power * l * l}};
+                });
+              else
+                fill(0b001010, [](const double v, const double w) {
+                  if (w == 2.)
+                    return Values{{v * v, 0. + 2. * v, 0., 2., 0., 0.}};
+                  return Values{{std::pow(v, w),
+                                 w == 0. ? 0. : w * std::pow(v, w - 1.),
+                                 0.,
+                                 (w == 0. || w == 1.)
+                                   ? 0.
+                                   : w * (w - 1.) * std::pow(v, w - 2.),
+                                 0.,
+                                 0.}};
+                });
+              break;
+            case op_atan2: // of (y, x) = (v, w)
+              fill(0b111110, [](const double v, const double w) {
+                const double r2 = v * v + w * w, r4 = r2 * r2;
+                return Values{{std::atan2(v, w),
+                               w / r2,
+                               -v / r2,
+                               -2. * v * w / r4,
+                               (v * v - w * w) / r4,
+                               2. * v * w / r4}};
+              });
+              break;
             case op_mod:
-              return chain(x,
-                           y,
-                           std::fmod(a, b),
-                           {1., -std::trunc(a / b), 0., 0., 0.});
+              fill(0b000110, [](const double v, const double w) {
+                return Values{
+                  {std::fmod(v, w), 1., -std::trunc(v / w), 0., 0., 0.}};
+              });
+              break;
+            case op_min:
+              case op_max: {
+                bool condition[batch_size];
+                for (unsigned int q = 0; q < n; ++q)
+                  condition[q] =
+                    operation == op_min ? a[q] <= b[q] : a[q] >= b[q];
+                select(x, y, n, condition);
+                return;
+              }
             default:
-              return Jet<dim, order>(compare(operation, a, b));
+              for (unsigned int q = 0; q < n; ++q)
+                x.component[0][q] = compare(operation, a[q], b[q]);
+              x.mask = 1u;
+              return;
           }
+        chain(x, y, n, hessian, d, used);
       }
     } // namespace
 
@@ -974,91 +1098,102 @@ namespace Tessella
         }
     }
 
-    template <typename JetType>
-    void
-    Expression::evaluate(const JetType *variables, JetType &result) const
-    {
-      std::array<JetType, 12>    small;
-      std::unique_ptr<JetType[]> large;
-      JetType                   *top = small.data(); // one behind the last
-      if (stack_size > small.size())
-        {
-          large.reset(new JetType[stack_size]);
-          top = large.get();
-        }
-      for (const Instruction &instruction : program)
-        {
-          const unsigned int operation = instruction.operation;
-          if (operation == op_number)
-            *top++ = JetType(instruction.number);
-          else if (operation == op_variable)
-            *top++ = variables[instruction.variable];
-          else if (operation == op_if)
-            {
-              top -= 2;
-              top[-1] = top[-1].value != 0. ? top[0] : top[1];
-            }
-          else if (operation == op_negate)
-            top[-1] = chain(top[-1], {-top[-1].value, -1., 0.});
-          else if (operation == op_not)
-            top[-1] = JetType(top[-1].value == 0.);
-          else if (operation >= op_first_function)
-            {
-              double f[3];
-              functions[operation - op_first_function].derivatives(
-                top[-1].value, f);
-              top[-1] = chain(top[-1], f);
-            }
-          else
-            {
-              --top;
-              top[-1] = binary(operation, top[-1], top[0]);
-            }
-        }
-      result = top[-1];
-    }
-
     template <int dim>
     void
-    Expression::derivatives(const Point<dim>        &x,
-                            double                  &value,
-                            Tensor<1, dim>          &gradient,
-                            SymmetricTensor<2, dim> &hessian) const
+    Expression::derivatives(const std::vector<Point<dim>> &points,
+                            double                        *values,
+                            Tensor<1, dim>                *gradients,
+                            SymmetricTensor<2, dim>       *hessians) const
     {
-      std::array<Jet<dim, 2>, dim> variables;
-      for (int d = 0; d < dim; ++d)
-        {
-          variables[d].value       = x[d];
-          variables[d].gradient[d] = 1.;
-        }
-      Jet<dim, 2> result;
-      evaluate(variables.data(), result);
-      value = result.value;
-      for (int i = 0, k = 0; i < dim; ++i)
-        {
-          gradient[i] = result.gradient[i];
-          for (int j = 0; j <= i; ++j, ++k)
-            hessian[i][j] = result.hessian[k];
-        }
-    }
+      // one stack a thread, at least large enough for usual expressions
+      static thread_local std::vector<Jets<dim>> stack(8);
+      if (stack.size() < stack_size)
+        stack.resize(stack_size);
+      const bool hessian = hessians != nullptr;
 
-    template <int dim>
-    void
-    Expression::derivatives(const Point<dim> &x,
-                            double           &value,
-                            Tensor<1, dim>   &gradient) const
-    {
-      std::array<Jet<dim, 1>, dim> variables;
-      for (int d = 0; d < dim; ++d)
+      for (std::size_t begin = 0; begin < points.size(); begin += batch_size)
         {
-          variables[d].value       = x[d];
-          variables[d].gradient[d] = 1.;
+          const unsigned int n =
+            std::min<std::size_t>(batch_size, points.size() - begin);
+          Jets<dim> *top = stack.data(); // one behind the last
+          for (const Instruction &instruction : program)
+            {
+              const unsigned int operation = instruction.operation;
+              if (operation == op_number)
+                {
+                  std::fill_n(top->component[0], n, instruction.number);
+                  top->mask = 1u;
+                  ++top;
+                }
+              else if (operation == op_variable)
+                {
+                  const unsigned int d = instruction.variable;
+                  for (unsigned int q = 0; q < n; ++q)
+                    top->component[0][q] = points[begin + q][d];
+                  std::fill_n(top->component[1 + d], n, 1.);
+                  top->mask = 1u | (2u << d);
+                  ++top;
+                }
+              else if (operation == op_if)
+                {
+                  top -= 2;
+                  bool condition[batch_size];
+                  for (unsigned int q = 0; q < n; ++q)
+                    condition[q] = top[-1].component[0][q] != 0.;
+                  select(top[0], top[1], n, condition);
+                  top[-1] = top[0];
+                }
+              else if (operation == op_negate)
+                {
+                  for (unsigned int c = 0; c < Jets<dim>::n_components; ++c)
+                    if (top[-1].has(c))
+                      for (unsigned int q = 0; q < n; ++q)
+                        top[-1].component[c][q] = -top[-1].component[c][q];
+                }
+              else if (operation == op_not)
+                {
+                  for (unsigned int q = 0; q < n; ++q)
+                    top[-1].component[0][q] = top[-1].component[0][q] == 0.;
+                  top[-1].mask = 1u;
+                }
+              else if (operation >= op_first_function)
+                {
+                  const UnaryFunction &function =
+                    functions[operation - op_first_function];
+                  double f[3][batch_size];
+                  for (unsigned int q = 0; q < n; ++q)
+                    {
+                      double one[3];
+                      function.derivatives(top[-1].component[0][q], one);
+                      for (unsigned int k = 0; k < 3; ++k)
+                        f[k][q] = one[k];
+                    }
+                  chain(top[-1], n, hessian, f);
+                }
+              else
+                {
+                  --top;
+                  binary(operation, top[-1], top[0], n, hessian);
+                }
+            }
+
+          const Jets<dim> &result = top[-1];
+          const auto get = [&](const unsigned int c, const unsigned int q) {
+            return result.has(c) ? result.component[c][q] : 0.;
+          };
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              if (values != nullptr)
+                values[begin + q] = get(0, q);
+              if (gradients != nullptr)
+                for (int i = 0; i < dim; ++i)
+                  gradients[begin + q][i] = get(1 + i, q);
+              if (hessian)
+                for (int i = 0; i < dim; ++i)
+                  for (int j = 0; j <= i; ++j)
+                    hessians[begin + q][i][j] = get(Jets<dim>::second(i, j), q);
+            }
         }
-      Jet<dim, 1> result;
-      evaluate(variables.data(), result);
-      value = result.value;
-      for (int i = 0; i < dim; ++i)
-        gradient[i] = result.gradient[i];
     }
 
     std::vector<std::string>
@@ -1223,10 +1358,26 @@ namespace Tessella
     ExpressionFunction<dim>::gradient(const Point<dim>  &p,
                                       const unsigned int component) const
     {
-      double         value;
       Tensor<1, dim> result;
-      components[component].derivatives(p, value, result);
+      components[component].template derivatives<dim>({p},
+                                                      nullptr,
+                                                      &result,
+                                                      nullptr);
       return result;
+    }
+
+    template <int dim>
+    void
+    ExpressionFunction<dim>::gradient_list(
+      const std::vector<Point<dim>> &points,
+      std::vector<Tensor<1, dim>>   &gradients,
+      const unsigned int             component) const
+    {
+      AssertDimension(points.size(), gradients.size());
+      components[component].template derivatives<dim>(points,
+                                                      nullptr,
+                                                      gradients.data(),
+                                                      nullptr);
     }
 
     template <int dim>
@@ -1243,10 +1394,11 @@ namespace Tessella
     ExpressionFunction<dim>::hessian(const Point<dim>  &p,
                                      const unsigned int component) const
     {
-      double                  value;
-      Tensor<1, dim>          gradient;
       SymmetricTensor<2, dim> result;
-      components[component].derivatives(p, value, gradient, result);
+      components[component].template derivatives<dim>({p},
+                                                      nullptr,
+                                                      nullptr,
+                                                      &result);
       return result;
     }
 
@@ -1297,19 +1449,15 @@ namespace Tessella
     }
 
     template void
-    Expression::derivatives(const Point<2> &,
-                            double &,
-                            Tensor<1, 2> &,
-                            SymmetricTensor<2, 2> &) const;
+    Expression::derivatives(const std::vector<Point<2>> &,
+                            double *,
+                            Tensor<1, 2> *,
+                            SymmetricTensor<2, 2> *) const;
     template void
-    Expression::derivatives(const Point<3> &,
-                            double &,
-                            Tensor<1, 3> &,
-                            SymmetricTensor<2, 3> &) const;
-    template void
-    Expression::derivatives(const Point<2> &, double &, Tensor<1, 2> &) const;
-    template void
-    Expression::derivatives(const Point<3> &, double &, Tensor<1, 3> &) const;
+    Expression::derivatives(const std::vector<Point<3>> &,
+                            double *,
+                            Tensor<1, 3> *,
+                            SymmetricTensor<2, 3> *) const;
     template class ExpressionFunction<2>;
     template class ExpressionFunction<3>;
     template class ExpressionTensorFunction<2>;

@@ -58,21 +58,14 @@ namespace Tessella
              const double *const *x,
              double              *result) const;
 
-      /// Value, gradient and second derivatives; the variables are the dim
-      /// coordinates.
+      /// Values, gradients and second derivatives at @p points, as far as the
+      /// pointers are not null; the variables are the dim coordinates.
       template <int dim>
       void
-      derivatives(const dealii::Point<dim>        &x,
-                  double                          &value,
-                  dealii::Tensor<1, dim>          &gradient,
-                  dealii::SymmetricTensor<2, dim> &hessian) const;
-
-      /// Value and gradient.
-      template <int dim>
-      void
-      derivatives(const dealii::Point<dim> &x,
-                  double                   &value,
-                  dealii::Tensor<1, dim>   &gradient) const;
+      derivatives(const std::vector<dealii::Point<dim>> &points,
+                  double                                *values,
+                  dealii::Tensor<1, dim>                *gradients,
+                  dealii::SymmetricTensor<2, dim>       *hessians) const;
 
       const std::string &
       name() const;
@@ -105,10 +98,6 @@ namespace Tessella
       };
 
     private:
-      template <typename Number>
-      void
-      evaluate(const Number *variables, Number &result) const;
-
       std::string              present_name, present_text;
       std::vector<Instruction> program;
       unsigned int             stack_size;
@@ -149,6 +138,10 @@ namespace Tessella
       dealii::Tensor<1, dim>
       gradient(const dealii::Point<dim> &p,
                const unsigned int        component = 0) const override;
+      void
+      gradient_list(const std::vector<dealii::Point<dim>> &points,
+                    std::vector<dealii::Tensor<1, dim>>   &gradients,
+                    const unsigned int component = 0) const override;
       void
       vector_gradient(
         const dealii::Point<dim>            &p,

@@ -29,8 +29,8 @@ derivative_error(const std::string &text)
   double                v, w;
   Tensor<1, 2>          gradient, gradient_only;
   SymmetricTensor<2, 2> hessian;
-  e.derivatives(p, v, gradient, hessian);
-  e.derivatives(p, w, gradient_only);
+  e.derivatives<2>({p}, &v, &gradient, &hessian);
+  e.derivatives<2>({p}, &w, &gradient_only, nullptr);
   double error = std::abs(v - e.value(&p[0])) + std::abs(v - w) +
                  (gradient - gradient_only).norm();
   const double h = 1e-4;
@@ -42,7 +42,7 @@ derivative_error(const std::string &text)
       double       values[2];
       Tensor<1, 2> gradients[2];
       for (unsigned int i = 0; i < 2; ++i)
-        e.derivatives(q[i], values[i], gradients[i]);
+        e.derivatives<2>({q[i]}, &values[i], &gradients[i], nullptr);
       const double scale = 1. + gradient.norm() + hessian.norm();
       error =
         std::max(error,
