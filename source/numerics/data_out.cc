@@ -253,15 +253,21 @@ namespace Tessella
         : (dof_data.empty()
              ? 1U
              : std::min(std::max(handler->max_degree(), 1U), 4U));
+    // In 3-D deal.II 9.4 writes higher-order cells for hexahedra only.
+    bool higher_order = higher_order_cells;
+    if (dim == 3)
+      for (const SubCellType type : mesh.subcell_type)
+        higher_order = higher_order && (type == SubCellType::hypercube ||
+                                        type == SubCellType::parallelepiped);
     // deal.II's default, the best compression, takes seconds per million nodes
     // for a few per cent of the size. The type of the member changed its name.
     dealii::DataOutBase::VtkFlags flags;
-    flags.write_higher_order_cells = higher_order_cells;
+    flags.write_higher_order_cells = higher_order;
     flags.compression_level = decltype(flags.compression_level)::best_speed;
     this->set_flags(flags);
 
     const NodeSet hypercube = hypercube_nodes<dim>(n);
-    const NodeSet simplex   = (higher_order_cells && n > 1)
+    const NodeSet simplex   = (higher_order && n > 1)
                                 ? quadratic_simplex_nodes<dim>()
                                 : simplex_nodes<dim>(n);
     NodeSet       pyramid, wedge;

@@ -503,8 +503,9 @@ solutions(const bool simplices, const unsigned int n_components)
       const unsigned int n_points = std::stoi(words[p + 1]);
       const std::size_t  c        = find("CELLS");
       const unsigned int n_drawn =
-        higher_order ? n_cells
-                     : n_cells * dealii::Utilities::fixed_power<dim>(n);
+        higher_order && !(simplices && dim == 3)
+          ? n_cells
+          : n_cells * dealii::Utilities::fixed_power<dim>(n);
       check(at + ", cells",
             c < words.size() &&
               std::stoi(words[c + 1]) == static_cast<int>(n_drawn));

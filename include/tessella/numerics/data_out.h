@@ -83,9 +83,10 @@ namespace Tessella
      *
      * With @p higher_order_cells a hypercube is one Lagrange cell of degree
      * n_subdivisions, and a simplex one quadratic cell if n_subdivisions > 1
-     * (the format knows no higher ones); ParaView draws these curved. Only the
-     * VTK formats have them. Sets the VtkFlags of this object to that and to
-     * fast compression; set_flags() afterwards changes them.
+     * (deal.II knows no higher ones; in 3-D, meshes with other cells than
+     * straight hexahedra are subdivided instead); ParaView draws these curved.
+     * Only the VTK formats have them. Sets the VtkFlags of this object to that
+     * and to fast compression; set_flags() afterwards changes them.
      */
     void
     build_patches(const unsigned int n_subdivisions     = 0,
