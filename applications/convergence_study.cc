@@ -47,7 +47,7 @@ namespace Tessella
       "  NAME.txt, .csv, .tex              the tables\n"
       "  NAME-convergence.svg              errors against unknowns\n"
       "  NAME-LEVEL-pDEGREE-solution.vtu   the solution on the fine cells\n"
-      "  NAME-LEVEL-pDEGREE-polytopes.vtu  the polytopes as polygons, polyhedra\n"
+      "  NAME-LEVEL-polytopes.vtu          the polytopes as polygons, polyhedra\n"
       "  NAME-LEVEL-mesh.svg               the polytopic mesh\n"
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
       "sentence and a non-zero exit status.\n"};
@@ -160,19 +160,19 @@ namespace Tessella
         row.times[StudyRow::handler] = seconds(timer);
         row.n_polytopes              = handler.n_polytopes();
 
-        bool first = true;
-        for (const unsigned int degree : parameters.discretisation.degrees())
-          {
-            run_degree(handler, degree, row, first);
-            first = false;
-          }
+        // The polytopes are drawn once; with their degrees, for the last one.
+        const auto        &degrees = parameters.discretisation.degrees();
+        const unsigned int drawn =
+          parameters.discretisation.is_hp() ? degrees.size() - 1 : 0;
+        for (unsigned int i = 0; i < degrees.size(); ++i)
+          run_degree(handler, degrees[i], row, i == drawn);
       }
 
       void
       run_degree(AgglomerationHandler<dim> &handler,
                  const unsigned int         degree,
                  StudyRow                   row,
-                 const bool                 first)
+                 const bool                 draw_polytopes)
       {
         Timer timer;
         parameters.discretisation.distribute_dofs(handler, degree);
@@ -228,7 +228,7 @@ namespace Tessella
         row.times[StudyRow::errors] = seconds(timer);
 
         timer.restart();
-        write_fields(handler, solution, row, first);
+        write_fields(handler, solution, row, draw_polytopes);
         row.times[StudyRow::output] = seconds(timer);
 
         table.add(row);
@@ -333,7 +333,7 @@ namespace Tessella
       write_fields(const AgglomerationHandler<dim>     &handler,
                    const TrilinosWrappers::MPI::Vector &solution,
                    const StudyRow                      &row,
-                   const bool                           first) const
+                   const bool                           draw_polytopes) const
       {
         const OutputInput &output = parameters.output;
         if (!output.fields_of_level(row.level, parameters.mesh.n_levels()))
@@ -347,9 +347,9 @@ namespace Tessella
             data_out.build_patches();
             data_out.write_vtu_file(output.file(run + "-solution.vtu"));
           }
-        if (output.write_polytopes())
-          write_polytopes_vtu(handler, output.file(run + "-polytopes.vtu"));
-        if (output.write_svg() && first)
+        if (output.write_polytopes() && draw_polytopes)
+          write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
+        if (output.write_svg() && draw_polytopes)
           {
             MeshSvgFlags flags;
             flags.title = output.name() + ", level " +
