@@ -245,7 +245,10 @@ namespace Tessella
         for (unsigned int c = 0; c < dim; ++c)
           {
             SymmetricTensor<2, dim> hessian;
-            components[c].derivatives(x, u[c], gradient[c], hessian);
+            components[c].template derivatives<dim>({x},
+                                                    &u[c],
+                                                    &gradient[c],
+                                                    &hessian);
             force[c] -= mu * trace(hessian);
             for (unsigned int d = 0; d < dim; ++d)
               force[d] -= (lambda + mu) * hessian[c][d];
