@@ -307,7 +307,9 @@ namespace Reference
         mapping != nullptr ? *mapping
                            : type.template get_default_linear_mapping<dim>();
       hp::QCollection<dim - 1> faces;
-      for (unsigned int f = 0; f < type.n_faces(); ++f)
+      // (mappings of hypercubes take one rule for all faces)
+      for (unsigned int f = 0; f < (type.is_hyper_cube() ? 1 : type.n_faces());
+           ++f)
         faces.push_back(
           cell_quadrature<dim - 1>(type.face_reference_cell(f), n));
       cell = std::make_unique<FEValues<dim>>(m,
