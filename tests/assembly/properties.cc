@@ -344,8 +344,11 @@ rates()
       // Between boxes, continuous functions of P_1 are almost only the linear
       // ones: in 3-D the order 2 of p = 1 is reached late (1.2, 1.6, ...).
       const double lowest = (dim == 3 && p == 1) ? 1.4 : p + 0.6;
-      fine.push_back(error(2 * n, p));
-      const double r = rate(coarse, fine.back());
+      // Polygons of METIS differ in shape from mesh to mesh, which moves single
+      // rates by one: two refinements at once in 2-D.
+      const unsigned int steps = (dim == 2 ? 2 : 1);
+      fine.push_back(error(n << steps, p));
+      const double r = rate(coarse, fine.back()) / steps;
       check("h, p = " + std::to_string(p) + ": order p + 1",
             r > lowest && r < p + 1.8);
       if (!(r > lowest && r < p + 1.8))
