@@ -8,8 +8,8 @@
 
 #include <tessella/assembly/block_sparsity.h>
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/base/compatibility.h>
-#include <tessella/lac/trilinos_block_matrix.h>
 
 #include <cmath>
 

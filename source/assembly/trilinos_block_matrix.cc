@@ -3,7 +3,7 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/parallel.h>
 
-#include <tessella/lac/trilinos_block_matrix.h>
+#include <tessella/assembly/trilinos_block_matrix.h>
 
 #include <Epetra_CrsMatrix.h>
 #include <Epetra_IntSerialDenseVector.h>
