@@ -73,8 +73,9 @@ namespace Tessella
       prm.enter_subsection("Execution");
       prm.declare_entry("Backend",
                         "automatic",
-                        Patterns::Selection("automatic|host"),
-                        "Where assembly runs.");
+                        Patterns::Selection("automatic|host|cuda"),
+                        "Where assembly runs; automatic: on a CUDA device "
+                        "where build and machine have one.");
       prm.declare_entry("Instruction set",
                         "automatic",
                         Patterns::Selection("automatic|plain|avx2|avx512"),
@@ -130,8 +131,10 @@ namespace Tessella
                     "stable."));
 
       prm.enter_subsection("Execution");
-      present_backend =
-        prm.get("Backend") == "host" ? Backend::host : Backend::automatic;
+      const std::string backend    = prm.get("Backend");
+      present_backend              = backend == "host"   ? Backend::host
+                                     : backend == "cuda" ? Backend::cuda
+                                                         : Backend::automatic;
       const std::string set        = prm.get("Instruction set");
       present_instruction_set      = set == "plain"    ? InstructionSet::plain
                                      : set == "avx2"   ? InstructionSet::avx2

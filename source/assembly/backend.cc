@@ -2,6 +2,10 @@
 
 #include <tessella/assembly/backend.h>
 
+#ifdef TESSELLA_HAVE_CUDA
+#  include "../../cuda/assembly.h"
+#endif
+
 namespace Tessella
 {
   InstructionSet
@@ -43,6 +47,20 @@ namespace Tessella
   std::string
   name(const Backend backend)
   {
-    return backend == Backend::host ? "host" : "automatic";
+    return backend == Backend::host   ? "host"
+           : backend == Backend::cuda ? "CUDA"
+                                      : "automatic";
+  }
+
+
+
+  bool
+  cuda_is_available()
+  {
+#ifdef TESSELLA_HAVE_CUDA
+    return internal::Device::n_devices() > 0;
+#else
+    return false;
+#endif
   }
 } // namespace Tessella

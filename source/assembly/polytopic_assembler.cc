@@ -15,6 +15,10 @@
 
 #include "host_assembly.h"
 
+#ifdef TESSELLA_HAVE_CUDA
+#  include "cuda_assembly.h"
+#endif
+
 namespace Tessella
 {
   using namespace dealii;
@@ -26,6 +30,9 @@ namespace Tessella
                    const AdditionalData            &data)
       : handler(&handler)
       , data(data)
+      , backend(data.backend == Backend::automatic
+                  ? (cuda_is_available() ? Backend::cuda : Backend::host)
+                  : data.backend)
     {}
 
     // Structure for the handler's present degrees of freedom.
@@ -81,6 +88,27 @@ namespace Tessella
     run(const Form<dim> &form, const internal::HostAssemblyTarget &target)
     {
       const std::vector<double> sigma = prepare(form);
+#ifdef TESSELLA_HAVE_CUDA
+      if (backend == Backend::cuda)
+        {
+          const internal::Device::Times times =
+            cuda.assemble(handler->polytopic_mesh(),
+                          get_sparsity(),
+                          form,
+                          sigma,
+                          handler->polynomial_space() ==
+                            PolynomialSpaceType::tensor_product,
+                          data.instruction_set,
+                          target);
+          report.device_kernels   = times.kernel;
+          report.kernel_time      = times.kernels;
+          report.upload_time      = times.upload;
+          report.download_time    = times.download;
+          report.bytes_uploaded   = times.bytes_up;
+          report.bytes_downloaded = times.bytes_down;
+          return;
+        }
+#endif
       internal::assemble_on_host(handler->polytopic_mesh(),
                                  get_sparsity(),
                                  form,
@@ -173,7 +201,7 @@ namespace Tessella
       if (rhs != nullptr)
         target.rhs = begin(*rhs);
       run(form, target);
-      report.backend         = Backend::host;
+      report.backend         = backend;
       report.instruction_set = data.instruction_set == InstructionSet::automatic
                                  ? best_instruction_set()
                                  : data.instruction_set;
@@ -185,7 +213,11 @@ namespace Tessella
     AdditionalData                                data;
     BlockSparsity                                 sparsity;
     std::vector<std::uint64_t>                    dof_offset;
+    Backend                                       backend; // not automatic
     AssemblyReport                                report = {};
+#ifdef TESSELLA_HAVE_CUDA
+    internal::CUDAAssembly<dim> cuda;
+#endif
   };
 
 
@@ -199,6 +231,19 @@ namespace Tessella
                 ExcMessage("PolytopicAssembler needs degrees of freedom: call "
                            "agglomerate() and distribute_dofs() of the "
                            "AgglomerationHandler first."));
+    if (data.backend == Backend::cuda)
+      {
+#ifndef TESSELLA_HAVE_CUDA
+        AssertThrow(false,
+                    ExcMessage("This build of Tessella has no CUDA backend: "
+                               "use Backend::host, or build with "
+                               "-DTESSELLA_WITH_CUDA=ON."));
+#endif
+        AssertThrow(cuda_is_available(),
+                    ExcMessage("No CUDA device was found on this machine, or "
+                               "its driver does not work: use Backend::host "
+                               "or Backend::automatic."));
+      }
     const InstructionSet wanted = data.instruction_set;
     AssertThrow(wanted == InstructionSet::automatic ||
                   wanted <= best_instruction_set(),

@@ -24,6 +24,9 @@ namespace Tessella
 #ifdef TESSELLA_HAVE_AVX512
     text += ", AVX-512";
 #endif
+#ifdef TESSELLA_HAVE_CUDA
+    text += ", CUDA";
+#endif
     return text;
   }
 } // namespace Tessella

@@ -611,6 +611,30 @@ namespace Tessella
 
 
   template <int dim>
+  bool
+  AdvectionDiffusionReaction<dim>::constant_interior_facets(
+    ConstantFacetTerms<dim> &terms) const
+  {
+    if (!data->constant())
+      return false;
+    for (unsigned int d = 0; d < dim; ++d)
+      {
+        terms.b[d] = data->advection.constant[d];
+        for (unsigned int e = 0; e < dim; ++e)
+          terms.a[d * dim + e] =
+            data->diffusion_type == DiffusionType::tensor
+              ? data->constant_tensor[d][e]
+            : d == e && data->diffusion_type == DiffusionType::isotropic
+              ? data->scalar_diffusion.constant
+              : 0.;
+      }
+    terms.theta = data->theta;
+    return true;
+  }
+
+
+
+  template <int dim>
   void
   AdvectionDiffusionReaction<dim>::evaluate_boundary_facets(
     const FacetPointBatch<dim> &points, FacetBlocks<dim> &blocks) const

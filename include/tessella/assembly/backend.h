@@ -11,8 +11,9 @@ namespace Tessella
   /// Where assembly runs.
   enum class Backend
   {
-    automatic, ///< the best that this build and machine offer
-    host       ///< threads and SIMD
+    automatic, ///< cuda where the build and the machine have it, else host
+    host,      ///< threads and SIMD
+    cuda       ///< a CUDA device; an error where there is none
   };
 
   /// Instruction set of the host kernels. The same one gives the same bits on
@@ -35,6 +36,10 @@ namespace Tessella
 
   std::string
   name(const Backend backend);
+
+  /// Whether the library was built with CUDA and finds a device.
+  bool
+  cuda_is_available();
 } // namespace Tessella
 
 #endif

@@ -30,6 +30,12 @@ namespace Tessella
     double
       structure_time;     ///< seconds: sparsity and matrix creation in reinit()
     double assembly_time; ///< seconds: last assemble()
+    // ---- of the last assemble() on a device
+    std::string device_kernels;             ///< which kernels ran
+    double      kernel_time;                ///< seconds in kernels
+    double      upload_time, download_time; ///< seconds of copies of tables and
+                                            ///< results, which overlap kernels
+    double bytes_uploaded, bytes_downloaded;
   };
 
   /**
@@ -65,6 +71,12 @@ namespace Tessella
    * With N functions and q points on a polytope assembly costs about 2 (dim +
    * 1) N^2 q operations for its volume and 8 N^2 per point on its boundary.
    *
+   * <b>CUDA.</b> With Backend::cuda the same algorithm runs on a device: mesh
+   * and structure are uploaded when they change, coefficients that vary are
+   * evaluated by the host's threads and values come back in chunks of block
+   * rows while the next ones are computed. Results are the same to the last
+   * bit in every run, and agree with the host's to rounding.
+   *
    * <b>Matrices set up otherwise</b> are accepted if they have the same
    * structure: a TrilinosWrappers::SparseMatrix from
    * AgglomerationHandler::make_sparsity_pattern(), for example. Any other
@@ -72,9 +84,10 @@ namespace Tessella
    *
    * Errors: a polytopic mesh without degrees of freedom, an element with
    * several components, a negative penalty constant, an instruction set that
-   * the processor does not have, coefficients that are not finite (with the
-   * point), and what the form itself reports; all as exceptions, after which
-   * matrix and vector have undefined values.
+   * the processor does not have, Backend::cuda without a device or in a build
+   * without CUDA, too little memory on the device, coefficients that are not
+   * finite (with the point), and what the form itself reports; all as
+   * exceptions, after which matrix and vector have undefined values.
    */
   template <int dim>
   class PolytopicAssembler

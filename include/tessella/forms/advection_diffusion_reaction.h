@@ -142,6 +142,8 @@ namespace Tessella
     void
     evaluate_interior_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const override;
+    bool
+    constant_interior_facets(ConstantFacetTerms<dim> &terms) const override;
     void
     evaluate_boundary_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const override;

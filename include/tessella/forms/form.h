@@ -114,6 +114,20 @@ namespace Tessella
   };
 
   /**
+   * Constant coefficients from which the terms of an interior penalty and
+   * upwind form on interior facets follow: with the normal n out of the own
+   * side, b_t = -a n / 2, beta_0 = -theta a n / 2 = -beta_1, c_0 = sigma -
+   * min(b.n, 0) = -c_1.
+   */
+  template <int dim>
+  struct ConstantFacetTerms
+  {
+    double a[dim * dim]; ///< row-major
+    double b[dim];
+    double theta;
+  };
+
+  /**
    * What is integrated: a scalar bilinear and linear form as pointwise
    * coefficient blocks. The library supplies basis, geometry, quadrature and
    * summation. A form is evaluated concurrently by several threads: evaluation
@@ -152,6 +166,15 @@ namespace Tessella
     virtual void
     evaluate_interior_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const = 0;
+
+    /// Whether interior facets have exactly the terms that the structure
+    /// ConstantFacetTerms describes, which is filled then: a device computes
+    /// them itself, without tables.
+    virtual bool
+    constant_interior_facets(ConstantFacetTerms<dim> &) const
+    {
+      return false;
+    }
 
     /// Points on one boundary id.
     virtual void

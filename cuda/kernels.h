@@ -1,0 +1,948 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_cuda_kernels_h
+#define tessella_cuda_kernels_h
+
+#include <tessella/grid/polytopic_mesh.h>
+
+#include "assembly.h"
+
+// Device code of the assembly.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// What the kernels read; pointers are to device memory. Arrays named
+      /// as those of PolytopicMesh and BlockSparsity are copies of them.
+      template <int dim>
+      struct Data
+      {
+        const double        *box;
+        const unsigned int  *degree, *n_basis, *subcell_offset;
+        const unsigned int  *polytope_interface_offset, *polytope_interface;
+        const std::uint64_t *dof_offset;
+        const SubCellType   *subcell_type;
+        const unsigned int  *subcell_vertex_offset, *subcell_point_offset;
+        const double *subcell_vertices, *subcell_points, *subcell_point_weights;
+        const unsigned int *interface_polytope, *interface_shift, *facet_offset;
+        const double       *shift;
+        const FacetType    *facet_type;
+        const unsigned int *facet_vertex_offset, *facet_point_offset;
+        const double       *facet_vertices, *facet_normal, *facet_measure;
+        const double *facet_points, *facet_point_normals, *facet_point_weights;
+        const std::uint64_t *block_offset, *value_offset;
+        const unsigned int  *block_column, *column_offset, *row_width;
+
+        /// First quadrature point of each sub-cell and facet.
+        const std::uint64_t *subcell_q, *facet_q;
+        /// First tabulated facet point of each entry of polytope_interface.
+        const std::uint64_t *entry_q;
+        /// Row of each block, and its first entry of polytope_interface.
+        const unsigned int *block_row, *block_entry;
+        /// Tiles of blocks, if their number varies: block << 16 | row tile <<
+        /// 8 | column tile.
+        const std::uint64_t *tiles;
+
+        const double        *rules, *sigma;
+        const unsigned char *exponents;
+        RuleTables::Entry    subcell_rule[3][11], facet_rule[2][11];
+
+        FormData<dim> form;
+
+        // ---- of a chunk
+        const double *volume_table, *facet_table;
+        std::uint64_t n_volume_points, n_facet_points;
+        std::uint64_t first_volume_point, first_facet_point;
+        double       *values, *rhs;
+        std::uint64_t first_value, first_dof;
+        unsigned int  first_polytope;
+        std::uint64_t first_unit; // block or tile
+        unsigned int  tiles_m, tiles_n;
+        unsigned int  table_stride; // in double2
+      };
+
+      /// Points of a batch.
+      constexpr unsigned int batch = 8;
+
+      /// Legendre's recurrence: (2 n + 1) / (n + 1), n / (n + 1), sqrt(2 n + 1)
+      __constant__ double recurrence[3][11];
+
+      __device__ inline void
+      product(double (&c)[2], const double a, const double b)
+      {
+#if __CUDA_ARCH__ >= 800
+        asm(
+          "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+          "{%0,%1}, {%2}, {%3}, {%0,%1};"
+          : "+d"(c[0]), "+d"(c[1])
+          : "d"(a), "d"(b));
+#else
+        // The same product in the same layout, by shuffles.
+        const unsigned int lane = threadIdx.x & 31u;
+        for (unsigned int k = 0; k < 4; ++k)
+          {
+            const double row = __shfl_sync(~0u, a, (lane & ~3u) + k);
+            for (unsigned int s = 0; s < 2; ++s)
+              c[s] = fma(row,
+                         __shfl_sync(~0u, b, (2 * (lane & 3u) + s) * 4 + k),
+                         c[s]);
+          }
+#endif
+      }
+
+      /// One-dimensional functions of the degree at coordinate x in variable
+      /// d, values and derivatives.
+      template <int dim>
+      __device__ inline void
+      write_table(const double      *box,
+                  const unsigned int degree,
+                  const unsigned int d,
+                  const double       x,
+                  double2           *table)
+      {
+        const double lower = box[d], upper = box[dim + d];
+        const double scale            = 2. / (upper - lower);
+        const double value_scale      = sqrt(0.5 * scale);
+        const double xi               = (x - 0.5 * (lower + upper)) * scale;
+        const double derivative_scale = value_scale * scale;
+        double previous = 1., current = xi, d_previous = 0., d_current = 1.;
+        table[0] = make_double2(value_scale, 0.);
+        if (degree > 0)
+          table[1] = make_double2(recurrence[2][1] * xi * value_scale,
+                                  recurrence[2][1] * derivative_scale);
+        for (unsigned int n = 1; n < degree; ++n)
+          {
+            const double next =
+              xi * current * recurrence[0][n] - previous * recurrence[1][n];
+            const double d_next = d_previous + current * (2. * n + 1.);
+            previous            = current;
+            current             = next;
+            d_previous          = d_current;
+            d_current           = d_next;
+            table[n + 1] =
+              make_double2(recurrence[2][n + 1] * value_scale * current,
+                           recurrence[2][n + 1] * derivative_scale * d_current);
+          }
+      }
+
+      /// Positions of a function's three factors in the table of a point.
+      template <int dim>
+      __device__ inline unsigned int
+      pack(const unsigned char *exponents,
+           const unsigned int   i,
+           const unsigned int   n,
+           const unsigned int   degree)
+      {
+        if (i >= n)
+          return (degree + 1) << 8 | (dim == 3 ? 2 * (degree + 1) : 0) << 16;
+        const unsigned char *e = exponents + dim * i;
+        return e[0] | (degree + 1 + e[1]) << 8 |
+               (dim == 3 ? 2 * (degree + 1) + e[dim - 1] : 0) << 16;
+      }
+
+      /// Value (component < 0) or derivative of a function.
+      template <int dim>
+      __device__ inline double
+      unit(const double2     *table,
+           const unsigned int position,
+           const int          component)
+      {
+        const double *t = reinterpret_cast<const double *>(table);
+        double        v = t[2 * (position & 255u) + (component == 0)] *
+                   t[2 * ((position >> 8) & 255u) + (component == 1)];
+        if (dim == 3)
+          v *= t[2 * (position >> 16) + (component == 2)];
+        return v;
+      }
+
+      /// Value, and c value + b . gradient.
+      template <int dim>
+      __device__ inline void
+      value_and_directional(const double2     *table,
+                            const unsigned int position,
+                            const double (&cb)[dim + 1],
+                            double &value,
+                            double &directional)
+      {
+        const double2 x = table[position & 255u],
+                      y = table[(position >> 8) & 255u];
+        if (dim == 2)
+          {
+            value = x.x * y.x;
+            directional =
+              y.x * (cb[0] * x.x + cb[1] * x.y) + x.x * (cb[2] * y.y);
+          }
+        else
+          {
+            const double2 z  = table[position >> 16];
+            const double  yz = y.x * z.x;
+            value            = x.x * yz;
+            directional      = yz * (cb[0] * x.x + cb[1] * x.y) +
+                          x.x * (cb[2] * (y.y * z.x) + cb[dim] * (y.x * z.y));
+          }
+      }
+
+      /// Image and Jacobian of the multilinear map of m reference variables.
+      template <int m, int dim>
+      __device__ inline void
+      multilinear(const double *vertices,
+                  const double *xi,
+                  double       *x,
+                  double (&J)[m][dim])
+      {
+        for (int e = 0; e < dim; ++e)
+          {
+            x[e] = 0.;
+            for (int d = 0; d < m; ++d)
+              J[d][e] = 0.;
+          }
+#pragma unroll
+        for (int v = 0; v < (1 << m); ++v)
+          {
+            double factor[m], shape = 1.;
+            for (int d = 0; d < m; ++d)
+              {
+                factor[d] = ((v >> d) & 1) ? xi[d] : 1. - xi[d];
+                shape *= factor[d];
+              }
+            for (int e = 0; e < dim; ++e)
+              x[e] += shape * vertices[v * dim + e];
+            for (int d = 0; d < m; ++d)
+              {
+                double derivative = ((v >> d) & 1) ? 1. : -1.;
+                for (int k = 0; k < m; ++k)
+                  if (k != d)
+                    derivative *= factor[k];
+                for (int e = 0; e < dim; ++e)
+                  J[d][e] += derivative * vertices[v * dim + e];
+              }
+          }
+      }
+
+      __device__ inline double
+      determinant(const double (&J)[2][2])
+      {
+        return J[0][0] * J[1][1] - J[0][1] * J[1][0];
+      }
+
+      __device__ inline double
+      determinant(const double (&J)[3][3])
+      {
+        return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
+               J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
+               J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
+      }
+
+      /// Point q of sub-cell s of a polytope of given degree; returns the
+      /// weight.
+      template <int dim>
+      __device__ inline double
+      volume_point(const Data<dim>   &D,
+                   const unsigned int s,
+                   const unsigned int q,
+                   const unsigned int degree,
+                   double (&x)[dim])
+      {
+        const SubCellType type = D.subcell_type[s];
+        if (type == SubCellType::tabulated)
+          {
+            const std::size_t p = D.subcell_point_offset[s] + q;
+            for (int d = 0; d < dim; ++d)
+              x[d] = D.subcell_points[p * dim + d];
+            return D.subcell_point_weights[p];
+          }
+        const RuleTables::Entry rule =
+          D.subcell_rule[static_cast<unsigned int>(type)][degree];
+        const double *data = D.rules + rule.offset;
+        double        xi[dim], J[dim][dim];
+        for (int d = 0; d < dim; ++d)
+          xi[d] = data[d * rule.n_points + q];
+        const double  w = data[dim * rule.n_points + q];
+        const double *v =
+          D.subcell_vertices + std::size_t(D.subcell_vertex_offset[s]) * dim;
+        if (type == SubCellType::hypercube)
+          {
+            multilinear<dim, dim>(v, xi, x, J);
+            return w * determinant(J);
+          }
+        for (int e = 0; e < dim; ++e)
+          x[e] = v[e];
+        for (int d = 0; d < dim; ++d)
+          {
+            const int u = type == SubCellType::simplex ? d + 1 : 1 << d;
+            for (int e = 0; e < dim; ++e)
+              {
+                J[d][e] = v[u * dim + e] - v[e];
+                x[e] += xi[d] * J[d][e];
+              }
+          }
+        return w * fabs(determinant(J));
+      }
+
+      /// The same on facet f; degree: the larger of both sides. The normal
+      /// points to side 1.
+      template <int dim>
+      __device__ inline double
+      facet_point(const Data<dim>   &D,
+                  const unsigned int f,
+                  const unsigned int q,
+                  const unsigned int degree,
+                  double (&x)[dim],
+                  double (&normal)[dim])
+      {
+        const FacetType type = D.facet_type[f];
+        if (type == FacetType::tabulated)
+          {
+            const std::size_t p = D.facet_point_offset[f] + q;
+            for (int d = 0; d < dim; ++d)
+              {
+                x[d]      = D.facet_points[p * dim + d];
+                normal[d] = D.facet_point_normals[p * dim + d];
+              }
+            return D.facet_point_weights[p];
+          }
+        const RuleTables::Entry rule =
+          D.facet_rule[static_cast<unsigned int>(type)][degree];
+        const double *data = D.rules + rule.offset;
+        const double *v =
+          D.facet_vertices + std::size_t(D.facet_vertex_offset[f]) * dim;
+        double       xi[2] = {data[q], dim == 3 ? data[rule.n_points + q] : 0.};
+        const double w     = data[(dim - 1) * rule.n_points + q];
+        if (dim == 3 && type == FacetType::quadrilateral)
+          {
+            // The bilinear formula serves parallelograms as well.
+            double y[3], J[2][3];
+            multilinear<2, 3>(v, xi, y, J);
+            const double n[3] = {J[0][1] * J[1][2] - J[0][2] * J[1][1],
+                                 J[0][2] * J[1][0] - J[0][0] * J[1][2],
+                                 J[0][0] * J[1][1] - J[0][1] * J[1][0]};
+            const double area = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+            for (int e = 0; e < dim; ++e)
+              {
+                x[e]      = y[e];
+                normal[e] = n[e] / area;
+              }
+            return w * area;
+          }
+        for (int e = 0; e < dim; ++e)
+          {
+            x[e] = v[e];
+            for (int d = 0; d + 1 < dim; ++d)
+              x[e] += xi[d] * (v[(d + 1) * dim + e] - v[e]);
+            normal[e] = D.facet_normal[std::size_t(f) * dim + e];
+          }
+        // Weights sum to 1 / (dim - 1)! on the unit simplex.
+        return w * (dim - 1) * D.facet_measure[f];
+      }
+
+
+
+      /// Walks through the facet points of consecutive entries of
+      /// polytope_interface; one walker a lane.
+      template <int dim>
+      struct FacetWalker
+      {
+        unsigned int  entry, end; // entries
+        unsigned int  facet = 0;
+        std::uint64_t t     = 0; // number of the wanted point
+        std::uint64_t base  = 0; // number of the first point of the entry
+        std::uint64_t first = 0, n = 0; // facet points of the entry
+
+        __device__ void
+        load(const Data<dim> &D)
+        {
+          if (entry >= end)
+            return;
+          const unsigned int i = D.polytope_interface[entry] / 2;
+          facet                = D.facet_offset[i];
+          first                = D.facet_q[facet];
+          n                    = D.facet_q[D.facet_offset[i + 1]] - first;
+        }
+
+        // True if there is such a point.
+        __device__ bool
+        advance(const Data<dim> &D)
+        {
+          while (entry < end && t >= base + n)
+            {
+              base += n;
+              ++entry;
+              load(D);
+            }
+          if (entry >= end)
+            return false;
+          while (D.facet_q[facet + 1] <= first + (t - base))
+            ++facet;
+          return true;
+        }
+      };
+
+
+
+      /// One tile of one block: rows from i0, columns from j0 on.
+      template <int dim, int TM, int TN>
+      struct BlockTile
+      {
+        const Data<dim>   &D;
+        const unsigned int k, j, p1, p2, n1, n2;
+        const unsigned int i0, j0;
+        const bool         same; // rows and columns are the same functions
+        const unsigned int lane, g, r;
+        double2           *own, *other;
+        double            *coefficients;
+        unsigned int       ea[TM], eb[TN];
+        double             acc[TM][TN][2];
+
+        __device__
+        BlockTile(const Data<dim>   &D,
+                  const unsigned int k,
+                  const unsigned int j,
+                  const unsigned int i0,
+                  const unsigned int j0,
+                  double2           *shared)
+          : D(D)
+          , k(k)
+          , j(j)
+          , p1(D.degree[k])
+          , p2(D.degree[j])
+          , n1(D.n_basis[k])
+          , n2(D.n_basis[j])
+          , i0(i0)
+          , j0(j0)
+          , same(k == j && TM == TN && i0 == j0)
+          , lane(threadIdx.x & 31u)
+          , g(lane >> 2)
+          , r(lane & 3u)
+          , own(shared)
+          , other(shared + batch * D.table_stride)
+          , coefficients(
+              reinterpret_cast<double *>(shared + 2 * batch * D.table_stride))
+        {
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+            ea[t] = pack<dim>(D.exponents, i0 + 8 * t + g, n1, p1);
+#pragma unroll
+          for (int t = 0; t < TN; ++t)
+            eb[t] = pack<dim>(D.exponents, j0 + 8 * t + g, n2, p2);
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < TN; ++u)
+              acc[t][u][0] = acc[t][u][1] = 0.;
+        }
+
+        __device__ void
+        multiply(const double (&a)[TM], const double (&b)[TN])
+        {
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < TN; ++u)
+              product(acc[t][u], a[t], b[u]);
+        }
+
+        __device__ void
+        add_volume()
+        {
+          const unsigned int  s_end = D.subcell_offset[k + 1];
+          unsigned int        s     = D.subcell_offset[k];
+          const std::uint64_t begin = D.subcell_q[s], end = D.subcell_q[s_end];
+          const unsigned int  q = lane & 7u, d = lane >> 3;
+          const bool          diagonal = D.form.diagonal;
+          for (std::uint64_t t0 = begin; t0 < end; t0 += batch)
+            {
+              const bool          valid = t0 + q < end;
+              const std::uint64_t t     = valid ? t0 + q : end - 1;
+              while (D.subcell_q[s + 1] <= t)
+                ++s;
+              double x[dim];
+              double w =
+                volume_point(D, s, (unsigned int)(t - D.subcell_q[s]), p1, x);
+              if (!valid)
+                w = 0.;
+              __syncwarp();
+              if (d < dim)
+                write_table<dim>(D.box + 2 * dim * k,
+                                 p1,
+                                 d,
+                                 d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
+                                 own + q * D.table_stride + d * (p1 + 1));
+              if (d == 3)
+                write_volume_coefficients(t, w, coefficients + 16 * q);
+              __syncwarp();
+              const unsigned int n =
+                end - t0 < batch ? (unsigned int)(end - t0) : batch;
+              for (unsigned int l = 0; l < n; ++l)
+                {
+                  const double2 *table = own + l * D.table_stride;
+                  const double  *c     = coefficients + 16 * l;
+                  double         a[TM], b[TN];
+#pragma unroll
+                  for (int u = 0; u < TM; ++u)
+                    a[u] = unit<dim>(table, ea[u], int(r) - 1);
+                  if (diagonal)
+                    {
+                      const double factor =
+                        r == 0 ? c[0] : (int(r) <= dim ? c[dim + 2] : 0.);
+#pragma unroll
+                      for (int u = 0; u < TN; ++u)
+                        b[u] =
+                          factor * (same ? a[u < TM ? u : 0]
+                                         : unit<dim>(table, eb[u], int(r) - 1));
+                    }
+                  else
+                    {
+                      double cb[dim + 1];
+                      for (int e = 0; e <= dim; ++e)
+                        cb[e] = int(r) <= dim ? c[r * (dim + 1) + e] : 0.;
+#pragma unroll
+                      for (int u = 0; u < TN; ++u)
+                        {
+                          double value;
+                          value_and_directional<dim>(
+                            table, eb[u], cb, value, b[u]);
+                        }
+                    }
+                  multiply(a, b);
+                }
+            }
+        }
+
+        // C at point t times the weight
+        __device__ void
+        write_volume_coefficients(const std::uint64_t t,
+                                  const double        w,
+                                  double             *c) const
+        {
+          if (D.form.constant_volume)
+            {
+              for (int e = 0; e <= dim; ++e)
+                for (int f = 0; f <= dim; ++f)
+                  c[e * (dim + 1) + f] = w * D.form.C[e][f];
+              return;
+            }
+          const VolumeLayout &L  = D.form.volume_layout;
+          const auto          at = [&](const int array) {
+            return w * D.volume_table[array * D.n_volume_points +
+                                      (t - D.first_volume_point)];
+          };
+          c[0] = L.c >= 0 ? at(L.c) : 0.;
+          for (int d = 0; d < dim; ++d)
+            {
+              c[1 + d]               = L.b >= 0 ? at(L.b + d) : 0.;
+              c[(d + 1) * (dim + 1)] = L.beta >= 0 ? at(L.beta + d) : 0.;
+              for (int e = 0; e < dim; ++e)
+                c[(d + 1) * (dim + 1) + 1 + e] = L.a < 0 ? 0.
+                                                 : L.tensor
+                                                   ? at(L.a + d * dim + e)
+                                                   : (d == e ? at(L.a) : 0.);
+            }
+        }
+
+        /// Own rows on all facets (pair: false), or what couples to the
+        /// neighbour on the facets of entries that lead to it.
+        template <bool pair>
+        __device__ void
+        add_facets(const unsigned int first_entry,
+                   const unsigned int last_entry)
+        {
+          const unsigned int q = lane & 7u, d = lane >> 3;
+          FacetWalker<dim>   walker;
+          walker.entry = first_entry;
+          walker.end   = last_entry;
+          walker.t     = q;
+          walker.load(D);
+          for (;;)
+            {
+              const bool         valid = walker.advance(D);
+              const unsigned int n_valid =
+                __popc(__ballot_sync(~0u, valid && lane < batch));
+              if (n_valid == 0)
+                break;
+              double x[dim], normal[dim], y[dim], w = 0.;
+              for (int e = 0; e < dim; ++e)
+                {
+                  // any point will do with weight zero
+                  x[e] = y[e] = 0.5 * (D.box[2 * dim * k + e] +
+                                       D.box[2 * dim * k + dim + e]);
+                  normal[e]   = 0.;
+                }
+              __syncwarp();
+              if (valid)
+                {
+                  const unsigned int code = D.polytope_interface[walker.entry],
+                                     side = code & 1u, interface = code / 2;
+                  const unsigned int neighbor = D.interface_polytope[code ^ 1u];
+                  unsigned int       degree   = p1;
+                  if (neighbor != invalid_index)
+                    degree = max(degree, D.degree[neighbor]);
+                  const std::uint64_t t =
+                    walker.first + (walker.t - walker.base);
+                  w = facet_point(D,
+                                  walker.facet,
+                                  (unsigned int)(t - D.facet_q[walker.facet]),
+                                  degree,
+                                  x,
+                                  normal);
+                  const double *shift =
+                    D.shift + dim * D.interface_shift[interface];
+                  for (int e = 0; e < dim; ++e)
+                    {
+                      y[e] = x[e];
+                      if (side == 1)
+                        {
+                          normal[e] = -normal[e];
+                          x[e] += shift[e];
+                        }
+                      else
+                        y[e] += shift[e];
+                    }
+                  if (d == 3)
+                    write_facet_coefficients<pair>(walker,
+                                                   neighbor == invalid_index,
+                                                   normal,
+                                                   w,
+                                                   coefficients + 8 * q);
+                }
+              else if (d == 3)
+                for (int e = 0; e < 8; ++e)
+                  coefficients[8 * q + e] = 0.;
+              if (d < dim)
+                {
+                  write_table<dim>(D.box + 2 * dim * k,
+                                   p1,
+                                   d,
+                                   d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
+                                   own + q * D.table_stride + d * (p1 + 1));
+                  if (pair)
+                    write_table<dim>(D.box + 2 * dim * j,
+                                     p2,
+                                     d,
+                                     d == 0 ? y[0]
+                                            : (d == 1 ? y[1] : y[dim - 1]),
+                                     other + q * D.table_stride + d * (p2 + 1));
+                }
+              __syncwarp();
+              // two points at a time, each with two rows
+              for (unsigned int l = 0; l < n_valid; l += 2)
+                {
+                  const unsigned int point = l + (r >> 1);
+                  const bool         flux  = r & 1u;
+                  const double2     *here  = own + point * D.table_stride;
+                  const double2     *there =
+                    pair ? other + point * D.table_stride : here;
+                  double a[TM], b[TN], cb[dim + 1];
+                  for (int e = 0; e <= dim; ++e)
+                    cb[e] = coefficients[8 * point + 4 * flux + e];
+#pragma unroll
+                  for (int u = 0; u < TM; ++u)
+                    {
+                      double value, directional;
+                      value_and_directional<dim>(
+                        here, ea[u], cb, value, directional);
+                      a[u] = flux ? directional : value;
+                      if (!pair && same && u < TN)
+                        b[u < TN ? u : 0] = flux ? value : directional;
+                    }
+                  if (pair || !same)
+#pragma unroll
+                    for (int u = 0; u < TN; ++u)
+                      {
+                        double value, directional;
+                        value_and_directional<dim>(
+                          there, eb[u], cb, value, directional);
+                        b[u] = flux ? value : directional;
+                      }
+                  multiply(a, b);
+                }
+              walker.t += batch;
+            }
+        }
+
+        // Two rows of (c, b) times the weight: value of the test function,
+        // flux of the test function.
+        template <bool pair>
+        __device__ void
+        write_facet_coefficients(const FacetWalker<dim> &walker,
+                                 const bool              boundary,
+                                 const double (&normal)[dim],
+                                 const double w,
+                                 double      *c) const
+        {
+          constexpr int side = pair ? 1 : 0;
+          c[4]               = 0.;
+          if (D.form.constant_facets && !boundary)
+            {
+              double bn = 0.;
+              for (int d = 0; d < dim; ++d)
+                {
+                  double conormal = 0.;
+                  for (int e = 0; e < dim; ++e)
+                    conormal += D.form.a[d * dim + e] * normal[e];
+                  bn += D.form.b[d] * normal[d];
+                  c[1 + d] = -0.5 * w * conormal;
+                  c[5 + d] = (pair ? 0.5 : -0.5) * w * D.form.theta * conormal;
+                }
+              const double value = D.sigma[walker.facet] - (bn < 0. ? bn : 0.);
+              c[0]               = pair ? -w * value : w * value;
+              return;
+            }
+          const FacetLayout  &L = D.form.facet_layout;
+          const std::uint64_t t = D.entry_q[walker.entry] -
+                                  D.first_facet_point +
+                                  (walker.t - walker.base);
+          const auto at = [&](const int array) {
+            return array >= 0 ? w * D.facet_table[array * D.n_facet_points + t]
+                              : 0.;
+          };
+          c[0] = at(L.c[side]);
+          for (int d = 0; d < dim; ++d)
+            {
+              c[1 + d] = L.b[side] >= 0 ? at(L.b[side] + d) : 0.;
+              c[5 + d] = L.beta[side] >= 0 ? at(L.beta[side] + d) : 0.;
+            }
+        }
+
+        __device__ void
+        compute(const std::uint64_t block)
+        {
+          const bool diagonal = k == j;
+          const bool mirror   = diagonal && D.form.symmetric;
+          if (mirror && j0 + 8 * TN <= i0)
+            return;
+          if (diagonal && D.form.volume)
+            add_volume();
+          if (D.form.facets)
+            {
+              const unsigned int end = D.polytope_interface_offset[k + 1];
+              if (diagonal)
+                add_facets<false>(D.polytope_interface_offset[k], end);
+              unsigned int first = D.block_entry[block];
+              unsigned int last  = first;
+              while (last < end &&
+                     D.interface_polytope[D.polytope_interface[last] ^ 1u] == j)
+                ++last;
+              if (first < last)
+                add_facets<true>(first, last);
+            }
+
+          const unsigned int width = D.row_width[k];
+          double *out = D.values + (D.value_offset[k] - D.first_value) +
+                        D.column_offset[block];
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < TN; ++u)
+#pragma unroll
+              for (int s = 0; s < 2; ++s)
+                {
+                  const unsigned int row = i0 + 8 * t + g,
+                                     col = j0 + 8 * u + 2 * r + s;
+                  if (row < n1 && col < n2 && (!mirror || row <= col))
+                    {
+                      out[std::size_t(row) * width + col] = acc[t][u][s];
+                      if (mirror)
+                        out[std::size_t(col) * width + row] = acc[t][u][s];
+                    }
+                }
+        }
+      };
+
+
+
+      /// How the grid is mapped to blocks.
+      enum class Units
+      {
+        rows,   ///< a warp computes a block row, tile by tile
+        blocks, ///< a warp computes one of tiles_m * tiles_n tiles of a block
+        listed  ///< a warp computes a tile of the list
+      };
+
+      template <int dim, int TM, int TN, Units units>
+      __global__ void __launch_bounds__(32)
+        block_kernel(const __grid_constant__ Data<dim> D)
+      {
+        extern __shared__ double2 shared[];
+        if (units == Units::rows)
+          {
+            const unsigned int k = D.first_polytope + blockIdx.x;
+            for (std::uint64_t b = D.block_offset[k]; b < D.block_offset[k + 1];
+                 ++b)
+              {
+                BlockTile<dim, TM, TN> tile(
+                  D, k, D.block_column[b], 0, 0, shared);
+                tile.compute(b);
+              }
+          }
+        else
+          {
+            std::uint64_t b;
+            unsigned int  tm, tn;
+            if (units == Units::blocks)
+              {
+                const unsigned int n = D.tiles_m * D.tiles_n;
+                b                    = D.first_unit + blockIdx.x / n;
+                tm                   = blockIdx.x % n / D.tiles_n;
+                tn                   = blockIdx.x % n % D.tiles_n;
+              }
+            else
+              {
+                const std::uint64_t code = D.tiles[D.first_unit + blockIdx.x];
+                b                        = code >> 16;
+                tm                       = (code >> 8) & 255u;
+                tn                       = code & 255u;
+              }
+            BlockTile<dim, TM, TN> tile(D,
+                                        D.block_row[b],
+                                        D.block_column[b],
+                                        8 * TM * tm,
+                                        8 * TN * tn,
+                                        shared);
+            tile.compute(b);
+          }
+      }
+
+
+
+      /// Right-hand side: a warp computes 64 functions of a polytope.
+      template <int dim>
+      __global__ void __launch_bounds__(32)
+        rhs_kernel(const __grid_constant__ Data<dim> D)
+      {
+        extern __shared__ double2 shared[];
+        const unsigned int        k = D.first_polytope + blockIdx.x;
+        const unsigned int lane = threadIdx.x, q = lane & 7u, d = lane >> 3;
+        const unsigned int p = D.degree[k], n = D.n_basis[k];
+        const unsigned int i0 = 64 * blockIdx.y;
+        if (i0 >= n)
+          return;
+        double *const coefficients =
+          reinterpret_cast<double *>(shared + 2 * batch * D.table_stride);
+        const unsigned int position[2] = {
+          pack<dim>(D.exponents, i0 + lane, n, p),
+          pack<dim>(D.exponents, i0 + lane + 32, n, p)};
+        double sum[2] = {0., 0.};
+
+        const VolumeLayout &V = D.form.volume_layout;
+        if (V.f >= 0)
+          {
+            unsigned int        s     = D.subcell_offset[k];
+            const std::uint64_t begin = D.subcell_q[s],
+                                end   = D.subcell_q[D.subcell_offset[k + 1]];
+            for (std::uint64_t t0 = begin; t0 < end; t0 += batch)
+              {
+                const bool          valid = t0 + q < end;
+                const std::uint64_t t     = valid ? t0 + q : end - 1;
+                while (D.subcell_q[s + 1] <= t)
+                  ++s;
+                double       x[dim];
+                const double w =
+                  volume_point(D, s, (unsigned int)(t - D.subcell_q[s]), p, x);
+                __syncwarp();
+                if (d < dim)
+                  write_table<dim>(D.box + 2 * dim * k,
+                                   p,
+                                   d,
+                                   d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
+                                   shared + q * D.table_stride + d * (p + 1));
+                if (d == 3)
+                  coefficients[q] =
+                    w * D.volume_table[V.f * D.n_volume_points +
+                                       (t - D.first_volume_point)];
+                __syncwarp();
+                for (unsigned int l = 0; l < batch && t0 + l < end; ++l)
+                  for (unsigned int u = 0; u < 2; ++u)
+                    sum[u] +=
+                      coefficients[l] *
+                      unit<dim>(shared + l * D.table_stride, position[u], -1);
+              }
+          }
+
+        const FacetLayout &F = D.form.facet_layout;
+        if (F.r >= 0 && D.form.facets)
+          {
+            FacetWalker<dim> walker;
+            walker.entry = D.polytope_interface_offset[k];
+            walker.end   = D.polytope_interface_offset[k + 1];
+            // the boundary comes last
+            while (
+              walker.entry < walker.end &&
+              D.interface_polytope[D.polytope_interface[walker.entry] ^ 1u] !=
+                invalid_index)
+              ++walker.entry;
+            walker.t = q;
+            walker.load(D);
+            for (;;)
+              {
+                const bool         valid = walker.advance(D);
+                const unsigned int n_valid =
+                  __popc(__ballot_sync(~0u, valid && lane < batch));
+                if (n_valid == 0)
+                  break;
+                __syncwarp();
+                if (valid)
+                  {
+                    double              x[dim], normal[dim];
+                    const std::uint64_t t =
+                      walker.first + (walker.t - walker.base);
+                    const double w =
+                      facet_point(D,
+                                  walker.facet,
+                                  (unsigned int)(t - D.facet_q[walker.facet]),
+                                  p,
+                                  x,
+                                  normal);
+                    if (d < dim)
+                      write_table<dim>(D.box + 2 * dim * k,
+                                       p,
+                                       d,
+                                       d == 0 ? x[0]
+                                              : (d == 1 ? x[1] : x[dim - 1]),
+                                       shared + q * D.table_stride +
+                                         d * (p + 1));
+                    if (d == 3)
+                      {
+                        const std::uint64_t c = D.entry_q[walker.entry] -
+                                                D.first_facet_point +
+                                                (walker.t - walker.base);
+                        coefficients[8 * q] =
+                          w * D.facet_table[F.r * D.n_facet_points + c];
+                        for (int e = 0; e < dim; ++e)
+                          coefficients[8 * q + 1 + e] =
+                            F.s >= 0
+                              ? w * D.facet_table[(F.s + e) * D.n_facet_points +
+                                                  c]
+                              : 0.;
+                      }
+                  }
+                __syncwarp();
+                for (unsigned int l = 0; l < n_valid; ++l)
+                  {
+                    double cb[dim + 1];
+                    for (int e = 0; e <= dim; ++e)
+                      cb[e] = coefficients[8 * l + e];
+                    for (unsigned int u = 0; u < 2; ++u)
+                      {
+                        double value, directional;
+                        value_and_directional<dim>(shared + l * D.table_stride,
+                                                   position[u],
+                                                   cb,
+                                                   value,
+                                                   directional);
+                        sum[u] += directional;
+                      }
+                  }
+                walker.t += batch;
+              }
+          }
+        for (unsigned int u = 0; u < 2; ++u)
+          if (i0 + lane + 32 * u < n)
+            D.rhs[D.dof_offset[k] - D.first_dof + i0 + lane + 32 * u] = sum[u];
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The CUDA backend against the host backend: every entry of matrix and
+// right-hand side for all kinds of meshes, degrees and forms; the same bits
+// when repeated; and the message where there is no device. Argument: 2d, 3d or
+// unavailable. Returns 77 where the case cannot run on this machine, 1 if a
+// check fails.
+
+#include <deal.II/grid/grid_generator.h>
+
+#include <tessella/assembly/block_sparsity.h>
+
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "../assembly/compare.h"
+
+namespace
+{
+  unsigned int n_checks = 0, n_failures = 0;
+
+  void
+  verify(const std::string &name, const bool good, const std::string &text = "")
+  {
+    ++n_checks;
+    if (good)
+      return;
+    ++n_failures;
+    std::cout << name << ": FAILED " << text << std::endl;
+  }
+
+
+
+  struct Result
+  {
+    SparsityPattern      sparsity;
+    SparseMatrix<double> matrix;
+    Vector<double>       rhs;
+  };
+
+  template <int dim>
+  std::unique_ptr<Result>
+  assemble(const Tessella::AgglomerationHandler<dim> &handler,
+           const Tessella::Form<dim>                 &form,
+           const Tessella::Backend                    backend)
+  {
+    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
+    data.backend = backend;
+    Tessella::PolytopicAssembler<dim> assembler(handler, data);
+    auto                              result = std::make_unique<Result>();
+    assembler.reinit(result->sparsity, result->matrix, result->rhs);
+    // Whatever is not written shows.
+    for (auto &entry : result->matrix)
+      entry.value() = 1e300;
+    result->rhs = 1e300;
+    assembler.assemble(form, result->matrix, result->rhs);
+    if (backend == Tessella::Backend::cuda)
+      {
+        // Once more with mesh and structure on the device, apart.
+        Result second;
+        assembler.reinit(second.sparsity, second.matrix, second.rhs);
+        assembler.assemble_matrix(form, second.matrix);
+        assembler.assemble_rhs(form, second.rhs);
+        bool same = assembler.report().backend == backend;
+        auto b    = second.matrix.begin();
+        for (auto a = result->matrix.begin(); a != result->matrix.end();
+             ++a, ++b)
+          {
+            const double x = a->value(), y = b->value();
+            same = same && std::memcmp(&x, &y, sizeof(double)) == 0;
+          }
+        same = same && std::memcmp(result->rhs.begin(),
+                                   second.rhs.begin(),
+                                   result->rhs.size() * sizeof(double)) == 0;
+        verify("repeatability", same);
+      }
+    return result;
+  }
+
+
+
+  template <int dim>
+  void
+  compare_backends(const std::string                         &name,
+                   const Tessella::AgglomerationHandler<dim> &handler,
+                   const Tessella::Form<dim>                 &form)
+  {
+    const auto host   = assemble(handler, form, Tessella::Backend::host),
+               cuda   = assemble(handler, form, Tessella::Backend::cuda);
+    const auto  &mesh = handler.polytopic_mesh();
+    double       matrix_error = 0., rhs_error = 0.;
+    const double rhs_scale = 1e-2 * host->rhs.linfty_norm();
+    for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      {
+        double scale = 0., difference = 0., vector_scale = rhs_scale,
+               vector_difference = 0.;
+        for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
+          {
+            auto b = cuda->matrix.begin(i);
+            for (auto a = host->matrix.begin(i); a != host->matrix.end(i);
+                 ++a, ++b)
+              {
+                const double d = std::abs(a->value() - b->value());
+                scale          = std::max(scale, std::abs(a->value()));
+                if (!(d <= difference))
+                  difference = d;
+              }
+            const double d = std::abs(host->rhs(i) - cuda->rhs(i));
+            vector_scale   = std::max(vector_scale, std::abs(host->rhs(i)));
+            if (!(d <= vector_difference))
+              vector_difference = d;
+          }
+        if (!(difference <= matrix_error * scale))
+          matrix_error = difference / scale;
+        if (!(vector_difference <= rhs_error * vector_scale))
+          rhs_error = vector_difference / vector_scale;
+      }
+    verify(name + " matrix",
+           matrix_error <= 1e-12,
+           std::to_string(matrix_error * 1e12) + " e-12");
+    verify(name + " rhs",
+           rhs_error <= 1e-12,
+           std::to_string(rhs_error * 1e12) + " e-12");
+  }
+
+
+
+  /// Conditions of all types on the ids that meshes have.
+  template <int dim>
+  Reference::Problem<dim>
+  mixed_conditions()
+  {
+    Reference::Problem<dim>      problem = full_problem<dim>();
+    Reference::BoundaryData<dim> neumann, robin;
+    neumann.type = Reference::Boundary::neumann;
+    neumann.g    = [](const Point<dim> &x) { return 0.3 + x[1]; };
+    robin.type   = Reference::Boundary::robin;
+    robin.g      = [](const Point<dim> &x) { return 0.7 - x[0]; };
+    robin.alpha  = [](const Point<dim> &x) { return 1.3 + x[0]; };
+    // outflow parts of the advection field
+    problem.boundary[1] = neumann;
+    problem.boundary[3] = robin;
+    return problem;
+  }
+
+
+
+  template <int dim>
+  void
+  compare_forms(const std::string                   &name,
+                Tessella::AgglomerationHandler<dim> &handler,
+                const bool                           few)
+  {
+    const Reference::Problem<dim> problem = full_problem<dim>();
+    // (the mesh of simplices and the shell have the id 0 only)
+    compare_backends(name + ", tensor functions",
+                     handler,
+                     make_form(problem, Give::tensor_functions, 2));
+    compare_backends(name + ", constants",
+                     handler,
+                     make_form(problem, Give::constants, 0));
+    if (few)
+      return;
+    compare_backends(name + ", mixed conditions",
+                     handler,
+                     make_form(mixed_conditions<dim>(), Give::functions, 2));
+    Reference::Problem<dim> diffusion = problem;
+    diffusion.b                       = nullptr;
+    compare_backends(name + ", symmetric",
+                     handler,
+                     make_form(diffusion, Give::scalar_constant, 0));
+    diffusion.c = nullptr;
+    compare_backends(name + ", symmetric function",
+                     handler,
+                     make_form(diffusion, Give::functions, 2));
+    Reference::Problem<dim> advection = problem;
+    advection.a                       = nullptr;
+    compare_backends(name + ", advection",
+                     handler,
+                     make_form(advection, Give::functions, 2));
+    for (const double theta : {0., -1.})
+      {
+        Reference::Problem<dim> variant = problem;
+        variant.theta                   = theta;
+        compare_backends(name + ", theta " + std::to_string(theta),
+                         handler,
+                         make_form(variant, Give::constants, 0));
+      }
+    compare_backends(name + ", mass",
+                     handler,
+                     Tessella::MassForm<dim>(
+                       2., std::make_shared<ScalarLambda<dim>>(problem.f)));
+  }
+
+
+
+  template <int dim>
+  void
+  compare_meshes()
+  {
+    for (const std::string mesh : {"box",
+                                   "distorted",
+                                   "simplices",
+                                   "hanging",
+                                   "periodic",
+                                   "hanging periodic",
+                                   "curved"})
+      {
+        Triangulation<dim> triangulation;
+        make_mesh(mesh, triangulation);
+        const MappingQ<dim> mapping(3);
+        for (const std::string agglomeration :
+             {"none", "steps", "scattered", "one"})
+          {
+            Tessella::AgglomerationHandler<dim> handler(
+              triangulation, mesh == "curved" ? &mapping : nullptr);
+            handler.agglomerate(make_strategy<dim>(agglomeration));
+            const std::string name    = mesh + ", " + agglomeration;
+            const bool        all_ids = mesh == "box" || mesh == "distorted" ||
+                                 mesh == "hanging" || mesh == "periodic";
+            for (unsigned int p = 0; p <= 6; ++p)
+              {
+                // many large blocks
+                if (dim == 3 && agglomeration == "none" && p > 3)
+                  continue;
+                handler.distribute_dofs(
+                  Tessella::FE_BoundingBoxLegendre<dim>(p));
+                compare_forms(name + ", p = " + std::to_string(p),
+                              handler,
+                              !all_ids || p > 3);
+              }
+            handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(
+              2, Tessella::PolynomialSpaceType::tensor_product));
+            compare_forms(name + ", Q2", handler, true);
+            for (const unsigned int largest : {1u, 5u})
+              {
+                hp::FECollection<dim>     elements;
+                std::vector<unsigned int> indices(handler.n_polytopes());
+                for (unsigned int p = 0; p <= largest; ++p)
+                  elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
+                for (unsigned int k = 0; k < indices.size(); ++k)
+                  indices[k] = (3 * k + 1) % (largest + 1);
+                handler.distribute_dofs(elements, indices);
+                compare_forms(name + ", hp to " + std::to_string(largest),
+                              handler,
+                              true);
+              }
+          }
+      }
+    // the largest degrees, on two polytopes
+    Triangulation<dim> triangulation;
+    make_mesh("simplices", triangulation);
+    Tessella::AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(make_strategy<dim>("slabs"));
+    for (unsigned int p = 7; p <= 10; ++p)
+      {
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+        compare_forms("simplices, slabs, p = " + std::to_string(p),
+                      handler,
+                      true);
+      }
+    std::cout << dim << "-D: " << n_checks << " checks, " << n_failures
+              << " failures" << std::endl;
+  }
+
+
+
+  void
+  check_message()
+  {
+    Triangulation<2> triangulation;
+    make_mesh("box", triangulation);
+    Tessella::AgglomerationHandler<2> handler(triangulation);
+    handler.agglomerate(make_strategy<2>("none"));
+    handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(1));
+    Tessella::PolytopicAssembler<2>::AdditionalData data;
+    data.backend = Tessella::Backend::cuda;
+    std::string message;
+    try
+      {
+        Tessella::PolytopicAssembler<2> assembler(handler, data);
+      }
+    catch (const ExceptionBase &exception)
+      {
+        message = exception.what();
+      }
+    verify("message",
+           message.find("use Backend::host") != std::string::npos,
+           message);
+    // and nothing is lost
+    const auto result =
+      assemble(handler,
+               make_form(full_problem<2>(), Give::constants, 0),
+               Tessella::Backend::automatic);
+    verify("automatic", std::isfinite(result->matrix.frobenius_norm()));
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  const std::string                name      = argc > 1 ? argv[1] : "";
+  const bool                       available = Tessella::cuda_is_available();
+  if ((name == "unavailable") == available)
+    {
+      std::cout << (available ? "There is a CUDA device."
+                              : "There is no CUDA device.")
+                << std::endl;
+      return 77;
+    }
+  if (name == "unavailable")
+    check_message();
+  else if (name == "2d")
+    compare_meshes<2>();
+  else
+    compare_meshes<3>();
+  return n_failures == 0 ? 0 : 1;
+}
