@@ -51,6 +51,11 @@ namespace Tessella
       "             once sees them\n"
       "  GFLOP/s    useful operations of the matrix products over the time of\n"
       "             assembly\n"
+      "  kernels    on a CUDA device: milliseconds of kernels per million\n"
+      "             unknowns (the time of assembly includes copies to the host)\n"
+      "  download   milliseconds of these copies, which overlap kernels\n"
+      "  roofline   time of kernels over max(operations / rate of products,\n"
+      "             bytes / bandwidth), rates measured in the same run\n"
       "  memory     growth of the process over what mesh, matrix and two vectors\n"
       "             need\n"
       "and writes the same as NAME.txt and NAME.csv to Output/Directory.\n"};
@@ -168,6 +173,17 @@ namespace Tessella
       run()
       {
         parameters.output.print(library_information() + ".");
+        if (cuda_is_available() &&
+            parameters.discretisation.backend() != Backend::host)
+          {
+            rates = measure_device_rates();
+            std::ostringstream text;
+            text << cuda_device_name() << ": products " << std::setprecision(3)
+                 << rates.flops * 1e-12 << " TFLOP/s, memory "
+                 << rates.bandwidth * 1e-12 << " TB/s, copies to the host "
+                 << rates.download * 1e-9 << " GB/s.";
+            parameters.output.print_machine(text.str());
+          }
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           {
@@ -198,6 +214,7 @@ namespace Tessella
       const Parameters &parameters;
       Problem<dim>      problem;
       TableHandler      table;
+      DeviceRates       rates;
 
       void
       run_case(const unsigned int   level,
@@ -237,11 +254,15 @@ namespace Tessella
         assembler.assemble(problem.form, matrix, rhs);
         const double first_time = timer.wall_time();
         double       time       = first_time;
+        double       kernels    = assembler.report().kernel_time,
+               download         = assembler.report().download_time;
         for (unsigned int r = 1; r < parameters.repetitions; ++r)
           {
             timer.restart();
             assembler.assemble(problem.form, matrix, rhs);
-            time = std::min(time, timer.wall_time());
+            time     = std::min(time, timer.wall_time());
+            kernels  = std::min(kernels, assembler.report().kernel_time);
+            download = std::min(download, assembler.report().download_time);
           }
         const double memory = peak_memory() - memory_before;
         const double needed =
@@ -269,6 +290,20 @@ namespace Tessella
         table.add_value("assembly s/M", time / million);
         table.add_value("total s/M", (structure_time + first_time) / million);
         table.add_value("GFLOP/s", work.flops / time * 1e-9);
+        if (assembler.report().backend == Backend::cuda)
+          {
+            // Every byte once: values and right-hand side out, the mesh in.
+            const double bytes = 8. * matrix.n_nonzero_elements() +
+                                 8. * handler.n_dofs() +
+                                 handler.polytopic_mesh().memory_consumption();
+            table.add_value("kernels ms/M", kernels / million * 1e3);
+            table.add_value("download ms/M", download / million * 1e3);
+            table.add_value("kernel GFLOP/s", work.flops / kernels * 1e-9);
+            table.add_value("roofline",
+                            kernels / std::max(work.flops / rates.flops,
+                                               bytes / rates.bandwidth));
+            table.add_value("kernel", assembler.report().device_kernels);
+          }
         table.add_value("memory", memory / needed);
       }
 
@@ -282,6 +317,10 @@ namespace Tessella
                                    "GFLOP/s",
                                    "memory"})
           table.set_precision(column, 3);
+        if (rates.flops > 0.)
+          for (const char *column :
+               {"kernels ms/M", "download ms/M", "kernel GFLOP/s", "roofline"})
+            table.set_precision(column, 3);
         table.write_text(std::cout, TableHandler::org_mode_table);
         const OutputInput &output = parameters.output;
         if (output.write_text())

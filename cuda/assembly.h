@@ -38,6 +38,17 @@ namespace Tessella
       std::string
       device_name();
 
+      /// Ceilings of the current device, measured in about 50 ms.
+      struct Rates
+      {
+        double flops     = 0.; ///< products in double precision, per second
+        double bandwidth = 0.; ///< bytes per second, reads and writes
+        double download  = 0.; ///< bytes per second into pinned memory
+      };
+
+      Rates
+      measure_rates();
+
       /// The reference rules of a mesh and form, by type and degree.
       struct RuleTables
       {

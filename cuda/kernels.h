@@ -5,6 +5,7 @@
 #include <tessella/grid/polytopic_mesh.h>
 
 #include "assembly.h"
+#include "product.h"
 
 // Device code of the assembly.
 
@@ -67,30 +68,7 @@ namespace Tessella
       constexpr unsigned int batch = 8;
 
       /// Legendre's recurrence: (2 n + 1) / (n + 1), n / (n + 1), sqrt(2 n + 1)
-      __constant__ double recurrence[3][11];
-
-      __device__ inline void
-      product(double (&c)[2], const double a, const double b)
-      {
-#if __CUDA_ARCH__ >= 800
-        asm(
-          "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
-          "{%0,%1}, {%2}, {%3}, {%0,%1};"
-          : "+d"(c[0]), "+d"(c[1])
-          : "d"(a), "d"(b));
-#else
-        // The same product in the same layout, by shuffles.
-        const unsigned int lane = threadIdx.x & 31u;
-        for (unsigned int k = 0; k < 4; ++k)
-          {
-            const double row = __shfl_sync(~0u, a, (lane & ~3u) + k);
-            for (unsigned int s = 0; s < 2; ++s)
-              c[s] = fma(row,
-                         __shfl_sync(~0u, b, (2 * (lane & 3u) + s) * 4 + k),
-                         c[s]);
-          }
-#endif
-      }
+      static __constant__ double recurrence[3][11];
 
       /// One-dimensional functions of the degree at coordinate x in variable
       /// d, values and derivatives.

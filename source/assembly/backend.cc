@@ -63,4 +63,35 @@ namespace Tessella
     return false;
 #endif
   }
+
+
+
+  DeviceRates
+  measure_device_rates()
+  {
+    DeviceRates rates;
+#ifdef TESSELLA_HAVE_CUDA
+    if (cuda_is_available())
+      {
+        const internal::Device::Rates measured =
+          internal::Device::measure_rates();
+        rates.flops     = measured.flops;
+        rates.bandwidth = measured.bandwidth;
+        rates.download  = measured.download;
+      }
+#endif
+    return rates;
+  }
+
+
+
+  std::string
+  cuda_device_name()
+  {
+#ifdef TESSELLA_HAVE_CUDA
+    if (cuda_is_available())
+      return internal::Device::device_name();
+#endif
+    return "";
+  }
 } // namespace Tessella

@@ -95,7 +95,8 @@ namespace
     const double rhs_scale = 1e-2 * host->rhs.linfty_norm();
     for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
       {
-        double scale = 0., difference = 0., vector_scale = rhs_scale,
+        // Entries are of order one unless all terms cancel.
+        double scale = 0.1, difference = 0., vector_scale = rhs_scale,
                vector_difference = 0.;
         for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
           {

@@ -40,6 +40,22 @@ namespace Tessella
   /// Whether the library was built with CUDA and finds a device.
   bool
   cuda_is_available();
+
+  /// What a CUDA device can do at most, as a yardstick for measured times.
+  struct DeviceRates
+  {
+    double flops     = 0.; ///< double precision products, operations/second
+    double bandwidth = 0.; ///< memory, bytes read and written per second
+    double download  = 0.; ///< copies into pinned host memory, bytes/second
+  };
+
+  /// Measures the current device; zeros without one.
+  DeviceRates
+  measure_device_rates();
+
+  /// Name and compute capability of the current device; empty without one.
+  std::string
+  cuda_device_name();
 } // namespace Tessella
 
 #endif
