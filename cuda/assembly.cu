@@ -189,6 +189,20 @@ namespace Tessella
 
           // ---- copies
           copy(D.box, box, mesh.box);
+          std::vector<double> map;
+          map.reserve(4 * dim * n);
+          for (unsigned int k = 0; k < n; ++k)
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                const double lower = mesh.box[2 * dim * k + d],
+                             upper = mesh.box[2 * dim * k + dim + d];
+                const double scale = 2. / (upper - lower),
+                             value = std::sqrt(1. / (upper - lower));
+                for (const double entry :
+                     {0.5 * (lower + upper), scale, value, value * scale})
+                  map.push_back(entry);
+              }
+          copy(D.box_map, box_map, map);
           copy(D.degree, degree, mesh.degree);
           copy(D.n_basis, n_basis, mesh.n_basis);
           copy(D.dof_offset, dof_offset, mesh.dof_offset);
@@ -340,12 +354,13 @@ namespace Tessella
               <<<chunk.end - chunk.begin, 32, shared, stream>>>(D);
           else
             {
-              D.tiles_m             = n_tiles(max_basis, TM);
-              D.tiles_n             = n_tiles(max_basis, TN);
-              D.first_unit          = sparsity.block_offset[chunk.begin];
-              const std::uint64_t n = (sparsity.block_offset[chunk.end] -
-                                       sparsity.block_offset[chunk.begin]) *
-                                      D.tiles_m * D.tiles_n;
+              D.tiles_m    = n_tiles(max_basis, TM);
+              D.tiles_n    = n_tiles(max_basis, TN);
+              D.first_unit = sparsity.block_offset[chunk.begin];
+              const std::uint64_t n =
+                (D.n_polytopes + sparsity.block_offset[chunk.end] -
+                 sparsity.block_offset[chunk.begin]) *
+                D.tiles_m * D.tiles_n;
               block_kernel<dim, TM, TN, (TM <= 2 ? Units::rows : Units::blocks)>
                 <<<static_cast<unsigned int>(n), 32, shared, stream>>>(D);
             }
@@ -404,7 +419,7 @@ namespace Tessella
         std::vector<std::uint64_t> subcell_q, facet_q, entry_q, tile_begin;
 
         Data<dim>            D = {};
-        Array<double>        box, subcell_vertices, subcell_points;
+        Array<double>        box, box_map, subcell_vertices, subcell_points;
         Array<double>        subcell_point_weights, shift, facet_vertices;
         Array<double>        facet_normal, facet_measure, facet_points;
         Array<double>        facet_point_normals, facet_point_weights;
@@ -563,6 +578,7 @@ namespace Tessella
           D.first_value    = I.sparsity.value_offset[chunk.begin];
           D.first_dof      = mesh.dof_offset[chunk.begin];
           D.first_polytope = chunk.begin;
+          D.n_polytopes    = chunk.end - chunk.begin;
 
           check(cudaStreamWaitEvent(I.kernel_stream, slot.upload_end, 0),
                 "the assembly on the device");

@@ -20,7 +20,7 @@ namespace Tessella
       template <int dim>
       struct Data
       {
-        const double        *box;
+        const double        *box, *box_map;
         const unsigned int  *degree, *n_basis, *subcell_offset;
         const unsigned int  *polytope_interface_offset, *polytope_interface;
         const std::uint64_t *dof_offset;
@@ -58,7 +58,7 @@ namespace Tessella
         std::uint64_t first_volume_point, first_facet_point;
         double       *values, *rhs;
         std::uint64_t first_value, first_dof;
-        unsigned int  first_polytope;
+        unsigned int  first_polytope, n_polytopes;
         std::uint64_t first_unit; // block or tile
         unsigned int  tiles_m, tiles_n;
         unsigned int  table_stride; // in double2
@@ -70,26 +70,34 @@ namespace Tessella
       /// Legendre's recurrence: (2 n + 1) / (n + 1), n / (n + 1), sqrt(2 n + 1)
       static __constant__ double recurrence[3][11];
 
-      /// One-dimensional functions of the degree at coordinate x in variable
-      /// d, values and derivatives.
-      template <int dim>
+      /// Map of one variable from a bounding box to [-1, 1], and the factors
+      /// that make the functions orthonormal.
+      struct BoxMap
+      {
+        double center, scale, value_scale, derivative_scale;
+
+        __device__ explicit BoxMap(const double *map)
+          : center(map[0])
+          , scale(map[1])
+          , value_scale(map[2])
+          , derivative_scale(map[3])
+        {}
+      };
+
+      /// One-dimensional functions of the degree at coordinate x, values and
+      /// derivatives.
       __device__ inline void
-      write_table(const double      *box,
+      write_table(const BoxMap      &map,
                   const unsigned int degree,
-                  const unsigned int d,
                   const double       x,
                   double2           *table)
       {
-        const double lower = box[d], upper = box[dim + d];
-        const double scale            = 2. / (upper - lower);
-        const double value_scale      = sqrt(0.5 * scale);
-        const double xi               = (x - 0.5 * (lower + upper)) * scale;
-        const double derivative_scale = value_scale * scale;
+        const double xi = (x - map.center) * map.scale;
         double previous = 1., current = xi, d_previous = 0., d_current = 1.;
-        table[0] = make_double2(value_scale, 0.);
+        table[0] = make_double2(map.value_scale, 0.);
         if (degree > 0)
-          table[1] = make_double2(recurrence[2][1] * xi * value_scale,
-                                  recurrence[2][1] * derivative_scale);
+          table[1] = make_double2(recurrence[2][1] * xi * map.value_scale,
+                                  recurrence[2][1] * map.derivative_scale);
         for (unsigned int n = 1; n < degree; ++n)
           {
             const double next =
@@ -100,8 +108,9 @@ namespace Tessella
             d_previous          = d_current;
             d_current           = d_next;
             table[n + 1] =
-              make_double2(recurrence[2][n + 1] * value_scale * current,
-                           recurrence[2][n + 1] * derivative_scale * d_current);
+              make_double2(recurrence[2][n + 1] * map.value_scale * current,
+                           recurrence[2][n + 1] * map.derivative_scale *
+                             d_current);
           }
       }
 
@@ -366,8 +375,10 @@ namespace Tessella
         const Data<dim>   &D;
         const unsigned int k, j, p1, p2, n1, n2;
         const unsigned int i0, j0;
-        const bool         same; // rows and columns are the same functions
+        const bool         same;   // rows and columns are the same functions
+        const bool         mirror; // only the upper triangle is computed
         const unsigned int lane, g, r;
+        const BoxMap       own_map, other_map;
         double2           *own, *other;
         double            *coefficients;
         unsigned int       ea[TM], eb[TN];
@@ -390,9 +401,12 @@ namespace Tessella
           , i0(i0)
           , j0(j0)
           , same(k == j && TM == TN && i0 == j0)
+          , mirror(k == j && D.form.symmetric)
           , lane(threadIdx.x & 31u)
           , g(lane >> 2)
           , r(lane & 3u)
+          , own_map(D.box_map + 4 * (dim * k + min(lane >> 3, dim - 1u)))
+          , other_map(D.box_map + 4 * (dim * j + min(lane >> 3, dim - 1u)))
           , own(shared)
           , other(shared + batch * D.table_stride)
           , coefficients(
@@ -411,14 +425,30 @@ namespace Tessella
               acc[t][u][0] = acc[t][u][1] = 0.;
         }
 
+        // Tiles below the diagonal of a symmetric block are left out.
         __device__ void
         multiply(const double (&a)[TM], const double (&b)[TN])
         {
+          constexpr int pairs =
+#if __CUDA_ARCH__ >= 900
+            TM / 2;
+#else
+            0;
+#endif
 #pragma unroll
-          for (int t = 0; t < TM; ++t)
+          for (int u = 0; u < TN; ++u)
+            {
+#if __CUDA_ARCH__ >= 900
+#  pragma unroll
+              for (int t = 0; t < 2 * pairs; t += 2)
+                if (!mirror || j0 + 8 * u + 8 > i0 + 8 * t)
+                  product(acc[t][u], acc[t + 1][u], a[t], a[t + 1], b[u]);
+#endif
 #pragma unroll
-            for (int u = 0; u < TN; ++u)
-              product(acc[t][u], a[t], b[u]);
+              for (int t = 2 * pairs; t < TM; ++t)
+                if (!mirror || j0 + 8 * u + 8 > i0 + 8 * t)
+                  product(acc[t][u], a[t], b[u]);
+            }
         }
 
         __device__ void
@@ -442,11 +472,10 @@ namespace Tessella
                 w = 0.;
               __syncwarp();
               if (d < dim)
-                write_table<dim>(D.box + 2 * dim * k,
-                                 p1,
-                                 d,
-                                 d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
-                                 own + q * D.table_stride + d * (p1 + 1));
+                write_table(own_map,
+                            p1,
+                            d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
+                            own + q * D.table_stride + d * (p1 + 1));
               if (d == 3)
                 write_volume_coefficients(t, w, coefficients + 16 * q);
               __syncwarp();
@@ -589,18 +618,15 @@ namespace Tessella
                   coefficients[8 * q + e] = 0.;
               if (d < dim)
                 {
-                  write_table<dim>(D.box + 2 * dim * k,
-                                   p1,
-                                   d,
-                                   d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
-                                   own + q * D.table_stride + d * (p1 + 1));
+                  write_table(own_map,
+                              p1,
+                              d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
+                              own + q * D.table_stride + d * (p1 + 1));
                   if (pair)
-                    write_table<dim>(D.box + 2 * dim * j,
-                                     p2,
-                                     d,
-                                     d == 0 ? y[0]
-                                            : (d == 1 ? y[1] : y[dim - 1]),
-                                     other + q * D.table_stride + d * (p2 + 1));
+                    write_table(other_map,
+                                p2,
+                                d == 0 ? y[0] : (d == 1 ? y[1] : y[dim - 1]),
+                                other + q * D.table_stride + d * (p2 + 1));
                 }
               __syncwarp();
               // two points at a time, each with two rows
@@ -687,7 +713,6 @@ namespace Tessella
         compute(const std::uint64_t block)
         {
           const bool diagonal = k == j;
-          const bool mirror   = diagonal && D.form.symmetric;
           if (mirror && j0 + 8 * TN <= i0)
             return;
           if (diagonal && D.form.volume)
@@ -738,8 +763,20 @@ namespace Tessella
         listed  ///< a warp computes a tile of the list
       };
 
+      /// Blocks per multiprocessor that the compiler makes room for: latency
+      /// limits the kernels. These were the fastest on compute capability 9.0.
+      constexpr int
+      min_blocks(const int TM, const int TN)
+      {
+#if __CUDA_ARCH__ >= 900
+        return TM * TN <= 1 ? 28 : TM * TN <= 4 ? 20 : TM * TN <= 9 ? 16 : 8;
+#else
+        return TM * TN > 0 ? 1 : 0;
+#endif
+      }
+
       template <int dim, int TM, int TN, Units units>
-      __global__ void __launch_bounds__(32)
+      __global__ void __launch_bounds__(32, min_blocks(TM, TN))
         block_kernel(const __grid_constant__ Data<dim> D)
       {
         extern __shared__ double2 shared[];
@@ -760,10 +797,24 @@ namespace Tessella
             unsigned int  tm, tn;
             if (units == Units::blocks)
               {
-                const unsigned int n = D.tiles_m * D.tiles_n;
-                b                    = D.first_unit + blockIdx.x / n;
-                tm                   = blockIdx.x % n / D.tiles_n;
-                tn                   = blockIdx.x % n % D.tiles_n;
+                // Diagonal blocks take longest and come first.
+                const unsigned int n     = D.tiles_m * D.tiles_n;
+                const unsigned int block = blockIdx.x / n;
+                tm                       = blockIdx.x % n / D.tiles_n;
+                tn                       = blockIdx.x % n % D.tiles_n;
+                if (block < D.n_polytopes)
+                  {
+                    const unsigned int k = D.first_polytope + block;
+                    b                    = D.block_offset[k];
+                    while (D.block_column[b] != k)
+                      ++b;
+                  }
+                else
+                  {
+                    b = D.first_unit + (block - D.n_polytopes);
+                    if (D.block_row[b] == D.block_column[b])
+                      return;
+                  }
               }
             else
               {
@@ -801,7 +852,8 @@ namespace Tessella
         const unsigned int position[2] = {
           pack<dim>(D.exponents, i0 + lane, n, p),
           pack<dim>(D.exponents, i0 + lane + 32, n, p)};
-        double sum[2] = {0., 0.};
+        const BoxMap own_map(D.box_map + 4 * (dim * k + min(d, dim - 1u)));
+        double       sum[2] = {0., 0.};
 
         const VolumeLayout &V = D.form.volume_layout;
         if (V.f >= 0)
@@ -820,11 +872,10 @@ namespace Tessella
                   volume_point(D, s, (unsigned int)(t - D.subcell_q[s]), p, x);
                 __syncwarp();
                 if (d < dim)
-                  write_table<dim>(D.box + 2 * dim * k,
-                                   p,
-                                   d,
-                                   d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
-                                   shared + q * D.table_stride + d * (p + 1));
+                  write_table(own_map,
+                              p,
+                              d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
+                              shared + q * D.table_stride + d * (p + 1));
                 if (d == 3)
                   coefficients[q] =
                     w * D.volume_table[V.f * D.n_volume_points +
@@ -873,13 +924,10 @@ namespace Tessella
                                   x,
                                   normal);
                     if (d < dim)
-                      write_table<dim>(D.box + 2 * dim * k,
-                                       p,
-                                       d,
-                                       d == 0 ? x[0]
-                                              : (d == 1 ? x[1] : x[dim - 1]),
-                                       shared + q * D.table_stride +
-                                         d * (p + 1));
+                      write_table(own_map,
+                                  p,
+                                  d == 0 ? x[0] : (d == 1 ? x[1] : x[dim - 1]),
+                                  shared + q * D.table_stride + d * (p + 1));
                     if (d == 3)
                       {
                         const std::uint64_t c = D.entry_q[walker.entry] -
