@@ -769,7 +769,7 @@ namespace Tessella
       min_blocks(const int TM, const int TN)
       {
 #if __CUDA_ARCH__ >= 900
-        return TM * TN <= 1 ? 28 : TM * TN <= 4 ? 20 : TM * TN <= 9 ? 16 : 8;
+        return TM * TN <= 1 ? 28 : TM * TN <= 9 ? 16 : 8;
 #else
         return TM * TN > 0 ? 1 : 0;
 #endif
