@@ -89,8 +89,9 @@ build_and_test() {
 
 summary=()
 build_and_test Release "$build" -DTESSELLA_BUILD_APPLICATIONS=ON
-# The library's assertions, and deal.II's.
-build_and_test Debug "$build-debug" -DTESSELLA_BUILD_APPLICATIONS=OFF
+# The library's assertions, and deal.II's; and that all works without CUDA.
+build_and_test Debug "$build-debug" -DTESSELLA_BUILD_APPLICATIONS=OFF \
+  -DTESSELLA_WITH_CUDA=OFF
 
 say "Summary"
 echo "Formatting $formatting"
