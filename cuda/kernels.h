@@ -2,9 +2,8 @@
 #ifndef tessella_cuda_kernels_h
 #define tessella_cuda_kernels_h
 
-#include <tessella/grid/polytopic_mesh.h>
-
-#include "assembly.h"
+#include "data.h"
+#include "points.h"
 #include "product.h"
 
 // Device code of the assembly.
@@ -15,55 +14,6 @@ namespace Tessella
   {
     namespace Device
     {
-      /// What the kernels read; pointers are to device memory. Arrays named
-      /// as those of PolytopicMesh and BlockSparsity are copies of them.
-      template <int dim>
-      struct Data
-      {
-        const double        *box, *box_map;
-        const unsigned int  *degree, *n_basis, *subcell_offset;
-        const unsigned int  *polytope_interface_offset, *polytope_interface;
-        const std::uint64_t *dof_offset;
-        const SubCellType   *subcell_type;
-        const unsigned int  *subcell_vertex_offset, *subcell_point_offset;
-        const double *subcell_vertices, *subcell_points, *subcell_point_weights;
-        const unsigned int *interface_polytope, *interface_shift, *facet_offset;
-        const double       *shift;
-        const FacetType    *facet_type;
-        const unsigned int *facet_vertex_offset, *facet_point_offset;
-        const double       *facet_vertices, *facet_normal, *facet_measure;
-        const double *facet_points, *facet_point_normals, *facet_point_weights;
-        const std::uint64_t *block_offset, *value_offset;
-        const unsigned int  *block_column, *column_offset, *row_width;
-
-        /// First quadrature point of each sub-cell and facet.
-        const std::uint64_t *subcell_q, *facet_q;
-        /// First tabulated facet point of each entry of polytope_interface.
-        const std::uint64_t *entry_q;
-        /// Row of each block, and its first entry of polytope_interface.
-        const unsigned int *block_row, *block_entry;
-        /// Tiles of blocks, if their number varies: block << 16 | row tile <<
-        /// 8 | column tile.
-        const std::uint64_t *tiles;
-
-        const double        *rules, *sigma;
-        const unsigned char *exponents;
-        RuleTables::Entry    subcell_rule[3][11], facet_rule[2][11];
-
-        FormData<dim> form;
-
-        // ---- of a chunk
-        const double *volume_table, *facet_table;
-        std::uint64_t n_volume_points, n_facet_points;
-        std::uint64_t first_volume_point, first_facet_point;
-        double       *values, *rhs;
-        std::uint64_t first_value, first_dof;
-        unsigned int  first_polytope, n_polytopes;
-        std::uint64_t first_unit; // block or tile
-        unsigned int  tiles_m, tiles_n;
-        unsigned int  table_stride; // in double2
-      };
-
       /// Points of a batch.
       constexpr unsigned int batch = 8;
 
@@ -170,160 +120,6 @@ namespace Tessella
                           x.x * (cb[2] * (y.y * z.x) + cb[dim] * (y.x * z.y));
           }
       }
-
-      /// Image and Jacobian of the multilinear map of m reference variables.
-      template <int m, int dim>
-      __device__ inline void
-      multilinear(const double *vertices,
-                  const double *xi,
-                  double       *x,
-                  double (&J)[m][dim])
-      {
-        for (int e = 0; e < dim; ++e)
-          {
-            x[e] = 0.;
-            for (int d = 0; d < m; ++d)
-              J[d][e] = 0.;
-          }
-#pragma unroll
-        for (int v = 0; v < (1 << m); ++v)
-          {
-            double factor[m], shape = 1.;
-            for (int d = 0; d < m; ++d)
-              {
-                factor[d] = ((v >> d) & 1) ? xi[d] : 1. - xi[d];
-                shape *= factor[d];
-              }
-            for (int e = 0; e < dim; ++e)
-              x[e] += shape * vertices[v * dim + e];
-            for (int d = 0; d < m; ++d)
-              {
-                double derivative = ((v >> d) & 1) ? 1. : -1.;
-                for (int k = 0; k < m; ++k)
-                  if (k != d)
-                    derivative *= factor[k];
-                for (int e = 0; e < dim; ++e)
-                  J[d][e] += derivative * vertices[v * dim + e];
-              }
-          }
-      }
-
-      __device__ inline double
-      determinant(const double (&J)[2][2])
-      {
-        return J[0][0] * J[1][1] - J[0][1] * J[1][0];
-      }
-
-      __device__ inline double
-      determinant(const double (&J)[3][3])
-      {
-        return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
-               J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
-               J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
-      }
-
-      /// Point q of sub-cell s of a polytope of given degree; returns the
-      /// weight.
-      template <int dim>
-      __device__ inline double
-      volume_point(const Data<dim>   &D,
-                   const unsigned int s,
-                   const unsigned int q,
-                   const unsigned int degree,
-                   double (&x)[dim])
-      {
-        const SubCellType type = D.subcell_type[s];
-        if (type == SubCellType::tabulated)
-          {
-            const std::size_t p = D.subcell_point_offset[s] + q;
-            for (int d = 0; d < dim; ++d)
-              x[d] = D.subcell_points[p * dim + d];
-            return D.subcell_point_weights[p];
-          }
-        const RuleTables::Entry rule =
-          D.subcell_rule[static_cast<unsigned int>(type)][degree];
-        const double *data = D.rules + rule.offset;
-        double        xi[dim], J[dim][dim];
-        for (int d = 0; d < dim; ++d)
-          xi[d] = data[d * rule.n_points + q];
-        const double  w = data[dim * rule.n_points + q];
-        const double *v =
-          D.subcell_vertices + std::size_t(D.subcell_vertex_offset[s]) * dim;
-        if (type == SubCellType::hypercube)
-          {
-            multilinear<dim, dim>(v, xi, x, J);
-            return w * determinant(J);
-          }
-        for (int e = 0; e < dim; ++e)
-          x[e] = v[e];
-        for (int d = 0; d < dim; ++d)
-          {
-            const int u = type == SubCellType::simplex ? d + 1 : 1 << d;
-            for (int e = 0; e < dim; ++e)
-              {
-                J[d][e] = v[u * dim + e] - v[e];
-                x[e] += xi[d] * J[d][e];
-              }
-          }
-        return w * fabs(determinant(J));
-      }
-
-      /// The same on facet f; degree: the larger of both sides. The normal
-      /// points to side 1.
-      template <int dim>
-      __device__ inline double
-      facet_point(const Data<dim>   &D,
-                  const unsigned int f,
-                  const unsigned int q,
-                  const unsigned int degree,
-                  double (&x)[dim],
-                  double (&normal)[dim])
-      {
-        const FacetType type = D.facet_type[f];
-        if (type == FacetType::tabulated)
-          {
-            const std::size_t p = D.facet_point_offset[f] + q;
-            for (int d = 0; d < dim; ++d)
-              {
-                x[d]      = D.facet_points[p * dim + d];
-                normal[d] = D.facet_point_normals[p * dim + d];
-              }
-            return D.facet_point_weights[p];
-          }
-        const RuleTables::Entry rule =
-          D.facet_rule[static_cast<unsigned int>(type)][degree];
-        const double *data = D.rules + rule.offset;
-        const double *v =
-          D.facet_vertices + std::size_t(D.facet_vertex_offset[f]) * dim;
-        double       xi[2] = {data[q], dim == 3 ? data[rule.n_points + q] : 0.};
-        const double w     = data[(dim - 1) * rule.n_points + q];
-        if (dim == 3 && type == FacetType::quadrilateral)
-          {
-            // The bilinear formula serves parallelograms as well.
-            double y[3], J[2][3];
-            multilinear<2, 3>(v, xi, y, J);
-            const double n[3] = {J[0][1] * J[1][2] - J[0][2] * J[1][1],
-                                 J[0][2] * J[1][0] - J[0][0] * J[1][2],
-                                 J[0][0] * J[1][1] - J[0][1] * J[1][0]};
-            const double area = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-            for (int e = 0; e < dim; ++e)
-              {
-                x[e]      = y[e];
-                normal[e] = n[e] / area;
-              }
-            return w * area;
-          }
-        for (int e = 0; e < dim; ++e)
-          {
-            x[e] = v[e];
-            for (int d = 0; d + 1 < dim; ++d)
-              x[e] += xi[d] * (v[(d + 1) * dim + e] - v[e]);
-            normal[e] = D.facet_normal[std::size_t(f) * dim + e];
-          }
-        // Weights sum to 1 / (dim - 1)! on the unit simplex.
-        return w * (dim - 1) * D.facet_measure[f];
-      }
-
 
 
       /// Walks through the facet points of consecutive entries of
