@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <tessella/assembly/backend.h>
+#include <tessella/base/exceptions.h>
 
 #ifdef TESSELLA_HAVE_CUDA
 #  include "../../cuda/assembly.h"
@@ -50,6 +51,45 @@ namespace Tessella
     return backend == Backend::host   ? "host"
            : backend == Backend::cuda ? "CUDA"
                                       : "automatic";
+  }
+
+
+
+  std::string
+  name(const AssemblyStrategy strategy)
+  {
+    return strategy == AssemblyStrategy::coordinate_sort ? "coordinate_sort"
+           : strategy == AssemblyStrategy::precomputed_pattern
+             ? "precomputed_pattern"
+             : "block_rows";
+  }
+
+
+
+  std::string
+  assembly_strategy_names()
+  {
+    return name(AssemblyStrategy::block_rows) + "|" +
+           name(AssemblyStrategy::coordinate_sort) + "|" +
+           name(AssemblyStrategy::precomputed_pattern);
+  }
+
+
+
+  AssemblyStrategy
+  assembly_strategy(const std::string &wanted)
+  {
+    for (const AssemblyStrategy strategy :
+         {AssemblyStrategy::block_rows,
+          AssemblyStrategy::coordinate_sort,
+          AssemblyStrategy::precomputed_pattern})
+      if (wanted == name(strategy))
+        return strategy;
+    AssertThrow(false,
+                ExcUserInput("There is no assembly strategy '" + wanted +
+                             "': use one of " + assembly_strategy_names() +
+                             "."));
+    return AssemblyStrategy::block_rows;
   }
 
 

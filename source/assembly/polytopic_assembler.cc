@@ -202,6 +202,7 @@ namespace Tessella
         target.rhs = begin(*rhs);
       run(form, target);
       report.backend         = backend;
+      report.strategy        = data.strategy;
       report.instruction_set = data.instruction_set == InstructionSet::automatic
                                  ? best_instruction_set()
                                  : data.instruction_set;
@@ -244,6 +245,16 @@ namespace Tessella
                                "its driver does not work: use Backend::host "
                                "or Backend::automatic."));
       }
+    AssertThrow(data.strategy == AssemblyStrategy::block_rows ||
+                  implementation->backend == Backend::cuda,
+                ExcMessage("The assembly strategy " + name(data.strategy) +
+                           " runs on a CUDA device only: use Backend::cuda on "
+                           "a machine that has one, or the strategy " +
+                           name(AssemblyStrategy::block_rows) + "."));
+    AssertThrow(data.strategy == AssemblyStrategy::block_rows,
+                ExcMessage("The assembly strategy " + name(data.strategy) +
+                           " is not available yet: use " +
+                           name(AssemblyStrategy::block_rows) + "."));
     const InstructionSet wanted = data.instruction_set;
     AssertThrow(wanted == InstructionSet::automatic ||
                   wanted <= best_instruction_set(),

@@ -37,6 +37,58 @@ namespace Tessella
   std::string
   name(const Backend backend);
 
+  /**
+   * How a CUDA device assembles. The two algorithms of Z. Dong, E. H.
+   * Georgoulis and T. Kappas, GPU-accelerated discontinuous Galerkin methods on
+   * polytopic meshes, SIAM J. Sci. Comput. 43 (2021), are there to be measured
+   * side by side with the library's own: they need Backend::cuda, sub-cells and
+   * facets that are simplices, and double precision.
+   */
+  enum class AssemblyStrategy
+  {
+    /// The library's own: every polytope computes its block row, see
+    /// PolytopicAssembler.
+    block_rows,
+    /**
+     * Approach 1 of the paper (section 3.3): one thread a simplex (sub-cell or
+     * facet) writes all entries of its contributions as triples of row, column
+     * and value, without regard to what other simplices write; then the triples
+     * are sorted by (row, column) and equal ones are added up. The sort is
+     * stable: same input, same bits. Memory: 48 bytes a triple; a sub-cell of a
+     * polytope with N functions has N^2 triples, an interior facet 4 N^2.
+     */
+    coordinate_sort,
+    /**
+     * Approach 2 (section 3.4): the pattern of the matrix is there beforehand,
+     * as compressed rows with a column index an entry; one thread a simplex
+     * finds the place of each entry by binary search in its row and adds to it
+     * atomically. The order of these additions varies, and hence the last bits
+     * of the results do, from run to run.
+     */
+    precomputed_pattern
+  };
+
+  /// Name for reports and parameters: "block_rows", "coordinate_sort",
+  /// "precomputed_pattern".
+  std::string
+  name(const AssemblyStrategy strategy);
+
+  /// The three names with | between them, as dealii::Patterns::Selection wants
+  /// them.
+  std::string
+  assembly_strategy_names();
+
+  /// The strategy of a name; ExcUserInput if there is none.
+  AssemblyStrategy
+  assembly_strategy(const std::string &name);
+
+  /// Time that the kernels of one name took in an assembly.
+  struct KernelTime
+  {
+    std::string name;
+    double      seconds = 0.;
+  };
+
   /// Whether the library was built with CUDA and finds a device.
   bool
   cuda_is_available();

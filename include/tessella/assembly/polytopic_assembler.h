@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace Tessella
 {
@@ -35,7 +36,9 @@ namespace Tessella
     double      kernel_time;                ///< seconds in kernels
     double      upload_time, download_time; ///< seconds of copies of tables and
                                             ///< results, which overlap kernels
-    double bytes_uploaded, bytes_downloaded;
+    double                  bytes_uploaded, bytes_downloaded;
+    AssemblyStrategy        strategy;     ///< strategy that ran
+    std::vector<KernelTime> kernel_times; ///< kernel_time, kernel by kernel
   };
 
   /**
@@ -85,9 +88,11 @@ namespace Tessella
    * Errors: a polytopic mesh without degrees of freedom, an element with
    * several components, a negative penalty constant, an instruction set that
    * the processor does not have, Backend::cuda without a device or in a build
-   * without CUDA, too little memory on the device, coefficients that are not
-   * finite (with the point), and what the form itself reports; all as
-   * exceptions, after which matrix and vector have undefined values.
+   * without CUDA, another AssemblyStrategy than block_rows without a CUDA
+   * device or on a mesh that it does not serve, too little memory on the
+   * device, coefficients that are not finite (with the point), and what the
+   * form itself reports; all as exceptions, after which matrix and vector have
+   * undefined values.
    */
   template <int dim>
   class PolytopicAssembler
@@ -98,6 +103,9 @@ namespace Tessella
       Backend           backend         = Backend::automatic;
       InstructionSet    instruction_set = InstructionSet::automatic;
       PenaltyParameters penalty;
+      /// Other strategies than the default one are for side-by-side runs; they
+      /// need a CUDA device.
+      AssemblyStrategy strategy = AssemblyStrategy::block_rows;
     };
 
     /// @p handler must outlive the assembler and have degrees of freedom.
