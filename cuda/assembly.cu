@@ -72,11 +72,13 @@ namespace Tessella
         Implementation(const PolytopicMesh<dim>         &mesh,
                        const BlockSparsity              &sparsity,
                        const RuleTables                 &rules,
-                       const std::vector<unsigned char> &exponents)
+                       const std::vector<unsigned char> &exponents,
+                       const Parallel                   &parallel)
           : mesh(mesh)
           , sparsity(sparsity)
           , rules(rules)
           , exponents_host(exponents)
+          , parallel(parallel)
         {}
 
         // Everything that does not depend on the form.
@@ -414,6 +416,7 @@ namespace Tessella
         const BlockSparsity             &sparsity;
         const RuleTables                 rules;
         const std::vector<unsigned char> exponents_host;
+        const Parallel                   parallel;
         bool                             uploaded = false, uniform = true;
         unsigned int max_degree = 0, max_basis = 0, tile_m = 1, tile_n = 1;
         std::vector<std::uint64_t> subcell_q, facet_q, entry_q, tile_begin;
@@ -456,9 +459,10 @@ namespace Tessella
       Assembler<dim>::Assembler(const PolytopicMesh<dim>         &mesh,
                                 const BlockSparsity              &sparsity,
                                 const RuleTables                 &rules,
-                                const std::vector<unsigned char> &exponents)
-        : implementation(
-            std::make_unique<Implementation>(mesh, sparsity, rules, exponents))
+                                const std::vector<unsigned char> &exponents,
+                                const Parallel                   &parallel)
+        : implementation(std::make_unique<Implementation>(
+            mesh, sparsity, rules, exponents, parallel))
       {
         implementation->upload();
       }
@@ -489,13 +493,13 @@ namespace Tessella
 
 
       template <int dim>
+      template <typename Number>
       Times
       Assembler<dim>::assemble(
         const FormData<dim>                                          &form,
         const std::vector<double>                                    &sigma,
         const std::function<void(const Chunk &, double *, double *)> &tabulate,
-        const std::function<void(const Chunk &, const double *, const double *)>
-          &store)
+        const Target<Number>                                         &target)
       {
         Implementation           &I    = *implementation;
         const PolytopicMesh<dim> &mesh = I.mesh;
@@ -510,15 +514,43 @@ namespace Tessella
         if (form.constant_facets)
           I.copy(I.D.sigma, I.sigma, sigma);
         using Slot = typename Implementation::Slot;
+        const bool values_to_host =
+                     form.matrix && target.device_values == nullptr,
+                   rhs_to_host = form.rhs && target.device_rhs == nullptr;
 
         const auto finish = [&](Slot &slot) {
           slot.download_end.wait();
           times.kernels += slot.kernel_end.since(slot.kernel_begin);
           times.upload += slot.upload_end.since(slot.upload_begin);
           times.download += slot.download_end.since(slot.download_begin);
-          store(slot.chunk,
-                form.matrix ? slot.host_values.data() : nullptr,
-                form.rhs ? slot.host_rhs.data() : nullptr);
+          const Chunk        &chunk   = slot.chunk;
+          const std::uint64_t first   = I.sparsity.value_offset[chunk.begin];
+          const unsigned int  average = static_cast<unsigned int>(
+            (I.sparsity.value_offset[chunk.end] - first) /
+              (chunk.end - chunk.begin) +
+            1);
+          if (values_to_host)
+            I.parallel(chunk.end - chunk.begin,
+                       (1u << 15) / average + 1,
+                       [&](const std::size_t from, const std::size_t to) {
+                         const unsigned int begin = chunk.begin + from,
+                                            end   = chunk.begin + to;
+                         const std::uint64_t v = I.sparsity.value_offset[begin];
+                         const Number       *values =
+                           slot.host_values.data() + (v - first);
+                         if (target.store_block_rows)
+                           target.store_block_rows(begin, end, values);
+                         else
+                           std::copy(values,
+                                     values +
+                                       (I.sparsity.value_offset[end] - v),
+                                     target.host_values + v);
+                       });
+          if (rhs_to_host)
+            std::copy(slot.host_rhs.data(),
+                      slot.host_rhs.data() + (mesh.dof_offset[chunk.end] -
+                                              mesh.dof_offset[chunk.begin]),
+                      target.host_rhs + mesh.dof_offset[chunk.begin]);
         };
 
         const auto start = [&](Slot &slot, const Chunk &chunk) {
@@ -528,12 +560,12 @@ namespace Tessella
                             n_facets =
                               chunk.n_facet_points * form.facet_layout.n;
           const std::size_t n_values =
-            form.matrix ? I.sparsity.value_offset[chunk.end] -
-                            I.sparsity.value_offset[chunk.begin]
-                        : 0;
-          const std::size_t n_rhs =
-            form.rhs ? mesh.dof_offset[chunk.end] - mesh.dof_offset[chunk.begin]
-                     : 0;
+            values_to_host ? I.sparsity.value_offset[chunk.end] -
+                               I.sparsity.value_offset[chunk.begin]
+                           : 0;
+          const std::size_t n_rhs = rhs_to_host ? mesh.dof_offset[chunk.end] -
+                                                    mesh.dof_offset[chunk.begin]
+                                                : 0;
           slot.host_volume.resize(n_volume);
           slot.host_facets.resize(n_facets);
           slot.host_values.resize(n_values);
@@ -573,10 +605,21 @@ namespace Tessella
           D.first_volume_point = I.subcell_q[mesh.subcell_offset[chunk.begin]];
           D.first_facet_point =
             I.entry_q[mesh.polytope_interface_offset[chunk.begin]];
-          D.values         = slot.values.data();
-          D.rhs            = slot.rhs.data();
-          D.first_value    = I.sparsity.value_offset[chunk.begin];
-          D.first_dof      = mesh.dof_offset[chunk.begin];
+          // Kernels write to values + value_offset[k] - first_value.
+          D.values      = slot.values.data();
+          D.rhs         = slot.rhs.data();
+          D.first_value = I.sparsity.value_offset[chunk.begin];
+          D.first_dof   = mesh.dof_offset[chunk.begin];
+          if (form.matrix && !values_to_host)
+            {
+              D.values      = target.device_values;
+              D.first_value = 0;
+            }
+          if (form.rhs && !rhs_to_host)
+            {
+              D.rhs       = target.device_rhs;
+              D.first_dof = 0;
+            }
           D.first_polytope = chunk.begin;
           D.n_polytopes    = chunk.end - chunk.begin;
 
@@ -618,6 +661,8 @@ namespace Tessella
               }
             if (previous != nullptr)
               finish(*previous);
+            check(cudaStreamSynchronize(I.kernel_stream),
+                  "the assembly on the device");
           }
         catch (...)
           {
@@ -635,6 +680,18 @@ namespace Tessella
 
       template class Assembler<2>;
       template class Assembler<3>;
+      template Times
+      Assembler<2>::assemble(
+        const FormData<2> &,
+        const std::vector<double> &,
+        const std::function<void(const Chunk &, double *, double *)> &,
+        const Target<double> &);
+      template Times
+      Assembler<3>::assemble(
+        const FormData<3> &,
+        const std::vector<double> &,
+        const std::function<void(const Chunk &, double *, double *)> &,
+        const Target<double> &);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -108,6 +108,35 @@ namespace Tessella
         std::uint64_t n_volume_points, n_facet_points;
       };
 
+      /**
+       * Where results go; null pointers for what is not wanted there. Values
+       * are in the layout of the BlockSparsity. What has a place on the device
+       * stays there and is not copied to the host.
+       *
+       * All of them are for the whole matrix and vector: the first value of
+       * the first polytope that the Assembler computes, its first entry.
+       */
+      template <typename Number>
+      struct Target
+      {
+        /// In device memory; kernels write there.
+        Number *device_values = nullptr, *device_rhs = nullptr;
+        /// In ordinary memory of the host.
+        Number *host_values = nullptr, *host_rhs = nullptr;
+        /// Instead of host_values if set: receives finished block rows (first
+        /// polytope, last one + 1, values). Called concurrently by the host's
+        /// threads.
+        std::function<void(unsigned int, unsigned int, const Number *)>
+          store_block_rows;
+      };
+
+      /// Calls function(begin, end) for sub-ranges of [0, n) of about the given
+      /// size, with all of the host's threads: parallel(n, size, function).
+      using Parallel = std::function<
+        void(std::size_t,
+             std::size_t,
+             const std::function<void(std::size_t, std::size_t)> &)>;
+
       struct Times
       {
         double      kernels = 0., upload = 0., download = 0.; ///< seconds
@@ -133,22 +162,22 @@ namespace Tessella
         Assembler(const PolytopicMesh<dim>         &mesh,
                   const BlockSparsity              &sparsity,
                   const RuleTables                 &rules,
-                  const std::vector<unsigned char> &exponents);
+                  const std::vector<unsigned char> &exponents,
+                  const Parallel                   &parallel);
         ~Assembler();
 
         /**
-         * Computes all block rows. @p tabulate writes the coefficients of a
-         * chunk into the given arrays; @p store receives the values of its
-         * block rows and its entries of the right-hand side (null if there is
-         * none). Both are called from this thread.
+         * Computes all block rows of the matrix and the vector (what
+         * @p form asks for). @p tabulate writes the coefficients of a chunk
+         * into the given arrays, called from this thread. Number: double.
          */
+        template <typename Number>
         Times
         assemble(const FormData<dim>       &form,
                  const std::vector<double> &sigma,
                  const std::function<void(const Chunk &, double *, double *)>
-                   &tabulate,
-                 const std::function<
-                   void(const Chunk &, const double *, const double *)> &store);
+                                      &tabulate,
+                 const Target<Number> &target);
 
         /// First quadrature point of each sub-cell.
         const std::vector<std::uint64_t> &

@@ -505,6 +505,7 @@ namespace Tessella
 
 
     template <int dim>
+    template <typename Number>
     Device::Times
     CUDAAssembly<dim>::assemble(const PolytopicMesh<dim>  &mesh,
                                 const BlockSparsity       &sparsity,
@@ -512,11 +513,13 @@ namespace Tessella
                                 const std::vector<double> &sigma,
                                 const bool                 tensor_product_space,
                                 const InstructionSet       instruction_set,
-                                const HostAssemblyTarget  &target)
+                                const Device::Target<Number> &target)
     {
-      const bool store  = static_cast<bool>(target.store_block_row);
-      const bool matrix = store || target.values != nullptr;
-      const bool rhs    = target.rhs != nullptr;
+      const bool matrix = target.device_values != nullptr ||
+                          target.host_values != nullptr ||
+                          target.store_block_rows;
+      const bool rhs =
+        target.device_rhs != nullptr || target.host_rhs != nullptr;
       try
         {
           const HostRules<dim> rules(mesh, form.coefficient_order());
@@ -538,7 +541,19 @@ namespace Tessella
                                   exponents.data());
               device.reset();
               device = std::make_unique<Device::Assembler<dim>>(
-                mesh, sparsity, make_rule_tables(mesh, rules), exponents);
+                mesh,
+                sparsity,
+                make_rule_tables(mesh, rules),
+                exponents,
+                [](const std::size_t n,
+                   const std::size_t size,
+                   const std::function<void(std::size_t, std::size_t)>
+                     &function) {
+                  dealii::parallel::apply_to_subranges(std::size_t(0),
+                                                       n,
+                                                       function,
+                                                       size);
+                });
               fingerprint = present;
             }
 
@@ -581,35 +596,7 @@ namespace Tessella
                                     facets);
                 });
             };
-          const auto receive = [&](const Device::Chunk &chunk,
-                                   const double        *values,
-                                   const double        *entries) {
-            if (matrix)
-              over_polytopes(
-                chunk, [&](const unsigned int begin, const unsigned int end) {
-                  const double *from =
-                    values + (sparsity.value_offset[begin] -
-                              sparsity.value_offset[chunk.begin]);
-                  if (!store)
-                    std::memcpy(target.values + sparsity.value_offset[begin],
-                                from,
-                                (sparsity.value_offset[end] -
-                                 sparsity.value_offset[begin]) *
-                                  sizeof(double));
-                  else
-                    for (unsigned int k = begin; k < end; ++k)
-                      target.store_block_row(k,
-                                             from +
-                                               (sparsity.value_offset[k] -
-                                                sparsity.value_offset[begin]));
-                });
-            if (rhs)
-              std::copy(entries,
-                        entries + (mesh.dof_offset[chunk.end] -
-                                   mesh.dof_offset[chunk.begin]),
-                        target.rhs + mesh.dof_offset[chunk.begin]);
-          };
-          return device->assemble(data, sigma, tabulate, receive);
+          return device->assemble(data, sigma, tabulate, target);
         }
       catch (const Device::Error &error)
         {
@@ -624,6 +611,22 @@ namespace Tessella
 
     template class CUDAAssembly<2>;
     template class CUDAAssembly<3>;
+    template Device::Times
+    CUDAAssembly<2>::assemble(const PolytopicMesh<2> &,
+                              const BlockSparsity &,
+                              const Form<2> &,
+                              const std::vector<double> &,
+                              const bool,
+                              const InstructionSet,
+                              const Device::Target<double> &);
+    template Device::Times
+    CUDAAssembly<3>::assemble(const PolytopicMesh<3> &,
+                              const BlockSparsity &,
+                              const Form<3> &,
+                              const std::vector<double> &,
+                              const bool,
+                              const InstructionSet,
+                              const Device::Target<double> &);
   } // namespace internal
 } // namespace Tessella
 

@@ -24,14 +24,17 @@ namespace Tessella
     {
     public:
       /// As assemble_on_host(); errors of the device are dealii::ExcMessage.
+      /// The matrix is computed if the target has a place for it, so is the
+      /// vector. Number: double.
+      template <typename Number>
       Device::Times
-      assemble(const PolytopicMesh<dim>  &mesh,
-               const BlockSparsity       &sparsity,
-               const Form<dim>           &form,
-               const std::vector<double> &sigma,
-               const bool                 tensor_product_space,
-               const InstructionSet       instruction_set,
-               const HostAssemblyTarget  &target);
+      assemble(const PolytopicMesh<dim>     &mesh,
+               const BlockSparsity          &sparsity,
+               const Form<dim>              &form,
+               const std::vector<double>    &sigma,
+               const bool                    tensor_product_space,
+               const InstructionSet          instruction_set,
+               const Device::Target<Number> &target);
 
     private:
       std::unique_ptr<Device::Assembler<dim>> device;

@@ -91,6 +91,19 @@ namespace Tessella
 #ifdef TESSELLA_HAVE_CUDA
       if (backend == Backend::cuda)
         {
+          internal::Device::Target<double> device_target;
+          device_target.host_values = target.values;
+          device_target.host_rhs    = target.rhs;
+          if (target.store_block_row)
+            device_target.store_block_rows = [&](const unsigned int begin,
+                                                 const unsigned int end,
+                                                 const double      *values) {
+              const BlockSparsity &blocks = get_sparsity();
+              for (unsigned int k = begin; k < end; ++k)
+                target.store_block_row(k,
+                                       values + (blocks.value_offset[k] -
+                                                 blocks.value_offset[begin]));
+            };
           const internal::Device::Times times =
             cuda.assemble(handler->polytopic_mesh(),
                           get_sparsity(),
@@ -99,7 +112,7 @@ namespace Tessella
                           handler->polynomial_space() ==
                             PolynomialSpaceType::tensor_product,
                           data.instruction_set,
-                          target);
+                          device_target);
           report.device_kernels   = times.kernel;
           report.kernel_time      = times.kernels;
           report.upload_time      = times.upload;
