@@ -304,6 +304,9 @@ namespace Tessella
     mesh.facet_point_normals.clear();
     mesh.subcell_point_weights.clear();
     mesh.facet_point_weights.clear();
+    mesh.revision            = PolytopicMesh<dim>::new_revision();
+    mesh.quadrature_revision = mesh.revision;
+    mesh.penalty_revision    = mesh.revision;
   }
 
   template <int dim>

@@ -785,6 +785,7 @@ namespace Tessella
                   .points.size();
       return n;
     };
+    mesh.quadrature_revision = PolytopicMesh<dim>::new_revision();
     mesh.subcell_point_offset.assign(mesh.n_subcells() + 1, 0);
     mesh.facet_point_offset.assign(mesh.n_facets() + 1, 0);
     std::uint64_t n_cell_points = 0, n_facet_points = 0;

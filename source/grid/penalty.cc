@@ -792,6 +792,7 @@ namespace Tessella
   compute_penalty_factors(PolytopicMesh<dim>  &mesh,
                           const PenaltyFormula formula)
   {
+    mesh.penalty_revision = PolytopicMesh<dim>::new_revision();
     mesh.penalty_factor.assign(2 * static_cast<std::size_t>(mesh.n_facets()),
                                0.);
 

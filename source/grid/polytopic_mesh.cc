@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <tessella/grid/polytopic_mesh.h>
 
+#include <atomic>
+
 namespace Tessella
 {
   namespace
   {
+    std::atomic<std::uint64_t> last_revision(0);
+
     template <typename T>
     std::size_t
     bytes(const std::vector<T> &v)
@@ -31,6 +35,13 @@ namespace Tessella
            bytes(facet_point_offset) + bytes(subcell_points) +
            bytes(facet_points) + bytes(facet_point_normals) +
            bytes(subcell_point_weights) + bytes(facet_point_weights);
+  }
+
+  template <int dim>
+  std::uint64_t
+  PolytopicMesh<dim>::new_revision()
+  {
+    return ++last_revision;
   }
 
   template struct PolytopicMesh<2>;

@@ -39,6 +39,19 @@ namespace Tessella
     double                  bytes_uploaded, bytes_downloaded;
     AssemblyStrategy        strategy;     ///< strategy that ran
     std::vector<KernelTime> kernel_times; ///< kernel_time, kernel by kernel
+    /// Seconds before the first kernel: penalty, and when the mesh has changed
+    /// its preparation and upload.
+    double preparation_time = 0.;
+    /// Seconds in which the host's threads evaluated coefficients that vary.
+    double tabulation_time = 0.;
+    /// Seconds from the first kernel to the end in which the device neither
+    /// computed nor copied: what the host did then (results moved from pinned
+    /// buffers to the matrix, coefficients evaluated) is not hidden.
+    double handover_time = 0.;
+    /// Bytes of device memory that mesh, structure and buffers took.
+    double device_memory = 0.;
+    /// Parts in which the mesh went through the device; 1 if it fits.
+    unsigned int n_parts = 1;
   };
 
   /**
@@ -106,6 +119,12 @@ namespace Tessella
       /// Other strategies than the default one are for side-by-side runs; they
       /// need a CUDA device.
       AssemblyStrategy strategy = AssemblyStrategy::block_rows;
+      /**
+       * Bytes that assembly may take on a CUDA device: 0 means what is free
+       * there, less a reserve. Meshes and matrices that do not fit stream
+       * through, with the same results to the last bit.
+       */
+      std::size_t device_memory = 0;
     };
 
     /// @p handler must outlive the assembler and have degrees of freedom.

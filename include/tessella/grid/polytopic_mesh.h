@@ -155,6 +155,26 @@ namespace Tessella
     /// Weights times Jacobian determinant.
     std::vector<double> subcell_point_weights, facet_point_weights;
 
+    // ---- identity
+    /**
+     * Numbers that stand for the contents of the arrays, so that what was
+     * derived from them (structure, copies on a device, penalties) can be kept
+     * while they stay the same: no two different contents in a process have the
+     * same number. AgglomerationHandler renews them. 0: unknown, nothing may
+     * be kept. Whoever changes arrays otherwise must renew them with
+     * new_revision().
+     */
+    /// Everything but the following two.
+    std::uint64_t revision = 0;
+    /// The tabulated quadrature.
+    std::uint64_t quadrature_revision = 0;
+    /// penalty_factor.
+    std::uint64_t penalty_revision = 0;
+
+    /// A number that was not used before; counts up. Thread-safe.
+    static std::uint64_t
+    new_revision();
+
     unsigned int
     n_polytopes() const
     {
