@@ -47,19 +47,21 @@ namespace Tessella
       prm.declare_entry("Generator arguments",
                         "0 : 1 : false",
                         Patterns::Anything(),
-                        "Its arguments, separated by colons.");
+                        "Its arguments, separated by colons. Several sets of "
+                        "arguments, separated by |, are a sequence of "
+                        "meshes.");
       prm.declare_entry(
         "Levels",
         "0",
         Patterns::Anything(),
-        "Number of meshes. With several files: how many of them are used (0: "
-        "all). With one file or a generator: every mesh is the one before "
-        "refined once (0 means 1).");
+        "Number of meshes. With several files or sets of arguments: how many "
+        "of them are used (0: all). With one of them: every mesh is the one "
+        "before refined once (0 means 1).");
       prm.declare_entry("Initial refinements",
                         "0",
                         Patterns::Integer(0, 20),
                         "Global refinements of the first mesh (with several "
-                        "files: of every mesh).");
+                        "files or sets of arguments: of every mesh).");
       prm.declare_entry("Convert to simplices",
                         "false",
                         Patterns::Bool(),
@@ -122,7 +124,7 @@ namespace Tessella
       present_dimension   = prm.get_integer("Dimension");
       files               = split(prm.get("Files"), ',');
       generator           = prm.get("Generator");
-      generator_arguments = prm.get("Generator arguments");
+      generator_arguments = split(prm.get("Generator arguments"), '|');
       levels = parse_integers("Mesh/Levels", prm.get("Levels"), 0, 30)[0];
       initial_refinements = prm.get_integer("Initial refinements");
       simplices           = prm.get_bool("Convert to simplices");
@@ -145,12 +147,19 @@ namespace Tessella
                     "1."));
       for (std::string &file : files)
         file = find_file("mesh file", file, parameter_file);
-      AssertThrow(files.size() < 2 || levels <= files.size(),
+      if (generator_arguments.empty())
+        generator_arguments.emplace_back();
+      const std::size_t n_meshes =
+        files.empty() ? generator_arguments.size() : files.size();
+      AssertThrow(n_meshes < 2 || levels <= n_meshes,
                   ExcMessage("Mesh/Levels is " + std::to_string(levels) +
-                             ", but only " + std::to_string(files.size()) +
-                             " mesh files are given."));
+                             ", but only " + std::to_string(n_meshes) +
+                             (files.empty()
+                                ? " sets of generator arguments are given."
+                                : " mesh files are given.")));
+      sequence = n_meshes > 1;
       if (levels == 0)
-        levels = std::max<unsigned int>(files.size(), 1);
+        levels = n_meshes;
     }
 
     unsigned int
@@ -384,20 +393,25 @@ namespace Tessella
           read_file(mesh.file, triangulation);
         }
       else
-        try
-          {
-            GridGenerator::generate_from_name_and_arguments(
-              triangulation, generator, generator_arguments);
-          }
-        catch (const std::exception &exception)
-          {
-            AssertThrow(false,
-                        ExcMessage("The mesh generator '" + generator +
-                                   "' does not work with the arguments '" +
-                                   generator_arguments + "' in dimension " +
-                                   std::to_string(dim) + ": " +
-                                   one_sentence(exception)));
-          }
+        {
+          const std::string &arguments =
+            generator_arguments[sequence ? level : 0];
+          try
+            {
+              GridGenerator::generate_from_name_and_arguments(triangulation,
+                                                              generator,
+                                                              arguments);
+            }
+          catch (const std::exception &exception)
+            {
+              AssertThrow(false,
+                          ExcMessage("The mesh generator '" + generator +
+                                     "' does not work with the arguments '" +
+                                     arguments + "' in dimension " +
+                                     std::to_string(dim) + ": " +
+                                     one_sentence(exception)));
+            }
+        }
     }
 
     template <int dim>
@@ -413,7 +427,7 @@ namespace Tessella
       const std::map<std::string, double> no_constants =
         parse_constants("", "");
       const unsigned int n_refinements =
-        initial_refinements + (files.size() > 1 ? 0 : level);
+        initial_refinements + (sequence ? 0 : level);
 
       if (simplices)
         {

@@ -33,7 +33,8 @@ namespace Tessella
 
     /**
      * Section "Mesh" of a parameter file: a sequence of meshes from one or
-     * several files, or from deal.II's generators, with refinement.
+     * several files, or from deal.II's generators with one or several sets of
+     * arguments, with refinement.
      */
     class MeshInput
     {
@@ -66,12 +67,16 @@ namespace Tessella
       unsigned int             present_dimension = 2;
       std::string              parameter_file;
       std::vector<std::string> files;
-      std::string              generator, generator_arguments;
-      unsigned int             levels = 0, initial_refinements = 0;
-      bool                     simplices       = false;
-      double                   distortion      = 0.;
-      unsigned int             local_steps     = 0;
-      double                   random_fraction = 0.;
+      std::string              generator;
+      std::vector<std::string> generator_arguments;
+      /// The meshes are several files or generated ones, not refinements of
+      /// one.
+      bool         sequence = false;
+      unsigned int levels = 0, initial_refinements = 0;
+      bool         simplices       = false;
+      double       distortion      = 0.;
+      unsigned int local_steps     = 0;
+      double       random_fraction = 0.;
       std::string  local_expression, boundary_expression, material_expression;
       std::string  constants, periodic;
       unsigned int mapping_degree = 1;

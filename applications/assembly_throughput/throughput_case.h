@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_throughput_case_h
+#define tessella_applications_throughput_case_h
+
+#include <tessella/assembly/assembly_work.h>
+#include <tessella/assembly/polytopic_assembler.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "../common/discretisation_input.h"
+#include "../common/equation_input.h"
+#include "../common/mesh_input.h"
+#include "throughput_input.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// What one case took: one mesh, one degree, one way to run. Times are wall
+    /// times in seconds.
+    struct ThroughputResult
+    {
+      unsigned int  level = 0, degree = 0;
+      unsigned int  n_cells = 0, n_polytopes = 0;
+      std::uint64_t n_dofs = 0, n_nonzero = 0;
+      Execution     execution;
+      AssemblyWork  work;
+
+      double setup     = 0.; ///< flat view, unknowns, penalty factors
+      double structure = 0.; ///< pattern and creation of matrix and vector
+      /// First assembly, with what is set up for it on the device.
+      double first    = 0.;
+      double assembly = 0.; ///< into the existing matrix, fastest repetition
+      /// What the assembler says about that repetition; kernel times are the
+      /// least of all repetitions.
+      AssemblyReport report = {};
+      /// Growth of the process over what mesh, flat view, matrix and two
+      /// vectors need; 0: not measured.
+      double memory = 0.;
+    };
+
+    /// A mesh in polytopes, on which several cases run.
+    template <int dim>
+    struct AgglomeratedMesh
+    {
+      Mesh<dim>                 mesh;
+      std::vector<unsigned int> ids;
+      /// Growth of the process by these two, in bytes.
+      double resident = 0.;
+    };
+
+    /// Bytes that are in memory at present, after what was freed went back.
+    double
+    resident_memory();
+
+    /// Sets up, assembles once, and @p repetitions times again.
+    template <int dim>
+    ThroughputResult
+    measure_case(const AgglomeratedMesh<dim> &mesh,
+                 const Problem<dim>          &problem,
+                 const DiscretisationInput   &discretisation,
+                 const unsigned int           degree,
+                 const Execution             &execution,
+                 const unsigned int           repetitions,
+                 const bool                   warm_memory);
+  } // namespace Application
+} // namespace Tessella
+
+#endif

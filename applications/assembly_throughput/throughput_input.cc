@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "throughput_input.h"
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/fe/legendre.h>
+
+#include <algorithm>
+#include <string>
+
+#include "../common/expression.h"
+#include "../common/program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    void
+    ThroughputInput::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Benchmark");
+      prm.declare_entry("Repetitions",
+                        "5",
+                        Patterns::Integer(1),
+                        "Assemblies per case after the first one; the "
+                        "fastest counts.");
+      prm.declare_entry("Degrees of meshes",
+                        "",
+                        Patterns::Anything(),
+                        "Degrees for each mesh, separated by |, for example "
+                        "1, 2 | 3 for two meshes. Empty: all degrees of "
+                        "Discretisation/Degree on every mesh.");
+      prm.declare_entry("Backends",
+                        "",
+                        Patterns::List(
+                          Patterns::Selection("|automatic|host|cuda")),
+                        "Backends to measure: cuda, host. Empty: "
+                        "Execution/Backend.");
+      prm.declare_entry(
+        "Strategies",
+        "block_rows",
+        Patterns::List(Patterns::Selection(assembly_strategy_names())),
+        "Ways to assemble on a CUDA device. block_rows is the library's own; "
+        "the others are those of Dong, Georgoulis and Kappas (2021): "
+        "coordinate_sort their approach 1, precomputed_pattern approach 2. "
+        "The host has block_rows only.");
+      prm.declare_entry("Threads",
+                        "1",
+                        Patterns::Anything(),
+                        "Numbers of threads to run with: 1, 2, 4.");
+      prm.declare_entry(
+        "Instruction sets",
+        "automatic",
+        Patterns::List(Patterns::Selection("automatic|plain|avx2|avx512")),
+        "Host kernels to run; automatic is the widest of the processor.");
+      prm.declare_entry("Warm memory",
+                        "false",
+                        Patterns::Bool(),
+                        "Touch as much memory as a case needs and keep it in "
+                        "the process before times are taken: what a program "
+                        "sees that has run for a while. Virtual machines may "
+                        "need a second for each GiB touched first. The memory "
+                        "of a case is not measured then.");
+      prm.leave_subsection();
+    }
+
+    void
+    ThroughputInput::parse_parameters(
+      ParameterHandler                &prm,
+      const Backend                    default_backend,
+      const std::vector<unsigned int> &default_degrees,
+      const unsigned int               n_levels)
+    {
+      prm.enter_subsection("Benchmark");
+      n_repetitions = prm.get_integer("Repetitions");
+      warm          = prm.get_bool("Warm memory");
+
+      degrees_of_level.assign(n_levels, default_degrees);
+      const std::vector<std::string> lists =
+        split(prm.get("Degrees of meshes"), '|');
+      if (!lists.empty())
+        {
+          AssertThrow(lists.size() == n_levels,
+                      ExcMessage(
+                        "Benchmark/Degrees of meshes has degrees for " +
+                        std::to_string(lists.size()) +
+                        " meshes, but there are " + std::to_string(n_levels) +
+                        " (Mesh/Levels): separate them by |, or leave "
+                        "the parameter empty."));
+          for (unsigned int level = 0; level < n_levels; ++level)
+            degrees_of_level[level] =
+              parse_integers("Benchmark/Degrees of meshes",
+                             lists[level],
+                             0,
+                             Legendre::max_degree);
+        }
+
+      std::vector<InstructionSet> instruction_sets;
+      for (const std::string &set : split(prm.get("Instruction sets"), ','))
+        instruction_sets.push_back(set == "plain"    ? InstructionSet::plain
+                                   : set == "avx2"   ? InstructionSet::avx2
+                                   : set == "avx512" ? InstructionSet::avx512
+                                                     : best_instruction_set());
+      std::vector<Backend> backends;
+      for (const std::string &backend : split(prm.get("Backends"), ','))
+        backends.push_back(backend == "host"   ? Backend::host
+                           : backend == "cuda" ? Backend::cuda
+                                               : Backend::automatic);
+      if (backends.empty())
+        backends.push_back(default_backend);
+      for (Backend &backend : backends)
+        if (backend == Backend::automatic)
+          backend = cuda_is_available() ? Backend::cuda : Backend::host;
+      std::vector<AssemblyStrategy> strategies;
+      for (const std::string &strategy : split(prm.get("Strategies"), ','))
+        strategies.push_back(assembly_strategy(strategy));
+      const std::vector<unsigned int> threads =
+        parse_integers("Benchmark/Threads", prm.get("Threads"), 1, 4096);
+      prm.leave_subsection();
+
+      present_executions.clear();
+      for (const Backend backend : backends)
+        for (const AssemblyStrategy strategy :
+             backend == Backend::host
+               ? std::vector<AssemblyStrategy>{AssemblyStrategy::block_rows}
+               : strategies)
+          for (const unsigned int n_threads : threads)
+            for (const InstructionSet set : instruction_sets)
+              present_executions.push_back({backend, strategy, n_threads, set});
+    }
+
+    unsigned int
+    ThroughputInput::repetitions() const
+    {
+      return n_repetitions;
+    }
+
+    const std::vector<unsigned int> &
+    ThroughputInput::degrees(const unsigned int level) const
+    {
+      AssertIndexRange(level, degrees_of_level.size());
+      return degrees_of_level[level];
+    }
+
+    const std::vector<Execution> &
+    ThroughputInput::executions() const
+    {
+      return present_executions;
+    }
+
+    bool
+    ThroughputInput::warm_memory() const
+    {
+      return warm;
+    }
+  } // namespace Application
+} // namespace Tessella

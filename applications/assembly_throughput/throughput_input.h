@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_throughput_input_h
+#define tessella_applications_throughput_input_h
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <tessella/assembly/backend.h>
+
+#include <vector>
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// One way to run assembly.
+    struct Execution
+    {
+      Backend          backend         = Backend::host; ///< not automatic
+      AssemblyStrategy strategy        = AssemblyStrategy::block_rows;
+      unsigned int     n_threads       = 1;
+      InstructionSet   instruction_set = InstructionSet::plain;
+    };
+
+    /// Section "Benchmark" of a parameter file: what is measured, how often.
+    class ThroughputInput
+    {
+    public:
+      void
+      declare_parameters(dealii::ParameterHandler &prm);
+      /// @p default_backend is taken where no list of backends is given; @p
+      /// n_levels: number of meshes.
+      void
+      parse_parameters(dealii::ParameterHandler        &prm,
+                       const Backend                    default_backend,
+                       const std::vector<unsigned int> &default_degrees,
+                       const unsigned int               n_levels);
+
+      unsigned int
+      repetitions() const;
+      /// Degrees that are measured on mesh @p level.
+      const std::vector<unsigned int> &
+      degrees(const unsigned int level) const;
+      /// All combinations that there are: the host has one strategy only.
+      const std::vector<Execution> &
+      executions() const;
+      /// Memory of the host is touched before times are taken.
+      bool
+      warm_memory() const;
+
+    private:
+      unsigned int                           n_repetitions = 5;
+      bool                                   warm          = false;
+      std::vector<std::vector<unsigned int>> degrees_of_level;
+      std::vector<Execution>                 present_executions;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "throughput_report.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace Tessella
+{
+  namespace Application
+  {
+    namespace
+    {
+      constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+      double
+      million(const ThroughputResult &result)
+      {
+        return 1e-6 * result.n_dofs;
+      }
+
+      bool
+      on_device(const ThroughputResult &result)
+      {
+        return result.report.backend == Backend::cuda;
+      }
+
+      /// What the kernels of a name have to do at least; not finite where that
+      /// is not known: sorting, searching, summing up.
+      struct KernelWork
+      {
+        double flops = nan, bytes = nan;
+      };
+
+      KernelWork
+      kernel_work(const std::string &kernel, const AssemblyWork &work)
+      {
+        (void)kernel;
+        (void)work;
+        return {};
+      }
+    } // namespace
+
+
+
+    void
+    ThroughputReport::set_rates(const DeviceRates &measured)
+    {
+      rates = measured;
+    }
+
+    void
+    ThroughputReport::add(const ThroughputResult &result)
+    {
+      results.push_back(result);
+    }
+
+    bool
+    ThroughputReport::empty() const
+    {
+      return results.empty();
+    }
+
+    bool
+    ThroughputReport::has_kernels() const
+    {
+      return std::any_of(results.begin(), results.end(), on_device);
+    }
+
+
+
+    void
+    ThroughputReport::start_row(TextTable              &table,
+                                const ThroughputResult &result) const
+    {
+      const Execution &execution = result.execution;
+      table.start_row();
+      table.add("level", std::uint64_t(result.level));
+      table.add("degree", std::uint64_t(result.degree));
+      table.add("backend", name(result.report.backend));
+      table.add("strategy", name(execution.strategy));
+      table.add("threads", std::uint64_t(execution.n_threads));
+      table.add("instructions", name(execution.instruction_set));
+    }
+
+    void
+    ThroughputReport::add_sizes(TextTable              &table,
+                                const ThroughputResult &result) const
+    {
+      table.add("cells", std::uint64_t(result.n_cells));
+      table.add("polytopes", std::uint64_t(result.n_polytopes));
+      table.add("unknowns", result.n_dofs);
+      table.add("entries", result.n_nonzero);
+    }
+
+    void
+    ThroughputReport::add_times(TextTable              &table,
+                                const ThroughputResult &result) const
+    {
+      const double M = million(result);
+      table.add("handler us/cell", result.setup / result.n_cells * 1e6);
+      table.add("structure s/M", result.structure / M);
+      table.add("first s/M", result.first / M);
+      table.add("total s/M", (result.structure + result.first) / M);
+      table.add("assembly s/M", result.assembly / M);
+      table.add("GFLOP/s", result.work.flops() / result.assembly * 1e-9);
+      table.add("memory", result.memory > 0. ? result.memory : nan);
+    }
+
+    void
+    ThroughputReport::add_device(TextTable              &table,
+                                 const ThroughputResult &result) const
+    {
+      const AssemblyReport &report = result.report;
+      const double          scale  = 1e3 / million(result);
+      const auto add = [&](const std::string &column, const double seconds) {
+        table.add(column + " ms/M", seconds * scale);
+      };
+      add("preparation", report.preparation_time);
+      add("tabulation", report.tabulation_time);
+      add("upload", report.upload_time);
+      add("kernels", report.kernel_time);
+      add("download", report.download_time);
+      add("hand-over", report.handover_time);
+      add("assembly", result.assembly);
+      const double copy =
+        rates.download > 0. ? result.work.matrix_bytes / rates.download : nan;
+      add("copy", copy);
+      table.add("x copy", result.assembly / copy);
+      add_rates(table,
+                result,
+                report.kernel_time,
+                result.work.flops(),
+                result.work.bytes());
+      double own = nan;
+      for (const ThroughputResult &other : results)
+        if (on_device(other) && other.level == result.level &&
+            other.degree == result.degree &&
+            other.execution.strategy == AssemblyStrategy::block_rows)
+          own = other.report.kernel_time;
+      table.add("x block_rows", report.kernel_time / own);
+      table.add("device GB", report.device_memory * 1e-9);
+      table.add("parts", std::uint64_t(report.n_parts));
+      table.add("kernel", report.device_kernels);
+    }
+
+    void
+    ThroughputReport::add_rates(TextTable              &table,
+                                const ThroughputResult &result,
+                                const double            seconds,
+                                const double            flops,
+                                const double            bytes) const
+    {
+      const double roofline =
+        rates.flops > 0.
+          ? std::max(flops / rates.flops, bytes / rates.bandwidth)
+          : nan;
+      table.add("kernel GFLOP/s", flops / seconds * 1e-9);
+      table.add("kernel GB/s", bytes / seconds * 1e-9);
+      table.add("roofline ms/M", roofline * 1e3 / million(result));
+      table.add("x roofline", seconds / roofline);
+    }
+
+    TextTable
+    ThroughputReport::kernels() const
+    {
+      TextTable table;
+      for (const ThroughputResult &result : results)
+        if (on_device(result))
+          for (const KernelTime &kernel : result.report.kernel_times)
+            {
+              start_row(table, result);
+              table.add("kernel", kernel.name);
+              table.add("ms/M", kernel.seconds * 1e3 / million(result));
+              const KernelWork work = kernel_work(kernel.name, result.work);
+              add_rates(table, result, kernel.seconds, work.flops, work.bytes);
+            }
+      return table;
+    }
+
+
+
+    void
+    ThroughputReport::print(std::ostream &out) const
+    {
+      TextTable cases, device;
+      for (const ThroughputResult &result : results)
+        {
+          start_row(cases, result);
+          add_sizes(cases, result);
+          add_times(cases, result);
+          if (on_device(result))
+            {
+              start_row(device, result);
+              add_device(device, result);
+            }
+        }
+      cases.print(out);
+      if (!device.empty())
+        {
+          out << "\nOn the device:\n";
+          device.print(out);
+        }
+      const TextTable kernel_table = kernels();
+      if (!kernel_table.empty())
+        {
+          out << "\nKernels:\n";
+          kernel_table.print(out);
+        }
+    }
+
+    void
+    ThroughputReport::write_csv(std::ostream &out) const
+    {
+      TextTable table;
+      for (const ThroughputResult &result : results)
+        {
+          start_row(table, result);
+          add_sizes(table, result);
+          add_times(table, result);
+          if (on_device(result))
+            add_device(table, result);
+        }
+      table.write_csv(out);
+    }
+
+    void
+    ThroughputReport::write_kernels_csv(std::ostream &out) const
+    {
+      kernels().write_csv(out);
+    }
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_throughput_report_h
+#define tessella_applications_throughput_report_h
+
+#include <tessella/assembly/backend.h>
+
+#include <ostream>
+#include <vector>
+
+#include "../common/text_table.h"
+#include "throughput_case.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// Results of all cases as tables. What they show is in the program's help.
+    class ThroughputReport
+    {
+    public:
+      /// @p rates of the device in the same run; zeros without one.
+      void
+      set_rates(const DeviceRates &rates);
+
+      void
+      add(const ThroughputResult &result);
+
+      bool
+      empty() const;
+
+      /// Tables of all cases, of those on a device, and of their kernels.
+      void
+      print(std::ostream &out) const;
+      /// All cases with all columns.
+      void
+      write_csv(std::ostream &out) const;
+      bool
+      has_kernels() const;
+      /// All kernels of all cases.
+      void
+      write_kernels_csv(std::ostream &out) const;
+
+    private:
+      /// Columns that tell which case it is.
+      void
+      start_row(TextTable &table, const ThroughputResult &result) const;
+      void
+      add_sizes(TextTable &table, const ThroughputResult &result) const;
+      void
+      add_times(TextTable &table, const ThroughputResult &result) const;
+      void
+      add_device(TextTable &table, const ThroughputResult &result) const;
+      /// Columns of a kernel, or of all, that took @p seconds for this work.
+      void
+      add_rates(TextTable              &table,
+                const ThroughputResult &result,
+                const double            seconds,
+                const double            flops,
+                const double            bytes) const;
+      TextTable
+      kernels() const;
+
+      DeviceRates                   rates;
+      std::vector<ThroughputResult> results;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_common_text_table_h
+#define tessella_applications_common_text_table_h
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /**
+     * A table whose rows need not have all columns: columns stand in the order
+     * in which they occur first, what a row does not have is left empty.
+     */
+    class TextTable
+    {
+    public:
+      void
+      start_row();
+
+      /// Sets a column of the last row.
+      void
+      add(const std::string &column, const std::string &value);
+      void
+      add(const std::string &column, const std::uint64_t value);
+      /// With @p digits significant digits; empty if not finite.
+      void
+      add(const std::string &column,
+          const double       value,
+          const unsigned int digits = 3);
+
+      bool
+      empty() const;
+
+      /// Columns between bars, aligned.
+      void
+      print(std::ostream &out) const;
+      /// A header in the first line; blanks in names become _.
+      void
+      write_csv(std::ostream &out) const;
+
+    private:
+      std::vector<std::string>              columns;
+      std::vector<std::vector<std::string>> rows;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif
