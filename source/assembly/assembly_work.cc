@@ -190,7 +190,7 @@ namespace Tessella
   leanest_simplex_rule(const unsigned int dim, const unsigned int order)
   {
     constexpr unsigned int max_order                  = 20;
-    constexpr unsigned int triangle[max_order + 1]    = {1,  1,  3,  6,  6,  7,
+    constexpr unsigned int triangle[max_order + 1]    = {1,  1,  3,  4,  6,  7,
                                                          12, 15, 16, 19, 25, 28,
                                                          33, 37, 42, 49, 55, 60,
                                                          67, 73, 79};

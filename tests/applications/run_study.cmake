@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
 # Runs PROGRAM PARAMETER_FILE with SETTINGS ("Section/Name=value", separated by
-# |) in DIRECTORY and checks that it succeeds, that the files
-# NAME with SUFFIXES (separated by |) are there and whole, and the numbers in the .csv file against EXPECT, a list separated by |
-# of "level degree column minimum maximum".
+# %%) in DIRECTORY and checks that it succeeds, that the files NAME with SUFFIXES
+# (separated by %%) are there and whole, and the numbers in the .csv file against
+# EXPECT, a list separated by %% of "level degree column minimum maximum".
 
 # empty fields of the .csv file count
 cmake_minimum_required(VERSION 3.16)
@@ -12,7 +12,7 @@ file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
 get_filename_component(name ${PARAMETER_FILE} NAME_WE)
 set(arguments --set "Output/Directory=${DIRECTORY}/results")
-string(REPLACE "|" ";" settings "${SETTINGS}")
+string(REPLACE "%%" ";" settings "${SETTINGS}")
 foreach(setting IN LISTS settings)
   list(APPEND arguments --set "${setting}")
 endforeach()
@@ -28,7 +28,7 @@ if(NOT status EQUAL 0)
   message(FATAL_ERROR "exit status ${status}\n${output}\n${error}")
 endif()
 
-string(REPLACE "|" ";" suffixes "${SUFFIXES}")
+string(REPLACE "%%" ";" suffixes "${SUFFIXES}")
 foreach(suffix IN LISTS suffixes)
   if(NOT EXISTS ${DIRECTORY}/results/${name}${suffix})
     list(APPEND failures "${name}${suffix} was not written")
@@ -49,7 +49,7 @@ endif()
 file(STRINGS ${DIRECTORY}/results/${name}.csv rows)
 list(POP_FRONT rows header)
 string(REPLACE "," ";" header "${header}")
-string(REPLACE "|" ";" expectations "${EXPECT}")
+string(REPLACE "%%" ";" expectations "${EXPECT}")
 foreach(expectation IN LISTS expectations)
   string(REPLACE " " ";" words "${expectation}")
   list(GET words 0 level)

@@ -77,7 +77,8 @@ namespace Tessella
    * that of Gauss.
    *
    * Triangles: F. D. Witherden, P. E. Vincent, Comput. Math. Appl. 69 (2015),
-   * and H. Xiao, Z. Gimbutas, Comput. Math. Appl. 59 (2010), which agree.
+   * and H. Xiao, Z. Gimbutas, Comput. Math. Appl. 59 (2010), which agree; for
+   * order 3 the conical product of Gauss rules is leaner.
    * Tetrahedra: Xiao and Gimbutas to order 10, J. Jaskowiec, N. Sukumar, Int.
    * J. Numer. Meth. Engrg. 121 (2020), from there on (rules without symmetry;
    * the symmetric ones have 14, 24, 46 and 81 points for order 4, 6, 8, 10).

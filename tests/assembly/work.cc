@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The yardstick of measured times: points of the leanest rules against the
+// library's, and operations and bytes on small meshes, counted by hand.
+
+#include <deal.II/grid/grid_generator.h>
+
+#include <tessella/assembly/assembly_work.h>
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/fe/reference_quadrature.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/grid/agglomeration_handler.h>
+
+#include "../tests.h"
+
+using namespace dealii;
+using namespace Tessella;
+
+void
+equal(const std::string &what, const double value, const double expected)
+{
+  deallog << what << ": "
+          << (value == expected ? std::string("ok")
+                                : std::to_string(value) + " instead of " +
+                                    std::to_string(expected))
+          << std::endl;
+}
+
+void
+rules()
+{
+  bool lean = true, grows = true;
+  for (unsigned int dim = 1; dim <= 3; ++dim)
+    for (unsigned int order = 0; order <= 20; ++order)
+      {
+        const unsigned int n = leanest_simplex_rule(dim, order);
+        lean = lean && n >= 1 && n <= simplex_rule(dim, order).n_points;
+        grows =
+          grows && (order == 0 || n >= leanest_simplex_rule(dim, order - 1));
+        // No rule of order 2 k has fewer points than there are polynomials of
+        // degree k.
+        unsigned int n_polynomials = 1;
+        for (unsigned int d = 1; d <= dim; ++d)
+          n_polynomials = n_polynomials * (order / 2 + d) / d;
+        lean = lean && n >= n_polynomials;
+      }
+  deallog << "leanest rules: " << (lean && grows ? "ok" : "wrong") << std::endl;
+  equal("no table", leanest_simplex_rule(3, 21), 0);
+}
+
+// The unit square or cube as two boxes, or each cut into simplices.
+template <int dim>
+void
+count(const unsigned int degree, const bool simplices)
+{
+  Triangulation<dim>        boxes, tria;
+  std::vector<unsigned int> repetitions(dim, 1);
+  repetitions[0] = 2;
+  Point<dim> corner;
+  for (unsigned int d = 0; d < dim; ++d)
+    corner[d] = 1.;
+  GridGenerator::subdivided_hyper_rectangle(boxes,
+                                            repetitions,
+                                            Point<dim>(),
+                                            corner);
+  if (simplices)
+    GridGenerator::convert_hypercube_to_simplex_mesh(boxes, tria);
+  else
+    tria.copy_triangulation(boxes);
+  std::vector<unsigned int> ids;
+  for (const auto &cell : tria.active_cell_iterators())
+    ids.push_back(cell->center()[0] < 0.5 ? 0 : 1);
+
+  AgglomerationHandler<dim> handler(tria);
+  handler.agglomerate(Agglomeration::by_id<dim>(ids));
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree));
+  const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+
+  AdvectionDiffusionReaction<dim> form;
+  form.set_diffusion(1.);
+  const AssemblyWork constant = assembly_work(mesh, form);
+  Tensor<1, dim>     b;
+  b[0] = 1.;
+  form.set_advection(b);
+  form.set_diffusion(std::make_shared<Functions::ConstantFunction<dim>>(1., 1));
+  form.set_coefficient_order(0);
+  const AssemblyWork variable = assembly_work(mesh, form);
+
+  deallog << (simplices ? "simplices" : "boxes") << ", p = " << degree << ", "
+          << dim << "-D" << std::endl;
+  const double n_cells = tria.n_active_cells(), n = handler.n_dofs() / 2.,
+               n_faces =
+                 (tria.n_active_faces() * 2. -
+                  n_cells * tria.begin_active()->n_faces()), // at the boundary
+    n_common               = simplices ? (dim == 2 ? 2. : 4.) : 1.;
+  const unsigned int gauss = degree + 1;
+  const double       n_q   = simplices ? leanest_simplex_rule(dim, 2 * degree)
+                                       : std::pow(gauss, double(dim));
+  const double       n_f = simplices ? leanest_simplex_rule(dim - 1, 2 * degree)
+                                     : std::pow(gauss, dim - 1.);
+  equal("volume points", constant.n_volume_points, n_cells * n_q);
+  equal("facet points",
+        constant.n_facet_points,
+        (n_faces + 2. * n_common) * n_f);
+  equal("operations",
+        constant.flops(),
+        2. * (dim + 1) * n * n * n_cells * n_q +
+          4. * n * n * (n_faces + 4. * n_common) * n_f);
+  equal("matrix", constant.matrix_bytes, 8. * 4. * n * n);
+  equal("right-hand side", constant.rhs_bytes, 8. * 2. * n);
+  equal("constant coefficients", constant.coefficient_bytes, 0.);
+  equal("coefficients",
+        variable.coefficient_bytes,
+        8. * ((1. + dim) * n_cells * n_q +
+              (dim + 1.) * (n_faces + n_common) * n_f));
+  equal("same operations", variable.flops(), constant.flops());
+  deallog << "mesh: "
+          << (constant.mesh_bytes > 8. * dim * tria.n_vertices() &&
+                  constant.mesh_bytes < mesh.memory_consumption() + 100.
+                ? "ok"
+                : "wrong")
+          << std::endl;
+}
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  initlog();
+  rules();
+  count<2>(1, false);
+  count<2>(3, true);
+  count<3>(1, true);
+  count<3>(2, false);
+  count<3>(2, true);
+}
