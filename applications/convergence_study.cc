@@ -182,6 +182,7 @@ namespace Tessella
 
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend         = parameters.discretisation.backend();
+        data.device_memory   = parameters.discretisation.device_memory();
         data.instruction_set = parameters.discretisation.instruction_set();
         data.penalty         = parameters.discretisation.penalty();
         PolytopicAssembler<dim>        assembler(handler, data);

@@ -113,6 +113,7 @@ namespace Tessella
       data.strategy        = execution.strategy;
       data.instruction_set = execution.instruction_set;
       data.penalty         = discretisation.penalty();
+      data.device_memory   = discretisation.device_memory();
       PolytopicAssembler<dim>        assembler(handler, data);
       TrilinosWrappers::SparseMatrix matrix;
       TrilinosWrappers::MPI::Vector  rhs, solution;

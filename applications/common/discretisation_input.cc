@@ -76,6 +76,12 @@ namespace Tessella
                         Patterns::Selection("automatic|host|cuda"),
                         "Where assembly runs; automatic: on a CUDA device "
                         "where build and machine have one.");
+      prm.declare_entry("Device memory",
+                        "0",
+                        Patterns::Double(0.),
+                        "MiB that assembly may take on a CUDA device; 0: what "
+                        "is free there. Problems that need more stream "
+                        "through, with the same results.");
       prm.declare_entry("Instruction set",
                         "automatic",
                         Patterns::Selection("automatic|plain|avx2|avx512"),
@@ -131,10 +137,12 @@ namespace Tessella
                     "stable."));
 
       prm.enter_subsection("Execution");
-      const std::string backend    = prm.get("Backend");
-      present_backend              = backend == "host"   ? Backend::host
-                                     : backend == "cuda" ? Backend::cuda
-                                                         : Backend::automatic;
+      const std::string backend = prm.get("Backend");
+      present_backend           = backend == "host"   ? Backend::host
+                                  : backend == "cuda" ? Backend::cuda
+                                                      : Backend::automatic;
+      present_device_memory     = static_cast<std::size_t>(
+        1024. * 1024. * prm.get_double("Device memory"));
       const std::string set        = prm.get("Instruction set");
       present_instruction_set      = set == "plain"    ? InstructionSet::plain
                                      : set == "avx2"   ? InstructionSet::avx2
@@ -192,6 +200,12 @@ namespace Tessella
     DiscretisationInput::backend() const
     {
       return present_backend;
+    }
+
+    std::size_t
+    DiscretisationInput::device_memory() const
+    {
+      return present_device_memory;
     }
 
     InstructionSet

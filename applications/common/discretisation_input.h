@@ -8,6 +8,7 @@
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ namespace Tessella
       penalty() const;
       Backend
       backend() const;
+      /// Bytes; 0: no limit.
+      std::size_t
+      device_memory() const;
       InstructionSet
       instruction_set() const;
 
@@ -67,8 +71,9 @@ namespace Tessella
       int                       present_coefficient_order = -1;
       unsigned int              present_extra_order       = 4;
       PenaltyParameters         present_penalty;
-      Backend                   present_backend = Backend::automatic;
-      InstructionSet present_instruction_set    = InstructionSet::automatic;
+      Backend                   present_backend       = Backend::automatic;
+      std::size_t               present_device_memory = 0;
+      InstructionSet present_instruction_set = InstructionSet::automatic;
     };
   } // namespace Application
 } // namespace Tessella

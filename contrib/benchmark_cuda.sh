@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Measures assembly on a CUDA device: the tables of BENCHMARKS.md.
+#
+#   contrib/benchmark_cuda.sh [OPTION]... [RUN]...
+#
+# Runs, all of them unless some are named:
+#   constant   a million unknowns of each p = 1 to 5 in 3-D, constant
+#              coefficients; all strategies and the host (throughput_cuda.prm)
+#   variable   the same with coefficients that vary (throughput_cuda_variable.prm)
+#   streaming  p = 3 of "constant" in 1 GiB of the device's memory
+#   table4     half a million triangles in 8,337 and 125,981 polygons and not
+#              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
+#              if it is not there
+#   table6     1.57 million polyhedra (throughput_table6.prm)
+#
+# Options:
+#   --quick           small meshes: does everything run?
+#   --refinements N   of the cubes of table6, 3 unless given; each less makes the
+#                     problem 8 times smaller. 3 needs about 60 GB on the host
+#   --program FILE    the program; default: $BUILD_DIR/assembly_throughput, or
+#                     that in build/
+#   --output FOLDER   for the results; default: benchmark-output
+#   --set "SECTION/NAME=VALUE"   passed on to the program, may be repeated
+#
+# In the output folder: NAME.txt (tables), NAME.csv and NAME-kernels.csv of every
+# parameter file, NAME.log (all that was printed), and results.txt, which has the
+# machine, and command and tables of every run. A run that fails does not stop
+# the others. Can be run from anywhere. The exit status is 0 if all runs
+# succeeded.
+
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+program=${BUILD_DIR:-$root/build}/assembly_throughput
+output=$root/benchmark-output
+quick=false
+refinements=3
+settings=()
+runs=()
+
+usage() {
+  sed -n '3,/^$/{s/^# \{0,1\}//p}' "$0"
+}
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) quick=true ;;
+    --refinements | --program | --output | --set)
+      if [ $# -lt 2 ]; then
+        echo "benchmark_cuda.sh: $1 needs a value." >&2
+        exit 1
+      fi
+      case $1 in
+        --refinements) refinements=$2 ;;
+        --program) program=$2 ;;
+        --output) output=$2 ;;
+        --set) settings+=(--set "$2") ;;
+      esac
+      shift
+      ;;
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    constant | variable | streaming | table4 | table6) runs+=("$1") ;;
+    *)
+      echo "benchmark_cuda.sh: there is no run or option '$1'." >&2
+      usage >&2
+      exit 1
+      ;;
+  esac
+  shift
+done
+[ ${#runs[@]} -gt 0 ] || runs=(constant variable streaming table4 table6)
+if [ ! -x "$program" ]; then
+  echo "benchmark_cuda.sh: '$program' is not there: build the target" \
+    "assembly_throughput, or name the program with --program." >&2
+  exit 1
+fi
+mkdir -p "$output" || exit 1
+output=$(cd "$output" && pwd)
+program=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
+cd "$root" || exit 1
+
+results=$output/results.txt
+{
+  date -u '+%Y-%m-%d %H:%M UTC'
+  echo "$(nproc) processors:$(sed -n 's/^model name[^:]*://p' /proc/cpuinfo |
+    head -n 1)"
+  command -v nvidia-smi >/dev/null &&
+    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
+} >"$results"
+failures=()
+
+# run NAME PARAMETER_FILE OPTION...: files of the results are called NAME.
+run() {
+  local name=$1 file=$2 status start=$SECONDS
+  shift 2
+  local arguments=(--set "Output/Name=$name" --set "Output/Directory=$output"
+    --set "Benchmark/Threads=$(nproc)" "$@" "${settings[@]}"
+    "parameter_files/$file")
+  {
+    printf '\n==== %s\nassembly_throughput' "$name"
+    printf ' %q' "${arguments[@]}"
+    echo
+  } | tee -a "$results"
+  "$program" "${arguments[@]}" 2>&1 | tee "$output/$name.log"
+  status=${PIPESTATUS[0]}
+  cat "$output/$name.log" >>"$results"
+  echo "($name: $((SECONDS - start)) s)"
+  [ "$status" -eq 0 ] || failures+=("$name")
+}
+
+cubes=()
+if $quick; then
+  cubes=(--set "Mesh/Generator arguments=8 : 0 : 1 : false | 6 : 0 : 1 : false |\
+ 5 : 0 : 1 : false | 4 : 0 : 1 : false | 3 : 0 : 1 : false")
+fi
+
+for what in "${runs[@]}"; do
+  case $what in
+    constant) run throughput_cuda throughput_cuda.prm "${cubes[@]}" ;;
+    variable)
+      run throughput_cuda_variable throughput_cuda_variable.prm "${cubes[@]}"
+      ;;
+    streaming)
+      n=20 memory=1024
+      $quick && n=6 memory=16
+      run throughput_cuda_streaming throughput_cuda.prm \
+        --set "Mesh/Generator arguments=$n : 0 : 1 : false" \
+        --set "Benchmark/Degrees of meshes=3" \
+        --set "Benchmark/Strategies=block_rows" \
+        --set "Execution/Device memory=$memory"
+      ;;
+    table4)
+      mesh=meshes-output/oscillating_large.msh
+      if $quick; then
+        mesh=parameter_files/meshes/oscillating_coarse.msh
+      elif [ ! -s $mesh ]; then
+        contrib/make_meshes.sh large || {
+          failures+=("mesh of table4")
+          continue
+        }
+      fi
+      for n in 8337 125981 none; do
+        smaller=()
+        $quick && [ $n != none ] &&
+          smaller=(--set "Agglomeration/Number of polytopes=$((n / 1000))")
+        run throughput_table4_$n throughput_table4_$n.prm \
+          --set "Mesh/Files=$mesh" "${smaller[@]}"
+      done
+      ;;
+    table6)
+      $quick && refinements=1
+      run throughput_table6 throughput_table6.prm \
+        --set "Mesh/Initial refinements=$refinements"
+      ;;
+  esac
+done
+
+echo
+echo "Results: $output/results.txt"
+if [ ${#failures[@]} -gt 0 ]; then
+  printf 'FAILED: %s\n' "${failures[@]}" | tee -a "$results"
+  exit 1
+fi
