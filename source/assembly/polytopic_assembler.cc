@@ -10,9 +10,15 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/base/compatibility.h>
+#include <tessella/lac/device_block_matrix.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "../../cuda/assembly.h"
+#include "../../cuda/vector.h"
+#include "../lac/device_call.h"
+#include "../lac/store_block_row.h"
 #include "host_assembly.h"
 
 #ifdef TESSELLA_HAVE_CUDA
@@ -84,52 +90,170 @@ namespace Tessella
       return sigma;
     }
 
+    template <typename Number>
     void
-    run(const Form<dim> &form, const internal::HostAssemblyTarget &target)
+    run(const Form<dim> &form, const internal::Device::Target<Number> &target)
     {
       const std::vector<double> sigma = prepare(form);
 #ifdef TESSELLA_HAVE_CUDA
       if (backend == Backend::cuda)
         {
-          internal::Device::Target<double> device_target;
-          device_target.host_values = target.values;
-          device_target.host_rhs    = target.rhs;
-          if (target.store_block_row)
-            device_target.store_block_rows = [&](const unsigned int begin,
-                                                 const unsigned int end,
-                                                 const double      *values) {
-              const BlockSparsity &blocks = get_sparsity();
-              for (unsigned int k = begin; k < end; ++k)
-                target.store_block_row(k,
-                                       values + (blocks.value_offset[k] -
-                                                 blocks.value_offset[begin]));
-            };
-          const internal::Device::Times times =
-            cuda.assemble(handler->polytopic_mesh(),
-                          get_sparsity(),
-                          form,
-                          sigma,
-                          handler->polynomial_space() ==
-                            PolynomialSpaceType::tensor_product,
-                          data.instruction_set,
-                          device_target);
-          report.device_kernels   = times.kernel;
-          report.kernel_time      = times.kernels;
-          report.upload_time      = times.upload;
-          report.download_time    = times.download;
-          report.bytes_uploaded   = times.bytes_up;
-          report.bytes_downloaded = times.bytes_down;
+          run_on_device(form, sigma, target);
           return;
         }
 #endif
+      run_on_host(form, sigma, target);
+    }
+
+#ifdef TESSELLA_HAVE_CUDA
+    // Single precision: rounded, until there are kernels for it.
+    void
+    run_on_device(const Form<dim>                       &form,
+                  const std::vector<double>             &sigma,
+                  const internal::Device::Target<float> &target)
+    {
+      const BlockSparsity &blocks   = get_sparsity();
+      const std::size_t    n_values = blocks.n_nonzero_elements(),
+                        n_rows      = dof_offset.back();
+      internal::Device::Target<double> precise;
+      DeviceVector<double>             values, rhs;
+      std::vector<double>              host_rhs;
+      if (target.device_values != nullptr)
+        {
+          values.reinit(n_values);
+          precise.device_values = values.begin();
+        }
+      if (target.device_rhs != nullptr)
+        {
+          rhs.reinit(n_rows);
+          precise.device_rhs = rhs.begin();
+        }
+      if (target.store_block_rows)
+        precise.store_block_rows = [&](const unsigned int begin,
+                                       const unsigned int end,
+                                       const double      *rows) {
+          const std::vector<float> rounded(rows,
+                                           rows + (blocks.value_offset[end] -
+                                                   blocks.value_offset[begin]));
+          target.store_block_rows(begin, end, rounded.data());
+        };
+      if (target.host_rhs != nullptr)
+        {
+          host_rhs.resize(n_rows);
+          precise.host_rhs = host_rhs.data();
+        }
+      run_on_device(form, sigma, precise);
+      internal::device_call([&] {
+        if (target.device_values != nullptr)
+          internal::Device::copy(target.device_values,
+                                 values.begin(),
+                                 n_values);
+        if (target.device_rhs != nullptr)
+          internal::Device::copy(target.device_rhs, rhs.begin(), n_rows);
+      });
+      if (target.host_rhs != nullptr)
+        std::copy(host_rhs.begin(), host_rhs.end(), target.host_rhs);
+    }
+
+    void
+    run_on_device(const Form<dim>                        &form,
+                  const std::vector<double>              &sigma,
+                  const internal::Device::Target<double> &target)
+    {
+      // Assembly does not run in the default stream, other operations on
+      // vectors and matrices do.
+      if (target.device_values != nullptr || target.device_rhs != nullptr)
+        internal::device_call([] { internal::Device::synchronize(); });
+      const internal::Device::Times times =
+        cuda.assemble(handler->polytopic_mesh(),
+                      get_sparsity(),
+                      form,
+                      sigma,
+                      handler->polynomial_space() ==
+                        PolynomialSpaceType::tensor_product,
+                      data.instruction_set,
+                      target);
+      report.device_kernels   = times.kernel;
+      report.kernel_time      = times.kernels;
+      report.upload_time      = times.upload;
+      report.download_time    = times.download;
+      report.bytes_uploaded   = times.bytes_up;
+      report.bytes_downloaded = times.bytes_down;
+    }
+#endif
+
+    // In double precision; what goes elsewhere is converted or copied.
+    template <typename Number>
+    void
+    run_on_host(const Form<dim>                        &form,
+                const std::vector<double>              &sigma,
+                const internal::Device::Target<Number> &target)
+    {
+      constexpr bool       is_double = std::is_same<Number, double>::value;
+      const BlockSparsity &blocks    = get_sparsity();
+      const std::size_t    n_values  = blocks.n_nonzero_elements(),
+                        n_rows       = dof_offset.back();
+
+      std::vector<Number> values;
+      Number             *to = target.host_values;
+      if (target.device_values != nullptr)
+        {
+          values.resize(n_values);
+          to = values.data();
+        }
+      std::vector<double> rhs;
+      if (target.device_rhs != nullptr ||
+          (target.host_rhs != nullptr && !is_double))
+        rhs.resize(n_rows);
+
+      internal::HostAssemblyTarget host;
+      if constexpr (is_double)
+        {
+          host.values = to;
+          host.rhs    = target.host_rhs;
+          if (target.store_block_rows)
+            host.store_block_row = [&](const unsigned int k,
+                                       const double      *row) {
+              target.store_block_rows(k, k + 1, row);
+            };
+        }
+      else if (to != nullptr || target.store_block_rows)
+        host.store_block_row = [&](const unsigned int k, const double *row) {
+          const std::size_t n =
+            blocks.value_offset[k + 1] - blocks.value_offset[k];
+          if (to != nullptr)
+            std::copy_n(row, n, to + blocks.value_offset[k]);
+          else
+            {
+              const std::vector<Number> rounded(row, row + n);
+              target.store_block_rows(k, k + 1, rounded.data());
+            }
+        };
+      if (!rhs.empty())
+        host.rhs = rhs.data();
+
       internal::assemble_on_host(handler->polytopic_mesh(),
-                                 get_sparsity(),
+                                 blocks,
                                  form,
                                  sigma,
                                  handler->polynomial_space() ==
                                    PolynomialSpaceType::tensor_product,
                                  data.instruction_set,
-                                 target);
+                                 host);
+
+      if (target.host_rhs != nullptr && !rhs.empty())
+        std::copy(rhs.begin(), rhs.end(), target.host_rhs);
+      internal::device_call([&] {
+        if (target.device_values != nullptr)
+          internal::Device::upload(target.device_values,
+                                   values.data(),
+                                   n_values);
+        if (target.device_rhs != nullptr)
+          {
+            const std::vector<Number> rounded(rhs.begin(), rhs.end());
+            internal::Device::upload(target.device_rhs, rounded.data(), n_rows);
+          }
+      });
     }
 
     void
@@ -144,75 +268,93 @@ namespace Tessella
                              "assembler on it, after distribute_dofs()."));
     }
 
-    // The locally stored entries of a vector.
-    double *
-    begin(TrilinosWrappers::MPI::Vector &vector) const
-    {
-      check_size(vector.size(), "vector");
-      return vector.trilinos_vector()[0];
-    }
-
-    double *
-    begin(Vector<double> &vector) const
-    {
-      check_size(vector.size(), "vector");
-      return vector.begin();
-    }
-
+    // Places of all entries of a vector.
     void
-    set_target(TrilinosWrappers::SparseMatrix &matrix,
-               internal::HostAssemblyTarget   &target)
+    set_target(TrilinosWrappers::MPI::Vector    &vector,
+               internal::Device::Target<double> &target) const
     {
-      target.values =
+      check_size(vector.size(), "vector");
+      target.host_rhs = vector.trilinos_vector()[0];
+    }
+
+    template <typename Number>
+    void
+    set_target(Vector<Number>                   &vector,
+               internal::Device::Target<Number> &target) const
+    {
+      check_size(vector.size(), "vector");
+      target.host_rhs = vector.begin();
+    }
+
+    template <typename Number>
+    void
+    set_target(DeviceVector<Number>             &vector,
+               internal::Device::Target<Number> &target) const
+    {
+      check_size(vector.size(), "vector");
+      target.device_rhs = vector.begin();
+    }
+
+    // Places of all values of a matrix.
+    void
+    set_target(TrilinosWrappers::SparseMatrix   &matrix,
+               internal::Device::Target<double> &target)
+    {
+      target.host_values =
         TrilinosBlockMatrix::values(matrix, get_sparsity(), dof_offset);
     }
 
-    // deal.II's own matrix keeps the diagonal entry first in each row.
+    template <typename Number>
     void
-    set_target(SparseMatrix<double>         &matrix,
-               internal::HostAssemblyTarget &target)
+    set_target(SparseMatrix<Number>             &matrix,
+               internal::Device::Target<Number> &target)
     {
       const BlockSparsity &blocks = get_sparsity();
       check_size(matrix.m(), "matrix");
       AssertThrow(matrix.n_nonzero_elements() == blocks.n_nonzero_elements(),
                   ExcMessage("The matrix does not have the sparsity pattern of "
                              "this mesh and element."));
-      target.store_block_row = [this, &matrix, &blocks](const unsigned int k,
-                                                        const double *values) {
-        const unsigned int width    = blocks.row_width[k];
-        unsigned int       diagonal = 0; // position of the first row's diagonal
-        for (std::uint64_t b = blocks.block_offset[k];
-             blocks.block_column[b] != k;
-             ++b)
-          diagonal += dof_offset[blocks.block_column[b] + 1] -
-                      dof_offset[blocks.block_column[b]];
-        for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
-             ++row, ++diagonal, values += width)
-          {
-            auto entry     = matrix.begin(row);
-            entry->value() = values[diagonal];
-            ++entry;
-            for (unsigned int c = 0; c < width; ++c)
-              if (c != diagonal)
-                {
-                  entry->value() = values[c];
-                  ++entry;
-                }
-          }
-      };
+      target.store_block_rows =
+        [this, &matrix, &blocks](const unsigned int begin,
+                                 const unsigned int end,
+                                 const Number      *values) {
+          for (unsigned int k = begin; k < end; ++k)
+            internal::store_block_row(matrix,
+                                      blocks,
+                                      dof_offset,
+                                      k,
+                                      values + (blocks.value_offset[k] -
+                                                blocks.value_offset[begin]));
+        };
     }
 
-    template <typename MatrixType, typename VectorType>
+    template <typename Number>
+    void
+    set_target(DeviceBlockMatrix<Number>        &matrix,
+               internal::Device::Target<Number> &target)
+    {
+      const BlockSparsity &blocks = get_sparsity();
+      check_size(matrix.m(), "matrix");
+      AssertThrow(matrix.dof_offset() == dof_offset &&
+                    matrix.block_sparsity().value_offset == blocks.value_offset,
+                  ExcMessage("The matrix on the device does not have the "
+                             "structure of this mesh and element: call reinit()"
+                             " of the assembler on it, after "
+                             "distribute_dofs()."));
+      target.device_values = matrix.values();
+    }
+
+    template <typename Number, typename MatrixType, typename VectorType>
     void
     assemble(const Form<dim> &form, MatrixType *matrix, VectorType *rhs)
     {
-      const Timer                  timer;
-      internal::HostAssemblyTarget target;
+      const Timer                      timer;
+      internal::Device::Target<Number> target;
       report.geometry_time = 0.;
       if (matrix != nullptr)
         set_target(*matrix, target);
       if (rhs != nullptr)
-        target.rhs = begin(*rhs);
+        set_target(*rhs, target);
       run(form, target);
       report.backend         = backend;
       report.strategy        = data.strategy;
@@ -221,6 +363,29 @@ namespace Tessella
                                  : data.instruction_set;
       report.n_threads       = MultithreadInfo::n_threads();
       report.assembly_time   = timer.wall_time() - report.geometry_time;
+    }
+
+    template <typename Number>
+    void
+    reinit(SparsityPattern      &pattern,
+           SparseMatrix<Number> &matrix,
+           Vector<Number>       &rhs)
+    {
+      const Timer          timer;
+      const BlockSparsity &blocks = get_sparsity();
+      matrix.clear();
+      std::vector<unsigned int> row_lengths;
+      row_lengths.reserve(dof_offset.back());
+      for (unsigned int k = 0; k < blocks.row_width.size(); ++k)
+        row_lengths.insert(row_lengths.end(),
+                           dof_offset[k + 1] - dof_offset[k],
+                           blocks.row_width[k]);
+      pattern.reinit(dof_offset.back(), dof_offset.back(), row_lengths);
+      handler->make_sparsity_pattern(pattern);
+      pattern.compress();
+      matrix.reinit(pattern);
+      rhs.reinit(dof_offset.back());
+      report.structure_time = timer.wall_time();
     }
 
     SmartPointer<const AgglomerationHandler<dim>> handler;
@@ -329,22 +494,53 @@ namespace Tessella
                                   SparseMatrix<double> &matrix,
                                   Vector<double>       &rhs)
   {
-    const Timer                       timer;
-    const BlockSparsity              &sparsity = implementation->get_sparsity();
-    const std::vector<std::uint64_t> &offset   = implementation->dof_offset;
-    matrix.clear();
-    std::vector<unsigned int> row_lengths;
-    row_lengths.reserve(offset.back());
-    for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
-      row_lengths.insert(row_lengths.end(),
-                         offset[k + 1] - offset[k],
-                         sparsity.row_width[k]);
-    pattern.reinit(offset.back(), offset.back(), row_lengths);
-    implementation->handler->make_sparsity_pattern(pattern);
-    pattern.compress();
-    matrix.reinit(pattern);
-    rhs.reinit(offset.back());
+    implementation->reinit(pattern, matrix, rhs);
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopicAssembler<dim>::reinit(SparsityPattern     &pattern,
+                                  SparseMatrix<float> &matrix,
+                                  Vector<float>       &rhs)
+  {
+    implementation->reinit(pattern, matrix, rhs);
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &matrix)
+  {
+    const Timer          timer;
+    const BlockSparsity &sparsity = implementation->get_sparsity();
+    matrix.reinit(sparsity, implementation->dof_offset);
     implementation->report.structure_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::reinit(DeviceVector<Number> &vector)
+  {
+    vector.reinit(implementation->handler->n_dofs());
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &matrix,
+                                  DeviceVector<Number>      &rhs)
+  {
+    reinit(matrix);
+    reinit(rhs);
   }
 
 
@@ -355,7 +551,7 @@ namespace Tessella
                                     TrilinosWrappers::SparseMatrix &matrix,
                                     TrilinosWrappers::MPI::Vector  &rhs)
   {
-    implementation->assemble(form, &matrix, &rhs);
+    implementation->template assemble<double>(form, &matrix, &rhs);
   }
 
 
@@ -365,7 +561,7 @@ namespace Tessella
   PolytopicAssembler<dim>::assemble_matrix(
     const Form<dim> &form, TrilinosWrappers::SparseMatrix &matrix)
   {
-    implementation->assemble(
+    implementation->template assemble<double>(
       form, &matrix, static_cast<TrilinosWrappers::MPI::Vector *>(nullptr));
   }
 
@@ -376,7 +572,7 @@ namespace Tessella
   PolytopicAssembler<dim>::assemble_rhs(const Form<dim>               &form,
                                         TrilinosWrappers::MPI::Vector &rhs)
   {
-    implementation->assemble(
+    implementation->template assemble<double>(
       form, static_cast<TrilinosWrappers::SparseMatrix *>(nullptr), &rhs);
   }
 
@@ -388,7 +584,7 @@ namespace Tessella
                                     SparseMatrix<double> &matrix,
                                     Vector<double>       &rhs)
   {
-    implementation->assemble(form, &matrix, &rhs);
+    implementation->template assemble<double>(form, &matrix, &rhs);
   }
 
 
@@ -398,9 +594,8 @@ namespace Tessella
   PolytopicAssembler<dim>::assemble_matrix(const Form<dim>      &form,
                                            SparseMatrix<double> &matrix)
   {
-    implementation->assemble(form,
-                             &matrix,
-                             static_cast<Vector<double> *>(nullptr));
+    implementation->template assemble<double>(
+      form, &matrix, static_cast<Vector<double> *>(nullptr));
   }
 
 
@@ -410,9 +605,77 @@ namespace Tessella
   PolytopicAssembler<dim>::assemble_rhs(const Form<dim> &form,
                                         Vector<double>  &rhs)
   {
-    implementation->assemble(form,
-                             static_cast<SparseMatrix<double> *>(nullptr),
-                             &rhs);
+    implementation->template assemble<double>(
+      form, static_cast<SparseMatrix<double> *>(nullptr), &rhs);
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopicAssembler<dim>::assemble(const Form<dim>     &form,
+                                    SparseMatrix<float> &matrix,
+                                    Vector<float>       &rhs)
+  {
+    implementation->template assemble<float>(form, &matrix, &rhs);
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopicAssembler<dim>::assemble_matrix(const Form<dim>     &form,
+                                           SparseMatrix<float> &matrix)
+  {
+    implementation->template assemble<float>(
+      form, &matrix, static_cast<Vector<float> *>(nullptr));
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopicAssembler<dim>::assemble_rhs(const Form<dim> &form,
+                                        Vector<float>   &rhs)
+  {
+    implementation->template assemble<float>(
+      form, static_cast<SparseMatrix<float> *>(nullptr), &rhs);
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::assemble(const Form<dim>           &form,
+                                    DeviceBlockMatrix<Number> &matrix,
+                                    DeviceVector<Number>      &rhs)
+  {
+    implementation->template assemble<Number>(form, &matrix, &rhs);
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::assemble_matrix(const Form<dim>           &form,
+                                           DeviceBlockMatrix<Number> &matrix)
+  {
+    implementation->template assemble<Number>(
+      form, &matrix, static_cast<DeviceVector<Number> *>(nullptr));
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::assemble_rhs(const Form<dim>      &form,
+                                        DeviceVector<Number> &rhs)
+  {
+    implementation->template assemble<Number>(
+      form, static_cast<DeviceBlockMatrix<Number> *>(nullptr), &rhs);
   }
 
 
@@ -437,4 +700,23 @@ namespace Tessella
 
   template class PolytopicAssembler<2>;
   template class PolytopicAssembler<3>;
+
+#define INSTANTIATE(dim, Number)                                               \
+  template void PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &);  \
+  template void PolytopicAssembler<dim>::reinit(DeviceVector<Number> &);       \
+  template void PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &,   \
+                                                DeviceVector<Number> &);       \
+  template void PolytopicAssembler<dim>::assemble(const Form<dim> &,           \
+                                                  DeviceBlockMatrix<Number> &, \
+                                                  DeviceVector<Number> &);     \
+  template void PolytopicAssembler<dim>::assemble_matrix(                      \
+    const Form<dim> &, DeviceBlockMatrix<Number> &);                           \
+  template void PolytopicAssembler<dim>::assemble_rhs(const Form<dim> &,       \
+                                                      DeviceVector<Number> &);
+
+  INSTANTIATE(2, double)
+  INSTANTIATE(2, float)
+  INSTANTIATE(3, double)
+  INSTANTIATE(3, float)
+#undef INSTANTIATE
 } // namespace Tessella

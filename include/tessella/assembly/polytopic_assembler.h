@@ -21,6 +21,11 @@
 
 namespace Tessella
 {
+  template <typename Number>
+  class DeviceBlockMatrix;
+  template <typename Number>
+  class DeviceVector;
+
   /// What the last calls of an assembler did.
   struct AssemblyReport
   {
@@ -93,6 +98,15 @@ namespace Tessella
    * rows while the next ones are computed. Results are the same to the last
    * bit in every run, and agree with the host's to rounding.
    *
+   * <b>Solving on the device.</b> DeviceBlockMatrix and DeviceVector keep what
+   * was assembled in the device's memory, in double or single precision;
+   * nothing is copied to the host:
+   *
+   *     DeviceBlockMatrix<double> matrix;
+   *     DeviceVector<double>      rhs;
+   *     assembler.reinit(matrix, rhs);
+   *     assembler.assemble(form, matrix, rhs);
+   *
    * <b>Matrices set up otherwise</b> are accepted if they have the same
    * structure: a TrilinosWrappers::SparseMatrix from
    * AgglomerationHandler::make_sparsity_pattern(), for example. Any other
@@ -144,6 +158,20 @@ namespace Tessella
     reinit(dealii::SparsityPattern      &sparsity,
            dealii::SparseMatrix<double> &matrix,
            dealii::Vector<double>       &rhs);
+    void
+    reinit(dealii::SparsityPattern     &sparsity,
+           dealii::SparseMatrix<float> &matrix,
+           dealii::Vector<float>       &rhs);
+    /// On a CUDA device; Number: double or float.
+    template <typename Number>
+    void
+    reinit(DeviceBlockMatrix<Number> &matrix);
+    template <typename Number>
+    void
+    reinit(DeviceVector<Number> &vector);
+    template <typename Number>
+    void
+    reinit(DeviceBlockMatrix<Number> &matrix, DeviceVector<Number> &rhs);
 
     // ---- values, as often as coefficients change; what was in matrix and
     // vector before is overwritten
@@ -166,6 +194,30 @@ namespace Tessella
                     dealii::SparseMatrix<double> &matrix);
     void
     assemble_rhs(const Form<dim> &form, dealii::Vector<double> &rhs);
+    /// Single precision: the host computes in double precision and rounds, a
+    /// device computes in single precision.
+    void
+    assemble(const Form<dim>             &form,
+             dealii::SparseMatrix<float> &matrix,
+             dealii::Vector<float>       &rhs);
+    void
+    assemble_matrix(const Form<dim> &form, dealii::SparseMatrix<float> &matrix);
+    void
+    assemble_rhs(const Form<dim> &form, dealii::Vector<float> &rhs);
+    /// On a CUDA device, in the precision Number (double or float). With
+    /// Backend::cuda values are computed where they stay; with Backend::host
+    /// they are computed by the host and copied to the device.
+    template <typename Number>
+    void
+    assemble(const Form<dim>           &form,
+             DeviceBlockMatrix<Number> &matrix,
+             DeviceVector<Number>      &rhs);
+    template <typename Number>
+    void
+    assemble_matrix(const Form<dim> &form, DeviceBlockMatrix<Number> &matrix);
+    template <typename Number>
+    void
+    assemble_rhs(const Form<dim> &form, DeviceVector<Number> &rhs);
 
     /// Penalty sigma of every facet for @p form (index: facet of the flat
     /// view), as assembly uses it.

@@ -1,0 +1,935 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <algorithm>
+#include <cuda_pipeline_primitives.h>
+#include <mutex>
+#include <string>
+
+#include "block_matrix.h"
+#include "memory.h"
+#include "vector.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        constexpr unsigned int n_threads = 128;
+
+        /// Some rows of a block row.
+        struct alignas(16) RowUnit
+        {
+          std::uint64_t first_value;
+          /// Its first entry in the list of columns.
+          std::uint64_t first_column;
+          unsigned int  first_row, n_rows;
+          unsigned int  width; ///< entries per row
+          unsigned int  unused;
+        };
+
+        /// A block row, for products with the transpose.
+        struct alignas(16) BlockRow
+        {
+          std::uint64_t first_value;
+          std::uint64_t first_pack; ///< of all packs of the rows before
+          unsigned int  first_row, n_rows;
+          unsigned int  width; ///< entries per row
+          unsigned int  unused;
+        };
+
+        // V numbers that are loaded at once.
+        template <typename Number, int V>
+        struct alignas(V * sizeof(Number)) Pack
+        {
+          Number v[V];
+        };
+
+        // Read once: does not push the vector out of the caches.
+        template <typename Number, int V>
+        __device__ inline Pack<Number, V>
+        load(const Number *p)
+        {
+          Pack<Number, V> pack;
+          if constexpr (V * sizeof(Number) == 16)
+            {
+              const float4 raw = __ldcs(reinterpret_cast<const float4 *>(p));
+              pack             = reinterpret_cast<const Pack<Number, V> &>(raw);
+            }
+          else if constexpr (V * sizeof(Number) == 8)
+            {
+              const float2 raw = __ldcs(reinterpret_cast<const float2 *>(p));
+              pack             = reinterpret_cast<const Pack<Number, V> &>(raw);
+            }
+          else
+            pack.v[0] = __ldcs(p);
+          return pack;
+        }
+
+        template <typename Number>
+        __device__ inline void
+        store(Number       *y,
+              const Number *b,
+              const Product product,
+              const Number  value)
+        {
+          *y = product == Product::set   ? value
+               : product == Product::add ? *y + value
+                                         : *b - value;
+        }
+
+        /**
+         * S lanes work on a unit, G of them on a row, each with R rows and with
+         * U packs of a row at once. @p columns: uniform blocks of n columns:
+         * first row of the vector for each block; else: entry of the vector
+         * for each pack.
+         */
+        template <typename Number,
+                  int  V,
+                  int  S,
+                  int  G,
+                  int  R,
+                  int  U,
+                  bool uniform>
+        __global__ void
+        __launch_bounds__(n_threads)
+          product_kernel(const std::uint64_t n_units,
+                         const RowUnit *__restrict__ units,
+                         const unsigned int *__restrict__ columns,
+                         const unsigned int n_packs, // of a block's row
+                         const Number *__restrict__ values,
+                         const Number *__restrict__ x,
+                         Number       *y,
+                         const Number *b,
+                         const Product product)
+        {
+          const unsigned int  lane = threadIdx.x % 32;
+          const std::uint64_t u =
+            (std::uint64_t(blockIdx.x) * n_threads + threadIdx.x) / S;
+          RowUnit unit = {};
+          if (u < n_units)
+            unit = units[u];
+          const unsigned int group = (lane % S) / G, l = lane % G;
+          const unsigned int width  = unit.width / V;
+          const Number      *first  = values + unit.first_value;
+          Number             sum[R] = {};
+          // A lane's packs: block and position in it of the first one, and the
+          // steps from one to the next.
+          const unsigned int block_step = uniform ? G / n_packs : 0,
+                             rest_step  = G - block_step * n_packs;
+          unsigned int block            = uniform ? l / n_packs : 0,
+                       rest             = l - block * n_packs;
+
+          for (unsigned int c = l; c < width; c += G * U)
+            {
+              Pack<Number, V> a[R][U], z[U];
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+#pragma unroll
+                for (int i = 0; i < R; ++i)
+                  {
+                    const unsigned int row = group + (S / G) * i;
+                    if (c + k * G < width && row < unit.n_rows)
+                      a[i][k] = load<Number, V>(
+                        first + std::uint64_t(row) * unit.width +
+                        (c + k * G) * V);
+                    else
+                      a[i][k] = {};
+                  }
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+                {
+                  z[k] = {};
+                  if (c + k * G < width)
+                    {
+                      const unsigned int p =
+                        uniform ? columns[unit.first_column + block] + rest * V
+                                : columns[unit.first_column + c + k * G];
+                      z[k] = *reinterpret_cast<const Pack<Number, V> *>(x + p);
+                    }
+                  if (uniform)
+                    {
+                      block += block_step;
+                      rest += rest_step;
+                      if (rest >= n_packs)
+                        {
+                          ++block;
+                          rest -= n_packs;
+                        }
+                    }
+                }
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+#pragma unroll
+                for (int i = 0; i < R; ++i)
+#pragma unroll
+                  for (int v = 0; v < V; ++v)
+                    sum[i] += a[i][k].v[v] * z[k].v[v];
+            }
+
+          // Sums over the lanes of a row: lanes exchange halves of their rows,
+          // so that each step halves the number of sums a lane has.
+          unsigned int first_row = 0, n = R;
+          int          m = R;
+#pragma unroll
+          for (int offset = G / 2; offset > 0; offset /= 2)
+            {
+              const int half = (m + 1) / 2;
+              if (m > 1)
+                {
+                  const bool upper = (lane & offset) != 0;
+#pragma unroll
+                  for (int i = 0; i < half; ++i)
+                    {
+                      const Number other =
+                        i + half < m ? sum[(i + half) % R] : Number(0);
+                      const Number send = upper ? sum[i] : other,
+                                   keep = upper ? other : sum[i];
+                      sum[i] = keep + __shfl_xor_sync(~0u, send, offset);
+                    }
+                  if (upper)
+                    {
+                      first_row += half;
+                      n = n > half ? n - half : 0;
+                    }
+                  else
+                    n = min(n, half);
+                  m = half;
+                }
+              else
+                {
+                  sum[0] += __shfl_xor_sync(~0u, sum[0], offset);
+                  if (lane & offset)
+                    n = 0;
+                }
+            }
+#pragma unroll
+          for (int i = 0; i < R; ++i)
+            {
+              const unsigned int row = group + (S / G) * (first_row + i);
+              if (i < n && row < unit.n_rows)
+                {
+                  const unsigned int j = unit.first_row + row;
+                  store(y + j, b + j, product, sum[i]);
+                }
+            }
+        }
+
+        /// Largest number of rows of a batch: half of the threads, whose main
+        /// work is to copy.
+        constexpr unsigned int batch_rows = n_threads / 2;
+
+        /// Consecutive block rows of a matrix with uniform small blocks.
+        struct alignas(16) Batch
+        {
+          std::uint64_t first_block;
+          unsigned int  n_blocks;
+          unsigned int  first, n; ///< block rows
+          unsigned int  unused[3];
+        };
+
+        /**
+         * Small uniform blocks of @p size rows, where dealing out rows to lanes
+         * would cost more than the products: a thread block copies the values
+         * of a batch, which are contiguous, and the entries of the vector
+         * that they meet into shared memory, then each thread computes a row.
+         * @p panel: numbers that the former takes there.
+         */
+        template <typename Number, int V>
+        __global__ void
+        __launch_bounds__(n_threads)
+          batch_kernel(const Batch *__restrict__ batches,
+                       const std::uint64_t *__restrict__ block_offset,
+                       const unsigned int *__restrict__ columns,
+                       const unsigned int size,
+                       const unsigned int panel,
+                       const Number *__restrict__ values,
+                       const Number *__restrict__ x,
+                       Number       *y,
+                       const Number *b,
+                       const Product product)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          Number *const           a = reinterpret_cast<Number *>(shared);
+          Number *const           z = a + panel;
+          __shared__ unsigned int offset[batch_rows + 1];
+
+          const Batch        batch    = batches[blockIdx.x];
+          const unsigned int n_blocks = batch.n_blocks;
+
+          // ---- values, in pieces of 16 bytes
+          constexpr unsigned int piece = 16 / sizeof(Number);
+          const std::uint64_t    first = batch.first_block * size * size;
+          const unsigned int     skip  = first % piece;
+          const unsigned int     n_pieces =
+            (skip + n_blocks * size * size + piece - 1) / piece;
+          for (unsigned int i = threadIdx.x; i < n_pieces; i += n_threads)
+            __pipeline_memcpy_async(a + i * piece,
+                                    values + (first - skip) + i * piece,
+                                    16);
+          __pipeline_commit();
+
+          // ---- vector: addresses of several packs first
+          for (unsigned int i = threadIdx.x; i <= batch.n; i += n_threads)
+            offset[i] = static_cast<unsigned int>(
+              block_offset[batch.first + i] - batch.first_block);
+          const unsigned int n_packs    = size / V;
+          const unsigned int block_step = n_threads / n_packs,
+                             rest_step  = n_threads - block_step * n_packs;
+          unsigned int block            = threadIdx.x / n_packs,
+                       rest             = threadIdx.x - block * n_packs;
+          constexpr int U = (10 * batch_rows / V + n_threads - 1) / n_threads;
+          for (unsigned int i = threadIdx.x; i < n_blocks * n_packs;
+               i += U * n_threads)
+            {
+              const Number   *entry[U];
+              Pack<Number, V> packs[U];
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                {
+                  if (i + j * n_threads < n_blocks * n_packs)
+                    entry[j] =
+                      x + columns[batch.first_block + block] + rest * V;
+                  block += block_step;
+                  rest += rest_step;
+                  if (rest >= n_packs)
+                    {
+                      ++block;
+                      rest -= n_packs;
+                    }
+                }
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                if (i + j * n_threads < n_blocks * n_packs)
+                  packs[j] =
+                    *reinterpret_cast<const Pack<Number, V> *>(entry[j]);
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                if (i + j * n_threads < n_blocks * n_packs)
+                  reinterpret_cast<Pack<Number, V> *>(z)[i + j * n_threads] =
+                    packs[j];
+            }
+          __pipeline_wait_prior(0);
+          __syncthreads();
+
+          // ---- rows
+          const unsigned int k = threadIdx.x / size, i = threadIdx.x - k * size;
+          if (k >= batch.n)
+            return;
+          const unsigned int width = (offset[k + 1] - offset[k]) * size;
+          const Number *row = a + skip + offset[k] * size * size + i * width,
+                       *entries = z + offset[k] * size;
+          Pack<Number, V> sum   = {};
+#pragma unroll 4
+          for (unsigned int c = 0; c < width; c += V)
+            {
+              const Pack<Number, V>
+                p = *reinterpret_cast<const Pack<Number, V> *>(row + c),
+                q = *reinterpret_cast<const Pack<Number, V> *>(entries + c);
+#pragma unroll
+              for (int v = 0; v < V; ++v)
+                sum.v[v] += p.v[v] * q.v[v];
+            }
+          Number result = sum.v[0];
+          for (int v = 1; v < V; ++v)
+            result += sum.v[v];
+          const std::uint64_t j =
+            std::uint64_t(batch.first) * size + threadIdx.x;
+          store(y + j, b + j, product, result);
+        }
+
+        /**
+         * First step of a product with the transpose: for each block row k, z =
+         * x_k^T times the rows of k. A thread computes one pack of z; @p
+         * warp_row: block row of the first pack of each 32.
+         */
+        template <typename Number, int V, int U>
+        __global__ void
+        __launch_bounds__(n_threads)
+          row_sums_kernel(const std::uint64_t n_packs,
+                          const BlockRow *__restrict__ rows,
+                          const unsigned int *__restrict__ warp_row,
+                          const Number *__restrict__ values,
+                          const Number *__restrict__ x,
+                          Number *__restrict__ z)
+        {
+          const std::uint64_t p =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (p >= n_packs)
+            return;
+          unsigned int k   = warp_row[p / 32];
+          BlockRow     row = rows[k];
+          while (p - row.first_pack >= row.width / V)
+            row = rows[++k];
+          const Number *value =
+            values + row.first_value + (p - row.first_pack) * V;
+          const Number   *factor = x + row.first_row;
+          Pack<Number, V> sum    = {};
+          for (unsigned int i = 0; i < row.n_rows; i += U)
+            {
+              Pack<Number, V> a[U];
+              Number          f[U];
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                {
+                  a[j] = {};
+                  f[j] = 0;
+                  if (i + j < row.n_rows)
+                    {
+                      a[j] = load<Number, V>(value +
+                                             std::uint64_t(i + j) * row.width);
+                      f[j] = factor[i + j];
+                    }
+                }
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+#pragma unroll
+                for (int v = 0; v < V; ++v)
+                  sum.v[v] += a[j].v[v] * f[j];
+            }
+          *reinterpret_cast<Pack<Number, V> *>(z + p * V) = sum;
+        }
+
+        /**
+         * Second step: the sum of the packs of z that belong to a block column,
+         * in the order of their rows. @p block_pack: first pack of z of the
+         * blocks of each column; @p pack_column: block column of each pack of
+         * the result, if blocks are not uniform.
+         */
+        template <typename Number, int V, int U, bool uniform>
+        __global__ void
+        __launch_bounds__(n_threads)
+          column_sums_kernel(const std::uint64_t n_packs,
+                             const std::uint64_t *__restrict__ block_offset,
+                             const unsigned int *__restrict__ block_pack,
+                             const unsigned int *__restrict__ pack_column,
+                             const unsigned int *__restrict__ first_pack,
+                             const unsigned int packs_per_block,
+                             const Number *__restrict__ z,
+                             Number       *y,
+                             const Number *b,
+                             const Product product)
+        {
+          const std::uint64_t p =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (p >= n_packs)
+            return;
+          const unsigned int j = uniform ? p / packs_per_block : pack_column[p];
+          const unsigned int c =
+            p - (uniform ? std::uint64_t(j) * packs_per_block : first_pack[j]);
+          Pack<Number, V>     sum = {};
+          const std::uint64_t end = block_offset[j + 1];
+          for (std::uint64_t m = block_offset[j]; m < end; m += U)
+            {
+              Pack<Number, V> a[U];
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+                {
+                  a[k] = {};
+                  if (m + k < end)
+                    a[k] = reinterpret_cast<const Pack<Number, V> *>(
+                      z)[std::uint64_t(block_pack[m + k]) + c];
+                }
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+#pragma unroll
+                for (int v = 0; v < V; ++v)
+                  sum.v[v] += a[k].v[v];
+            }
+#pragma unroll
+          for (int v = 0; v < V; ++v)
+            store(y + p * V + v, b + p * V + v, product, sum.v[v]);
+        }
+
+        unsigned int
+        round_up(const unsigned int a, const unsigned int b)
+        {
+          return (a + b - 1) / b;
+        }
+      } // namespace
+
+
+
+      template <typename Number>
+      struct BlockMatrix<Number>::Implementation
+      {
+        std::uint64_t n_rows = 0, n_values = 0;
+        unsigned int  max_n   = 0;
+        bool          uniform = false;
+        /// Numbers of a pack.
+        unsigned int pack = 1;
+
+        Array<Number>       values;
+        Array<unsigned int> columns;
+        std::size_t         n_columns = 0;
+        /// By number of rows: at most 4, at most 10, at most 7 of larger or
+        /// wide ones.
+        Array<RowUnit> units[3];
+        /// Of uniform blocks with at most 6 rows, block rows that are not in
+        /// units.
+        Array<Batch> batches;
+        unsigned int panel = 0, shared_memory = 0;
+
+        Array<std::uint64_t> block_offset;
+
+        // ---- for products with the transpose
+        bool                has_transpose = false;
+        Array<BlockRow>     rows;
+        Array<unsigned int> warp_row, block_pack, pack_column, first_pack;
+        Array<Number>       row_sums;
+        std::uint64_t       n_row_sums = 0; ///< packs
+        /// One product at a time: they share row_sums.
+        std::mutex transpose_mutex;
+
+        Implementation(const BlockSparsity              &sparsity,
+                       const std::vector<std::uint64_t> &dof_offset)
+        {
+          const std::size_t n = sparsity.row_width.size();
+          n_rows              = dof_offset.back();
+          n_values            = sparsity.n_nonzero_elements();
+          if (n_rows >= (1ull << 32))
+            throw Error(
+              "A matrix on a CUDA device has at most 4294967295 rows,"
+              " but " +
+              std::to_string(n_rows) +
+              " were asked for. Distribute the problem over several "
+              "devices.");
+          const auto size = [&](const std::size_t k) {
+            return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
+          };
+          unsigned int min_n = ~0u, bits = 0;
+          for (std::size_t k = 0; k < n; ++k)
+            {
+              max_n = std::max(max_n, size(k));
+              min_n = std::min(min_n, size(k));
+              bits |= size(k);
+            }
+          uniform = min_n == max_n;
+          // What divides all sizes makes all packs aligned.
+          pack = 1;
+          while (2 * pack * sizeof(Number) <= 16 && bits % (2 * pack) == 0)
+            pack *= 2;
+
+          const std::vector<bool>   in_batch = make_batches(sparsity, n);
+          std::vector<RowUnit>      unit_list[3];
+          std::vector<unsigned int> column_list;
+          for (std::size_t k = 0; k < n; ++k)
+            {
+              const std::uint64_t first_column = column_list.size();
+              for (std::uint64_t b = sparsity.block_offset[k];
+                   b < sparsity.block_offset[k + 1];
+                   ++b)
+                {
+                  const unsigned int j = sparsity.block_column[b];
+                  for (unsigned int i = 0; i < (uniform ? 1 : size(j));
+                       i += pack)
+                    column_list.push_back(
+                      static_cast<unsigned int>(dof_offset[j] + i));
+                }
+              if (in_batch[k] || size(k) == 0)
+                continue;
+              const unsigned int width = sparsity.row_width[k] / pack,
+                                 type  = size(k) <= 4 && width <= 48    ? 0
+                                         : size(k) <= 10 && width <= 96 ? 1
+                                                                        : 2;
+              // equal parts
+              const unsigned int parts = type < 2 ? 1 : round_up(size(k), 7),
+                                 rows  = round_up(size(k), parts);
+              for (unsigned int i = 0; i < size(k); i += rows)
+                {
+                  RowUnit unit = {};
+                  unit.width   = sparsity.row_width[k];
+                  unit.first_value =
+                    sparsity.value_offset[k] + std::uint64_t(i) * unit.width;
+                  unit.first_row = static_cast<unsigned int>(dof_offset[k] + i);
+                  unit.n_rows    = std::min(rows, size(k) - i);
+                  unit.first_column = first_column;
+                  unit_list[type].push_back(unit);
+                }
+            }
+
+          // Batches are copied in pieces of 16 bytes, which may end beyond the
+          // last value.
+          values.resize(n_values + 16 / sizeof(Number));
+          set(values.data(), values.size(), Number(0));
+          synchronize();
+          n_columns = column_list.size();
+          columns   = Array<unsigned int>(column_list);
+          for (unsigned int type = 0; type < 3; ++type)
+            units[type] = Array<RowUnit>(unit_list[type]);
+        }
+
+        // Collects block rows for batch_kernel(); returns which ones.
+        std::vector<bool>
+        make_batches(const BlockSparsity &sparsity, const std::size_t n)
+        {
+          std::vector<bool> in_batch(n, false);
+          // With full packs, and the vector in the device's caches, rows dealt
+          // out to lanes are faster.
+          if (!uniform || max_n > 6 ||
+              (pack * sizeof(Number) == 16 && max_n <= 4 &&
+               n_rows * sizeof(Number) < (24u << 20)))
+            return in_batch;
+          // so that several fit into a multiprocessor
+          const std::size_t max_bytes = 46080;
+          const auto        n_blocks  = [&](const Batch &batch) {
+            return sparsity.block_offset[batch.first + batch.n] -
+                   sparsity.block_offset[batch.first];
+          };
+          const auto panel_size = [&](const Batch &batch) {
+            return n_blocks(batch) * max_n * max_n + 32 / sizeof(Number);
+          };
+          const auto bytes = [&](const Batch &batch) {
+            return (panel_size(batch) + n_blocks(batch) * max_n) *
+                   sizeof(Number);
+          };
+          std::vector<Batch> list;
+          std::size_t        max_panel = 0, max_rest = 0;
+          for (unsigned int k = 0; k < n;)
+            {
+              Batch batch = {};
+              batch.first = k;
+              batch.n     = 1;
+              if (bytes(batch) > max_bytes)
+                {
+                  ++k;
+                  continue;
+                }
+              while (k + batch.n < n && (batch.n + 1) * max_n <= batch_rows)
+                {
+                  ++batch.n;
+                  if (bytes(batch) > max_bytes)
+                    {
+                      --batch.n;
+                      break;
+                    }
+                }
+              batch.first_block = sparsity.block_offset[k];
+              batch.n_blocks    = static_cast<unsigned int>(n_blocks(batch));
+              list.push_back(batch);
+              std::fill_n(in_batch.begin() + k, batch.n, true);
+              max_panel = std::max<std::size_t>(max_panel, panel_size(batch));
+              max_rest =
+                std::max<std::size_t>(max_rest, n_blocks(batch) * max_n);
+              k += batch.n;
+            }
+          // whole pieces
+          panel         = round_up(max_panel, 4) * 4;
+          shared_memory = (panel + max_rest) * sizeof(Number);
+          batches       = Array<Batch>(list);
+          block_offset  = Array<std::uint64_t>(sparsity.block_offset);
+          return in_batch;
+        }
+
+        template <int V, int S, int G, int R, int U>
+        void
+        launch(const Array<RowUnit> &units,
+               Number               *y,
+               const Number         *x,
+               const Product         product,
+               const Number         *b) const
+        {
+          if (units.size() == 0)
+            return;
+          const std::size_t  per_block = n_threads / S;
+          const unsigned int n_blocks  = static_cast<unsigned int>(
+            (units.size() + per_block - 1) / per_block);
+          const auto kernel = uniform
+                                ? product_kernel<Number, V, S, G, R, U, true>
+                                : product_kernel<Number, V, S, G, R, U, false>;
+          kernel<<<n_blocks, n_threads>>>(units.size(),
+                                          units.data(),
+                                          columns.data(),
+                                          max_n / V,
+                                          values.data(),
+                                          x,
+                                          y,
+                                          b,
+                                          product);
+          check(cudaGetLastError(), "a product with a matrix");
+        }
+
+        template <int V>
+        void
+        vmult(Number       *y,
+              const Number *x,
+              const Product product,
+              const Number *b) const
+        {
+          if (batches.size() > 0)
+            {
+              const auto kernel = batch_kernel<Number, V>;
+              kernel<<<static_cast<unsigned int>(batches.size()),
+                       n_threads,
+                       shared_memory>>>(batches.data(),
+                                        block_offset.data(),
+                                        columns.data(),
+                                        max_n,
+                                        panel,
+                                        values.data(),
+                                        x,
+                                        y,
+                                        b,
+                                        product);
+              check(cudaGetLastError(), "a product with a matrix");
+            }
+          // Shapes as measured on an H200; a load of 16 bytes a lane needs
+          // fewer of them at once.
+          constexpr bool full     = V * sizeof(Number) == 16,
+                         is_float = sizeof(Number) == 4;
+          if (full && !is_float)
+            launch<V, 32, 16, 2, 2>(units[0], y, x, product, b);
+          else
+            launch<V, 16, 8, 2, (full ? 2 : 3)>(units[0], y, x, product, b);
+          if (is_float && !full)
+            launch<V, 32, 8, 3, 3>(units[1], y, x, product, b);
+          else
+            launch<V, 32, 16, 5, 3>(units[1], y, x, product, b);
+          launch<V, 32, 32, 7, (full && !is_float ? 1 : 2)>(
+            units[2], y, x, product, b);
+        }
+
+        template <int V>
+        void
+        Tvmult(Number       *y,
+               const Number *x,
+               const Product product,
+               const Number *b)
+        {
+          const std::lock_guard<std::mutex> lock(transpose_mutex);
+          const auto n_blocks = [](const std::uint64_t n) {
+            return static_cast<unsigned int>((n + n_threads - 1) / n_threads);
+          };
+          constexpr int U = V * sizeof(Number) == 16 ? 4 : 8;
+          row_sums_kernel<Number, V, U>
+            <<<n_blocks(n_row_sums), n_threads>>>(n_row_sums,
+                                                  rows.data(),
+                                                  warp_row.data(),
+                                                  values.data(),
+                                                  x,
+                                                  row_sums.data());
+          check(cudaGetLastError(), "a product with a transposed matrix");
+          const auto kernel = uniform ? column_sums_kernel<Number, V, 3, true>
+                                      : column_sums_kernel<Number, V, 3, false>;
+          kernel<<<n_blocks(n_rows / V), n_threads>>>(n_rows / V,
+                                                      block_offset.data(),
+                                                      block_pack.data(),
+                                                      pack_column.data(),
+                                                      first_pack.data(),
+                                                      max_n / V,
+                                                      row_sums.data(),
+                                                      y,
+                                                      b,
+                                                      product);
+          check(cudaGetLastError(), "a product with a transposed matrix");
+        }
+      };
+
+
+
+      template <typename Number>
+      BlockMatrix<Number>::BlockMatrix(
+        const BlockSparsity              &sparsity,
+        const std::vector<std::uint64_t> &dof_offset)
+        : implementation(std::make_unique<Implementation>(sparsity, dof_offset))
+      {}
+
+
+
+      template <typename Number>
+      BlockMatrix<Number>::~BlockMatrix() = default;
+
+
+
+      template <typename Number>
+      Number *
+      BlockMatrix<Number>::values() const
+      {
+        return implementation->values.data();
+      }
+
+
+
+      template <typename Number>
+      void
+      BlockMatrix<Number>::vmult(Number       *y,
+                                 const Number *x,
+                                 const Product product,
+                                 const Number *b) const
+      {
+        if (implementation->n_rows == 0)
+          return;
+        switch (implementation->pack)
+          {
+            case 1:
+              implementation->template vmult<1>(y, x, product, b);
+              break;
+            case 2:
+              implementation->template vmult<2>(y, x, product, b);
+              break;
+            default:
+              if constexpr (sizeof(Number) == 4)
+                implementation->template vmult<4>(y, x, product, b);
+          }
+      }
+
+
+
+      template <typename Number>
+      bool
+      BlockMatrix<Number>::has_transpose() const
+      {
+        return implementation->has_transpose;
+      }
+
+
+
+      template <typename Number>
+      void
+      BlockMatrix<Number>::make_transpose(
+        const BlockSparsity              &sparsity,
+        const std::vector<std::uint64_t> &dof_offset)
+      {
+        Implementation           &data = *implementation;
+        const unsigned int        V    = data.pack;
+        const std::size_t         n    = sparsity.row_width.size();
+        std::vector<BlockRow>     rows(n);
+        std::vector<unsigned int> warp_row, pack_column, first_pack(n);
+        std::vector<unsigned int> block_pack(sparsity.block_column.size());
+        std::uint64_t             n_packs = 0;
+        for (std::size_t k = 0; k < n; ++k)
+          {
+            BlockRow &row   = rows[k];
+            row             = {};
+            row.first_value = sparsity.value_offset[k];
+            row.first_pack  = n_packs;
+            row.first_row   = static_cast<unsigned int>(dof_offset[k]);
+            row.n_rows =
+              static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
+            row.width     = sparsity.row_width[k];
+            first_pack[k] = row.first_row / V;
+            n_packs += row.width / V;
+            for (std::uint64_t warp = warp_row.size(); 32 * warp < n_packs;
+                 ++warp)
+              warp_row.push_back(static_cast<unsigned int>(k));
+            if (!data.uniform)
+              pack_column.resize(dof_offset[k + 1] / V,
+                                 static_cast<unsigned int>(k));
+          }
+        if (n_packs >= (1ull << 32))
+          throw Error(
+            "The matrix is too large for products with its transpose "
+            "on a CUDA device. Distribute the problem over several "
+            "devices.");
+        for (std::size_t j = 0; j < n; ++j)
+          for (std::uint64_t b = sparsity.block_offset[j];
+               b < sparsity.block_offset[j + 1];
+               ++b)
+            {
+              // block (k, j) for block (j, k)
+              const unsigned int k     = sparsity.block_column[b];
+              const auto         begin = sparsity.block_column.begin() +
+                                 sparsity.block_offset[k],
+                         end = sparsity.block_column.begin() +
+                               sparsity.block_offset[k + 1];
+              const auto position = std::lower_bound(begin, end, j);
+              if (position == end || *position != j)
+                throw Error(
+                  "Products with the transpose need a symmetric "
+                  "structure, but block row " +
+                  std::to_string(k) + " has no block of column " +
+                  std::to_string(j) + ".");
+              block_pack[b] = static_cast<unsigned int>(
+                rows[k].first_pack +
+                sparsity
+                    .column_offset[position - sparsity.block_column.begin()] /
+                  V);
+            }
+        data.n_row_sums = n_packs;
+        data.rows       = Array<BlockRow>(rows);
+        data.warp_row   = Array<unsigned int>(warp_row);
+        data.block_pack = Array<unsigned int>(block_pack);
+        if (data.block_offset.size() == 0)
+          data.block_offset = Array<std::uint64_t>(sparsity.block_offset);
+        if (!data.uniform)
+          {
+            data.pack_column = Array<unsigned int>(pack_column);
+            data.first_pack  = Array<unsigned int>(first_pack);
+          }
+        data.row_sums.resize(n_packs * V);
+        data.has_transpose = true;
+      }
+
+
+
+      template <typename Number>
+      void
+      BlockMatrix<Number>::Tvmult(Number       *y,
+                                  const Number *x,
+                                  const Product product,
+                                  const Number *b) const
+      {
+        if (implementation->n_rows == 0)
+          return;
+        switch (implementation->pack)
+          {
+            case 1:
+              implementation->template Tvmult<1>(y, x, product, b);
+              break;
+            case 2:
+              implementation->template Tvmult<2>(y, x, product, b);
+              break;
+            default:
+              if constexpr (sizeof(Number) == 4)
+                implementation->template Tvmult<4>(y, x, product, b);
+          }
+      }
+
+
+
+      template <typename Number>
+      std::size_t
+      BlockMatrix<Number>::memory_consumption() const
+      {
+        return implementation->n_values * sizeof(Number) +
+               (implementation->units[0].size() +
+                implementation->units[1].size() +
+                implementation->units[2].size()) *
+                 sizeof(RowUnit) +
+               implementation->batches.size() * sizeof(Batch) +
+               implementation->n_columns * sizeof(unsigned int) +
+               implementation->rows.size() * sizeof(BlockRow) +
+               (implementation->warp_row.size() +
+                implementation->block_pack.size() +
+                implementation->pack_column.size() +
+                implementation->first_pack.size()) *
+                 sizeof(unsigned int) +
+               implementation->block_offset.size() * sizeof(std::uint64_t) +
+               implementation->row_sums.size() * sizeof(Number);
+      }
+
+
+
+      template <typename Number>
+      std::size_t
+      BlockMatrix<Number>::product_bytes() const
+      {
+        return implementation->n_values * sizeof(Number) +
+               2 * implementation->n_rows * sizeof(Number) +
+               (implementation->units[0].size() +
+                implementation->units[1].size() +
+                implementation->units[2].size()) *
+                 sizeof(RowUnit) +
+               implementation->batches.size() * sizeof(Batch) +
+               implementation->n_columns * sizeof(unsigned int);
+      }
+
+
+
+      template class BlockMatrix<double>;
+      template class BlockMatrix<float>;
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

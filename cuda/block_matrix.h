@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_cuda_block_matrix_h
+#define tessella_cuda_block_matrix_h
+
+#include <tessella/assembly/block_sparsity.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// What a product with a matrix does with its result A x.
+      enum class Product : unsigned char
+      {
+        set,     ///< y = A x
+        add,     ///< y += A x
+        subtract ///< y = b - A x
+      };
+
+      /**
+       * Block rows on the device, in the layout of the BlockSparsity.
+       *
+       * vmult(): a group of lanes computes some rows of a block row. A lane
+       * loads the entry of the vector that belongs to a column once and uses
+       * it for all of these rows; rows are read in pieces of up to 16 bytes a
+       * lane where block sizes allow aligned ones.
+       *
+       * Tvmult(): a warp, or four for large blocks, computes the entries of a
+       * block of the result from the block column, whose blocks are found
+       * through a list made in the first call.
+       *
+       * No atomics; which lane adds what, and in which order, depends on the
+       * structure alone. Sums of float are in float.
+       */
+      template <typename Number>
+      class BlockMatrix
+      {
+      public:
+        /// All values are zero. Rows are counted with 32 bits.
+        BlockMatrix(const BlockSparsity              &sparsity,
+                    const std::vector<std::uint64_t> &dof_offset);
+        ~BlockMatrix();
+
+        /// In the device's memory.
+        Number *
+        values() const;
+
+        /// In the default stream; @p b only for Product::subtract, it may be @p
+        /// y, which must not be @p x.
+        void
+        vmult(Number       *y,
+              const Number *x,
+              const Product product,
+              const Number *b = nullptr) const;
+
+        bool
+        has_transpose() const;
+
+        /// The list for Tvmult(), from the arguments of the constructor; throws
+        /// if the structure is not symmetric.
+        void
+        make_transpose(const BlockSparsity              &sparsity,
+                       const std::vector<std::uint64_t> &dof_offset);
+
+        void
+        Tvmult(Number       *y,
+               const Number *x,
+               const Product product,
+               const Number *b = nullptr) const;
+
+        /// Bytes on the device.
+        std::size_t
+        memory_consumption() const;
+
+        /// Least bytes that a vmult() moves: values, indices and vectors once.
+        std::size_t
+        product_bytes() const;
+
+      private:
+        struct Implementation;
+        std::unique_ptr<Implementation> implementation;
+      };
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

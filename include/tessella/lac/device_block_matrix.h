@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_lac_device_block_matrix_h
+#define tessella_lac_device_block_matrix_h
+
+#include <deal.II/base/types.h>
+
+#include <deal.II/lac/sparse_matrix.h>
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+
+#include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/compatibility.h>
+#include <tessella/lac/device_vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace Tessella
+{
+  /**
+   * A block matrix in the memory of a CUDA device, for iterative solvers that
+   * run there (see DeviceVector). PolytopicAssembler::reinit() and assemble()
+   * set it up and fill it; with the CUDA backend values never leave the
+   * device.
+   *
+   * @p Number is double or float.
+   *
+   * <b>Storage.</b> Block rows in CSR layout, as the BlockSparsity says: block
+   * row k has as many rows as polytope k has degrees of freedom, all of one
+   * width, and the columns of a block are contiguous. These are also the values
+   * of a TrilinosWrappers::SparseMatrix made from the same structure.
+   *
+   * <b>Products</b> read every value once and run at the speed of the
+   * device's memory. There are no atomic operations and the order of summation
+   * depends on the structure alone: results are the same to the last bit in
+   * every run and on every device. Sums are in the precision @p Number. The
+   * first product with the transpose makes a list of 32 bytes a block on the
+   * device; it may not run at the same time as another first one.
+   *
+   * Errors, as exceptions: a build without CUDA or a machine without a device
+   * (when a matrix is constructed), too little memory on the device, vectors
+   * or matrices of other sizes.
+   */
+  template <typename Number>
+  class DeviceBlockMatrix : public Subscriptor
+  {
+  public:
+    static_assert(std::is_same<Number, double>::value ||
+                    std::is_same<Number, float>::value,
+                  "DeviceBlockMatrix holds double or float.");
+
+    using value_type = Number;
+    using size_type  = dealii::types::global_dof_index;
+
+    DeviceBlockMatrix();
+    DeviceBlockMatrix(DeviceBlockMatrix &&matrix) noexcept;
+    ~DeviceBlockMatrix();
+    DeviceBlockMatrix &
+    operator=(DeviceBlockMatrix &&matrix) noexcept;
+
+    /**
+     * New structure, all values zero. @p dof_offset: first row of each block
+     * row and the number of rows at the end; at most 2^32 - 1 rows. Cost: time
+     * and copies in proportion to the number of blocks.
+     */
+    void
+    reinit(const BlockSparsity              &sparsity,
+           const std::vector<std::uint64_t> &dof_offset);
+    void
+    clear();
+    /// All values; only zero makes sense.
+    DeviceBlockMatrix &
+    operator=(const double zero);
+
+    size_type
+    m() const;
+    size_type
+    n() const;
+    bool
+    empty() const;
+    std::uint64_t
+    n_nonzero_elements() const;
+    /// Bytes, those on the device included.
+    std::size_t
+    memory_consumption() const;
+    /// Least number of bytes that vmult() moves: values, indices and both
+    /// vectors once.
+    std::size_t
+    vmult_bytes() const;
+
+    const BlockSparsity &
+    block_sparsity() const;
+    /// First row of each block row and the number of rows at the end.
+    const std::vector<std::uint64_t> &
+    dof_offset() const;
+    /// Address of the values in the device's memory; see BlockSparsity for
+    /// their order.
+    Number *
+    values();
+    const Number *
+    values() const;
+
+    // ---- products; source and destination must differ
+    void
+    vmult(DeviceVector<Number> &dst, const DeviceVector<Number> &src) const;
+    void
+    vmult_add(DeviceVector<Number> &dst, const DeviceVector<Number> &src) const;
+    void
+    Tvmult(DeviceVector<Number> &dst, const DeviceVector<Number> &src) const;
+    void
+    Tvmult_add(DeviceVector<Number>       &dst,
+               const DeviceVector<Number> &src) const;
+    /// dst = b - A x; returns the norm of dst, which may be @p b.
+    Number
+    residual(DeviceVector<Number>       &dst,
+             const DeviceVector<Number> &x,
+             const DeviceVector<Number> &b) const;
+
+    // ---- from and to the host
+    /// Values in the order of the BlockSparsity.
+    void
+    copy_from(const std::vector<Number> &values);
+    void
+    copy_to(std::vector<Number> &values) const;
+    /// @p matrix must have this structure, all of it on this process
+    /// (PolytopicAssembler::reinit() and TrilinosBlockMatrix::reinit() make
+    /// one).
+    void
+    copy_to(dealii::TrilinosWrappers::SparseMatrix &matrix) const;
+    void
+    copy_to(dealii::SparseMatrix<Number> &matrix) const;
+
+  private:
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation;
+  };
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_lac_device_vector_h
+#define tessella_lac_device_vector_h
+
+#include <deal.II/base/index_set.h>
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/types.h>
+
+#include <deal.II/lac/trilinos_vector.h>
+#include <deal.II/lac/vector.h>
+#include <deal.II/lac/vector_type_traits.h>
+
+#include <tessella/base/compatibility.h>
+
+#include <cstddef>
+#include <ostream>
+#include <type_traits>
+#include <vector>
+
+namespace Tessella
+{
+  /**
+   * A vector in the memory of a CUDA device, with the interface that deal.II's
+   * iterative solvers expect, so that they run on the device without a change:
+   *
+   *     DeviceBlockMatrix<double> matrix;
+   *     DeviceVector<double>      rhs;
+   *     assembler.reinit(matrix, rhs);
+   *     assembler.assemble(form, matrix, rhs);
+   *     DeviceVector<double> solution(rhs.size());
+   *     SolverCG<DeviceVector<double>> solver(control);
+   *     solver.solve(matrix, solution, rhs, PreconditionIdentity());
+   *
+   * @p Number is double or float.
+   *
+   * <b>Storage.</b> One array on the device that was current when it was
+   * allocated; reinit() to a smaller or equal size keeps it. begin() and end()
+   * are addresses in the device's memory, for kernels. There is no access to
+   * single entries, each of which would take a copy: use copy_from() and
+   * copy_to().
+   *
+   * <b>Cost.</b> Operations run at the speed of the device's memory, in the
+   * default stream, and return before they are done; those with a result
+   * (products, norms, all_zero()) wait for it, about 10 microseconds.
+   *
+   * <b>Same input, same bits.</b> Reductions sum in double precision by a tree
+   * that depends on the size alone: results are the same to the last bit in
+   * every run and on every device.
+   *
+   * The vector belongs to one process.
+   *
+   * Errors, as exceptions: a build without CUDA or a machine without a device
+   * (when a vector is constructed), too little memory on the device, vectors
+   * of different sizes.
+   */
+  template <typename Number>
+  class DeviceVector : public Subscriptor
+  {
+  public:
+    static_assert(std::is_same<Number, double>::value ||
+                    std::is_same<Number, float>::value,
+                  "DeviceVector holds double or float.");
+
+    using value_type = Number;
+    using real_type  = Number;
+    using size_type  = dealii::types::global_dof_index;
+
+    /// An empty vector.
+    DeviceVector();
+    /// Zeros.
+    explicit DeviceVector(const size_type size);
+    explicit DeviceVector(const dealii::Vector<Number> &vector);
+    DeviceVector(const DeviceVector &vector);
+    DeviceVector(DeviceVector &&vector) noexcept;
+    ~DeviceVector();
+
+    /// Takes the size of @p vector, too.
+    DeviceVector &
+    operator=(const DeviceVector &vector);
+    DeviceVector &
+    operator=(DeviceVector &&vector) noexcept;
+    /// From the other precision.
+    template <typename OtherNumber>
+    DeviceVector &
+    operator=(const DeviceVector<OtherNumber> &vector);
+    /// All entries.
+    DeviceVector &
+    operator=(const Number value);
+
+    /// Sets all entries to zero unless told otherwise.
+    void
+    reinit(const size_type size, const bool omit_zeroing_entries = false);
+    /// To the size of @p vector.
+    template <typename OtherNumber>
+    void
+    reinit(const DeviceVector<OtherNumber> &vector,
+           const bool                       omit_zeroing_entries = false);
+    void
+    swap(DeviceVector &vector) noexcept;
+
+    // ---- from and to the host; sizes change with the source
+    void
+    copy_from(const std::vector<Number> &values);
+    void
+    copy_from(const dealii::Vector<double> &vector);
+    void
+    copy_from(const dealii::Vector<float> &vector);
+    /// All entries must be on this process.
+    void
+    copy_from(const dealii::TrilinosWrappers::MPI::Vector &vector);
+    void
+    copy_to(std::vector<Number> &values) const;
+    void
+    copy_to(dealii::Vector<double> &vector) const;
+    void
+    copy_to(dealii::Vector<float> &vector) const;
+    /// @p vector must have the size of this one, all of it on this process.
+    void
+    copy_to(dealii::TrilinosWrappers::MPI::Vector &vector) const;
+
+    size_type
+    size() const;
+    bool
+    empty() const;
+    /// The same as size().
+    size_type
+    locally_owned_size() const;
+    bool
+    in_local_range(const size_type index) const;
+    /// All indices.
+    dealii::IndexSet
+    locally_owned_elements() const;
+    /// That of this process alone.
+    MPI_Comm
+    get_mpi_communicator() const;
+    /// For compatibility with distributed vectors: does nothing.
+    void
+    compress(const dealii::VectorOperation::values operation =
+               dealii::VectorOperation::unknown) const;
+    void
+    update_ghost_values() const;
+    void
+    zero_out_ghost_values() const;
+    bool
+    has_ghost_elements() const;
+
+    /// Address of the first entry in the device's memory.
+    Number *
+    begin();
+    const Number *
+    begin() const;
+    Number *
+    end();
+    const Number *
+    end() const;
+
+    // ---- this = ...
+    DeviceVector &
+    operator*=(const Number factor);
+    DeviceVector &
+    operator/=(const Number factor);
+    DeviceVector &
+    operator+=(const DeviceVector &V);
+    DeviceVector &
+    operator-=(const DeviceVector &V);
+    /// this + a, entry by entry
+    void
+    add(const Number a);
+    /// this + a V
+    void
+    add(const Number a, const DeviceVector &V);
+    /// this + a V + b W
+    void
+    add(const Number        a,
+        const DeviceVector &V,
+        const Number        b,
+        const DeviceVector &W);
+    /// s this + V
+    void
+    sadd(const Number s, const DeviceVector &V);
+    /// s this + a V
+    void
+    sadd(const Number s, const Number a, const DeviceVector &V);
+    /// a V
+    void
+    equ(const Number a, const DeviceVector &V);
+    /// this times V, entry by entry
+    void
+    scale(const DeviceVector &V);
+
+    // ---- reductions
+    Number
+    operator*(const DeviceVector &V) const;
+    /// this = this + a V; returns this * W
+    Number
+    add_and_dot(const Number a, const DeviceVector &V, const DeviceVector &W);
+    real_type
+    norm_sqr() const;
+    real_type
+    l1_norm() const;
+    real_type
+    l2_norm() const;
+    real_type
+    linfty_norm() const;
+    Number
+    mean_value() const;
+    bool
+    all_zero() const;
+    bool
+    operator==(const DeviceVector &V) const;
+    bool
+    operator!=(const DeviceVector &V) const;
+
+    /// All entries, by a copy to the host.
+    void
+    print(std::ostream      &out,
+          const unsigned int precision  = 3,
+          const bool         scientific = true,
+          const bool         across     = true) const;
+
+    /// Bytes, those on the device included.
+    std::size_t
+    memory_consumption() const;
+
+  private:
+    void
+    check_size(const DeviceVector &vector) const;
+
+    Number   *values   = nullptr;
+    size_type n        = 0;
+    size_type capacity = 0;
+  };
+
+
+
+  template <typename Number>
+  inline void
+  swap(DeviceVector<Number> &u, DeviceVector<Number> &v) noexcept
+  {
+    u.swap(v);
+  }
+} // namespace Tessella
+
+DEAL_II_NAMESPACE_OPEN
+/// Not distributed.
+template <typename Number>
+struct is_serial_vector<Tessella::DeviceVector<Number>> : std::true_type
+{};
+DEAL_II_NAMESPACE_CLOSE
+
+#endif

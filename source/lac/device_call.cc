@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "device_call.h"
+
+#include <tessella/assembly/backend.h>
+
+#ifndef TESSELLA_HAVE_CUDA
+#  include "../../cuda/block_matrix.h"
+#  include "../../cuda/vector.h"
+#endif
+
+namespace Tessella
+{
+  namespace internal
+  {
+    void
+    assert_device_is_available()
+    {
+#ifdef TESSELLA_HAVE_CUDA
+      AssertThrow(cuda_is_available(),
+                  dealii::ExcMessage(
+                    "No CUDA device was found on this machine, or its driver "
+                    "does not work: vectors and matrices on a device cannot be "
+                    "used. Use those of deal.II or Trilinos instead."));
+#else
+      AssertThrow(false,
+                  dealii::ExcMessage(
+                    "This build of Tessella has no CUDA backend: vectors and "
+                    "matrices on a device cannot be used. Use those of deal.II "
+                    "or Trilinos, or build with -DTESSELLA_WITH_CUDA=ON."));
+#endif
+    }
+
+
+
+#ifndef TESSELLA_HAVE_CUDA
+    // What cuda/ defines otherwise. No object on a device exists, so that none
+    // of this is reached.
+    namespace Device
+    {
+      namespace
+      {
+        [[noreturn]] void
+        no_device()
+        {
+          throw Error("This build of Tessella has no CUDA backend.");
+        }
+      } // namespace
+
+      template <typename Number>
+      struct BlockMatrix<Number>::Implementation
+      {};
+      template <typename Number>
+      BlockMatrix<Number>::BlockMatrix(const BlockSparsity &,
+                                       const std::vector<std::uint64_t> &)
+      {
+        no_device();
+      }
+      template <typename Number>
+      BlockMatrix<Number>::~BlockMatrix() = default;
+      template <typename Number>
+      Number *
+      BlockMatrix<Number>::values() const
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      BlockMatrix<Number>::vmult(Number *,
+                                 const Number *,
+                                 const Product,
+                                 const Number *) const
+      {
+        no_device();
+      }
+      template <typename Number>
+      bool
+      BlockMatrix<Number>::has_transpose() const
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      BlockMatrix<Number>::make_transpose(const BlockSparsity &,
+                                          const std::vector<std::uint64_t> &)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      BlockMatrix<Number>::Tvmult(Number *,
+                                  const Number *,
+                                  const Product,
+                                  const Number *) const
+      {
+        no_device();
+      }
+      template <typename Number>
+      std::size_t
+      BlockMatrix<Number>::memory_consumption() const
+      {
+        no_device();
+      }
+      template <typename Number>
+      std::size_t
+      BlockMatrix<Number>::product_bytes() const
+      {
+        no_device();
+      }
+
+      void
+      release(void *) noexcept
+      {}
+
+      void
+      synchronize()
+      {
+        no_device();
+      }
+
+      template <typename Number>
+      Number *
+      allocate(const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      upload(Number *, const Number *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      download(Number *, const Number *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename To, typename From>
+      void
+      copy(To *, const From *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      set(Number *, const std::size_t, const Number)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      combine(Number *,
+              const std::size_t,
+              const Number,
+              const Number,
+              const Number *,
+              const Number,
+              const Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      shift(Number *, const std::size_t, const Number)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      multiply(Number *, const Number *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      double
+      dot(const Number *, const Number *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      double
+      add_and_dot(Number *,
+                  const Number,
+                  const Number *,
+                  const Number *,
+                  const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      double
+      sum(const Number *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      double
+      absolute_sum(const Number *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      double
+      absolute_maximum(const Number *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      bool
+      equal(const Number *, const Number *, const std::size_t)
+      {
+        no_device();
+      }
+
+#  define INSTANTIATE(Number)                                                \
+    template class BlockMatrix<Number>;                                      \
+    template Number *allocate<Number>(const std::size_t);                    \
+    template void    upload(Number *, const Number *, const std::size_t);    \
+    template void    download(Number *, const Number *, const std::size_t);  \
+    template void    copy(Number *, const double *, const std::size_t);      \
+    template void    copy(Number *, const float *, const std::size_t);       \
+    template void    set(Number *, const std::size_t, const Number);         \
+    template void    combine(Number *,                                       \
+                             const std::size_t,                              \
+                             const Number,                                   \
+                             const Number,                                   \
+                             const Number *,                                 \
+                             const Number,                                   \
+                             const Number *);                                \
+    template void    shift(Number *, const std::size_t, const Number);       \
+    template void    multiply(Number *, const Number *, const std::size_t);  \
+    template double  dot(const Number *, const Number *, const std::size_t); \
+    template double  add_and_dot(Number *,                                   \
+                                 const Number,                               \
+                                 const Number *,                             \
+                                 const Number *,                             \
+                                 const std::size_t);                         \
+    template double  sum(const Number *, const std::size_t);                 \
+    template double  absolute_sum(const Number *, const std::size_t);        \
+    template double  absolute_maximum(const Number *, const std::size_t);    \
+    template bool    equal(const Number *, const Number *, const std::size_t);
+
+      INSTANTIATE(double)
+      INSTANTIATE(float)
+#  undef INSTANTIATE
+    } // namespace Device
+#endif
+  } // namespace internal
+} // namespace Tessella

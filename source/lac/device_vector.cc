@@ -1,0 +1,716 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+
+#include <deal.II/lac/vector_memory.templates.h>
+
+#include <tessella/lac/device_vector.h>
+
+#include <cmath>
+#include <iomanip>
+#include <string>
+#include <utility>
+
+#include "../../cuda/vector.h"
+#include "device_call.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector()
+  {
+    internal::assert_device_is_available();
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(const size_type size)
+    : DeviceVector()
+  {
+    reinit(size);
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(const Vector<Number> &vector)
+    : DeviceVector()
+  {
+    copy_from(vector);
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(const DeviceVector &vector)
+    : Subscriptor()
+  {
+    *this = vector;
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(DeviceVector &&vector) noexcept
+  {
+    swap(vector);
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number>::~DeviceVector()
+  {
+    internal::Device::release(values);
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number> &
+  DeviceVector<Number>::operator=(const DeviceVector &vector)
+  {
+    if (this != &vector)
+      {
+        reinit(vector.n, true);
+        internal::device_call(
+          [&] { internal::Device::copy(values, vector.values, n); });
+      }
+    return *this;
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number> &
+  DeviceVector<Number>::operator=(DeviceVector &&vector) noexcept
+  {
+    swap(vector);
+    return *this;
+  }
+
+
+
+  template <typename Number>
+  template <typename OtherNumber>
+  DeviceVector<Number> &
+  DeviceVector<Number>::operator=(const DeviceVector<OtherNumber> &vector)
+  {
+    reinit(vector.size(), true);
+    internal::device_call(
+      [&] { internal::Device::copy(values, vector.begin(), n); });
+    return *this;
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number> &
+  DeviceVector<Number>::operator=(const Number value)
+  {
+    internal::device_call([&] { internal::Device::set(values, n, value); });
+    return *this;
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::reinit(const size_type size,
+                               const bool      omit_zeroing_entries)
+  {
+    if (size > capacity)
+      {
+        internal::Device::release(values);
+        values = nullptr;
+        n = capacity = 0;
+        internal::device_call(
+          [&] { values = internal::Device::allocate<Number>(size); });
+        capacity = size;
+      }
+    n = size;
+    if (!omit_zeroing_entries)
+      *this = Number(0);
+  }
+
+
+
+  template <typename Number>
+  template <typename OtherNumber>
+  void
+  DeviceVector<Number>::reinit(const DeviceVector<OtherNumber> &vector,
+                               const bool omit_zeroing_entries)
+  {
+    reinit(vector.size(), omit_zeroing_entries);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::swap(DeviceVector &vector) noexcept
+  {
+    std::swap(values, vector.values);
+    std::swap(n, vector.n);
+    std::swap(capacity, vector.capacity);
+  }
+
+
+
+  namespace
+  {
+    // Numbers of the host, in the precision of the device if that differs.
+    template <typename Number, typename Iterator>
+    void
+    upload(Number           *values,
+           const Iterator    begin,
+           const std::size_t n,
+           const std::true_type /* same type */)
+    {
+      internal::device_call(
+        [&] { internal::Device::upload(values, &*begin, n); });
+    }
+
+    template <typename Number, typename Iterator>
+    void
+    upload(Number           *values,
+           const Iterator    begin,
+           const std::size_t n,
+           const std::false_type)
+    {
+      const std::vector<Number> rounded(begin, begin + n);
+      internal::device_call(
+        [&] { internal::Device::upload(values, rounded.data(), n); });
+    }
+
+    template <typename Number>
+    void
+    download(Number *to, const Number *values, const std::size_t n)
+    {
+      internal::device_call([&] { internal::Device::download(to, values, n); });
+    }
+
+    template <typename To, typename Number>
+    void
+    download(To *to, const Number *values, const std::size_t n)
+    {
+      std::vector<Number> copy(n);
+      download(copy.data(), values, n);
+      std::copy(copy.begin(), copy.end(), to);
+    }
+
+    void
+    check_local(const TrilinosWrappers::MPI::Vector &vector)
+    {
+      AssertThrow(vector.locally_owned_elements().n_elements() == vector.size(),
+                  ExcMessage("A DeviceVector belongs to one process, but the "
+                             "Trilinos vector is distributed over several."));
+    }
+  } // namespace
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::copy_from(const std::vector<Number> &vector)
+  {
+    reinit(vector.size(), true);
+    if (n > 0)
+      upload(values, vector.data(), n, std::true_type());
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::copy_from(const Vector<double> &vector)
+  {
+    reinit(vector.size(), true);
+    if (n > 0)
+      upload(values, vector.begin(), n, std::is_same<Number, double>());
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::copy_from(const Vector<float> &vector)
+  {
+    reinit(vector.size(), true);
+    if (n > 0)
+      upload(values, vector.begin(), n, std::is_same<Number, float>());
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::copy_from(const TrilinosWrappers::MPI::Vector &vector)
+  {
+    check_local(vector);
+    reinit(vector.size(), true);
+    if (n > 0)
+      upload(values, vector.begin(), n, std::is_same<Number, double>());
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::copy_to(std::vector<Number> &vector) const
+  {
+    vector.resize(n);
+    download(vector.data(), values, n);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::copy_to(Vector<double> &vector) const
+  {
+    vector.reinit(n, true);
+    download(vector.begin(), values, n);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::copy_to(Vector<float> &vector) const
+  {
+    vector.reinit(n, true);
+    download(vector.begin(), values, n);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::copy_to(TrilinosWrappers::MPI::Vector &vector) const
+  {
+    check_local(vector);
+    AssertThrow(vector.size() == n,
+                ExcMessage("The Trilinos vector has " +
+                           std::to_string(vector.size()) +
+                           " entries and the vector on the device " +
+                           std::to_string(n) + ": reinit() the former."));
+    download(vector.begin(), values, n);
+  }
+
+
+
+  template <typename Number>
+  typename DeviceVector<Number>::size_type
+  DeviceVector<Number>::size() const
+  {
+    return n;
+  }
+
+
+
+  template <typename Number>
+  bool
+  DeviceVector<Number>::empty() const
+  {
+    return n == 0;
+  }
+
+
+
+  template <typename Number>
+  typename DeviceVector<Number>::size_type
+  DeviceVector<Number>::locally_owned_size() const
+  {
+    return n;
+  }
+
+
+
+  template <typename Number>
+  bool
+  DeviceVector<Number>::in_local_range(const size_type index) const
+  {
+    return index < n;
+  }
+
+
+
+  template <typename Number>
+  IndexSet
+  DeviceVector<Number>::locally_owned_elements() const
+  {
+    return complete_index_set(n);
+  }
+
+
+
+  template <typename Number>
+  MPI_Comm
+  DeviceVector<Number>::get_mpi_communicator() const
+  {
+    return MPI_COMM_SELF;
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::compress(const VectorOperation::values) const
+  {}
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::update_ghost_values() const
+  {}
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::zero_out_ghost_values() const
+  {}
+
+
+
+  template <typename Number>
+  bool
+  DeviceVector<Number>::has_ghost_elements() const
+  {
+    return false;
+  }
+
+
+
+  template <typename Number>
+  Number *
+  DeviceVector<Number>::begin()
+  {
+    return values;
+  }
+
+
+
+  template <typename Number>
+  const Number *
+  DeviceVector<Number>::begin() const
+  {
+    return values;
+  }
+
+
+
+  template <typename Number>
+  Number *
+  DeviceVector<Number>::end()
+  {
+    return values + n;
+  }
+
+
+
+  template <typename Number>
+  const Number *
+  DeviceVector<Number>::end() const
+  {
+    return values + n;
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::check_size(const DeviceVector &vector) const
+  {
+    AssertThrow(vector.n == n, ExcDimensionMismatch(vector.n, n));
+  }
+
+
+
+  namespace
+  {
+    // y = s y + a x + b w on the device.
+    template <typename Number>
+    void
+    combine(DeviceVector<Number> &y,
+            const Number          s,
+            const Number          a,
+            const Number         *x,
+            const Number          b = 0,
+            const Number         *w = nullptr)
+    {
+      internal::device_call(
+        [&] { internal::Device::combine(y.begin(), y.size(), s, a, x, b, w); });
+    }
+  } // namespace
+
+
+
+  template <typename Number>
+  DeviceVector<Number> &
+  DeviceVector<Number>::operator*=(const Number factor)
+  {
+    combine<Number>(*this, factor, 0, nullptr);
+    return *this;
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number> &
+  DeviceVector<Number>::operator/=(const Number factor)
+  {
+    return *this *= Number(1) / factor;
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number> &
+  DeviceVector<Number>::operator+=(const DeviceVector &V)
+  {
+    sadd(1, 1, V);
+    return *this;
+  }
+
+
+
+  template <typename Number>
+  DeviceVector<Number> &
+  DeviceVector<Number>::operator-=(const DeviceVector &V)
+  {
+    sadd(1, -1, V);
+    return *this;
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::add(const Number a)
+  {
+    internal::device_call([&] { internal::Device::shift(values, n, a); });
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::add(const Number a, const DeviceVector &V)
+  {
+    sadd(1, a, V);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::add(const Number        a,
+                            const DeviceVector &V,
+                            const Number        b,
+                            const DeviceVector &W)
+  {
+    check_size(V);
+    check_size(W);
+    combine<Number>(*this, 1, a, V.values, b, W.values);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::sadd(const Number s, const DeviceVector &V)
+  {
+    sadd(s, 1, V);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::sadd(const Number        s,
+                             const Number        a,
+                             const DeviceVector &V)
+  {
+    check_size(V);
+    combine<Number>(*this, s, a, V.values);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::equ(const Number a, const DeviceVector &V)
+  {
+    reinit(V.n, true);
+    combine<Number>(*this, 0, a, V.values);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::scale(const DeviceVector &V)
+  {
+    check_size(V);
+    internal::device_call(
+      [&] { internal::Device::multiply(values, V.values, n); });
+  }
+
+
+
+  template <typename Number>
+  Number
+  DeviceVector<Number>::operator*(const DeviceVector &V) const
+  {
+    check_size(V);
+    return internal::device_call(
+      [&] { return internal::Device::dot(values, V.values, n); });
+  }
+
+
+
+  template <typename Number>
+  Number
+  DeviceVector<Number>::add_and_dot(const Number        a,
+                                    const DeviceVector &V,
+                                    const DeviceVector &W)
+  {
+    check_size(V);
+    check_size(W);
+    return internal::device_call([&] {
+      return internal::Device::add_and_dot(values, a, V.values, W.values, n);
+    });
+  }
+
+
+
+  template <typename Number>
+  typename DeviceVector<Number>::real_type
+  DeviceVector<Number>::norm_sqr() const
+  {
+    return *this * *this;
+  }
+
+
+
+  template <typename Number>
+  typename DeviceVector<Number>::real_type
+  DeviceVector<Number>::l1_norm() const
+  {
+    return internal::device_call(
+      [&] { return internal::Device::absolute_sum(values, n); });
+  }
+
+
+
+  template <typename Number>
+  typename DeviceVector<Number>::real_type
+  DeviceVector<Number>::l2_norm() const
+  {
+    return std::sqrt(internal::device_call(
+      [&] { return internal::Device::dot(values, values, n); }));
+  }
+
+
+
+  template <typename Number>
+  typename DeviceVector<Number>::real_type
+  DeviceVector<Number>::linfty_norm() const
+  {
+    return internal::device_call(
+      [&] { return internal::Device::absolute_maximum(values, n); });
+  }
+
+
+
+  template <typename Number>
+  Number
+  DeviceVector<Number>::mean_value() const
+  {
+    AssertThrow(n > 0, ExcMessage("An empty vector has no mean value."));
+    return internal::device_call(
+      [&] { return internal::Device::sum(values, n) / n; });
+  }
+
+
+
+  template <typename Number>
+  bool
+  DeviceVector<Number>::all_zero() const
+  {
+    return internal::device_call(
+      [&] { return internal::Device::equal<Number>(values, nullptr, n); });
+  }
+
+
+
+  template <typename Number>
+  bool
+  DeviceVector<Number>::operator==(const DeviceVector &V) const
+  {
+    return n == V.n && internal::device_call([&] {
+             return internal::Device::equal<Number>(values, V.values, n);
+           });
+  }
+
+
+
+  template <typename Number>
+  bool
+  DeviceVector<Number>::operator!=(const DeviceVector &V) const
+  {
+    return !(*this == V);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::print(std::ostream      &out,
+                              const unsigned int precision,
+                              const bool         scientific,
+                              const bool         across) const
+  {
+    Vector<Number> vector;
+    copy_to(vector);
+    vector.print(out, precision, scientific, across);
+  }
+
+
+
+  template <typename Number>
+  std::size_t
+  DeviceVector<Number>::memory_consumption() const
+  {
+    return sizeof(*this) + capacity * sizeof(Number);
+  }
+
+
+
+#define INSTANTIATE(Number, OtherNumber)                                   \
+  template class DeviceVector<Number>;                                     \
+  template DeviceVector<Number> &DeviceVector<Number>::operator=(          \
+    const DeviceVector<OtherNumber> &);                                    \
+  template void DeviceVector<Number>::reinit(const DeviceVector<double> &, \
+                                             const bool);                  \
+  template void DeviceVector<Number>::reinit(const DeviceVector<float> &,  \
+                                             const bool);
+
+  INSTANTIATE(double, float)
+  INSTANTIATE(float, double)
+#undef INSTANTIATE
+} // namespace Tessella
+
+// The pools from which solvers take vectors.
+DEAL_II_NAMESPACE_OPEN
+template class VectorMemory<Tessella::DeviceVector<double>>;
+template class VectorMemory<Tessella::DeviceVector<float>>;
+template class GrowingVectorMemory<Tessella::DeviceVector<double>>;
+template class GrowingVectorMemory<Tessella::DeviceVector<float>>;
+DEAL_II_NAMESPACE_CLOSE
