@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <type_traits>
 
 #include "assembly.h"
 #include "kernels.h"
-#include "memory.h"
+#include "pipeline.h"
 
 namespace Tessella
 {
@@ -15,10 +17,17 @@ namespace Tessella
     {
       namespace
       {
-        constexpr unsigned int n_slots = 2;
-        /// Doubles of a chunk's values and tables: large enough to fill the
-        /// device, small enough to overlap copies.
-        constexpr std::uint64_t chunk_size = 1ull << 25;
+        /// Bytes of a chunk's values and tables, if there is no reason for
+        /// less: large enough to fill the device, small enough to overlap
+        /// copies.
+        constexpr std::size_t max_chunk = std::size_t(1) << 28,
+                              min_chunk = std::size_t(1) << 24;
+
+        constexpr std::size_t
+        aligned(const std::size_t bytes)
+        {
+          return (bytes + 255) / 256 * 256;
+        }
 
         void
         upload_recurrence()
@@ -37,48 +46,29 @@ namespace Tessella
 
 
 
-      unsigned int
-      n_devices()
-      {
-        int n = 0;
-        if (cudaGetDeviceCount(&n) != cudaSuccess)
-          {
-            cudaGetLastError();
-            return 0;
-          }
-        return n;
-      }
-
-
-
-      std::string
-      device_name()
-      {
-        int            device = 0;
-        cudaDeviceProp properties;
-        check(cudaGetDevice(&device), "the choice of a device");
-        check(cudaGetDeviceProperties(&properties, device),
-              "the choice of a device");
-        return std::string(properties.name) + ", compute capability " +
-               std::to_string(properties.major) + "." +
-               std::to_string(properties.minor);
-      }
-
-
-
       template <int dim>
       struct Assembler<dim>::Implementation
       {
         Implementation(const PolytopicMesh<dim>         &mesh,
                        const BlockSparsity              &sparsity,
+                       const unsigned int                first,
+                       const unsigned int                last,
+                       const Degrees                    &degrees,
                        const RuleTables                 &rules,
                        const std::vector<unsigned char> &exponents,
+                       Workspace                        &workspace,
                        const Parallel                   &parallel)
           : mesh(mesh)
           , sparsity(sparsity)
+          , first(first)
+          , last(last)
+          , min_basis(degrees.min_basis)
           , rules(rules)
           , exponents_host(exponents)
+          , workspace(workspace)
           , parallel(parallel)
+          , max_degree(degrees.max_degree)
+          , max_basis(degrees.max_basis)
         {}
 
         // Everything that does not depend on the form.
@@ -87,70 +77,25 @@ namespace Tessella
         {
           upload_recurrence();
           const unsigned int n = mesh.n_polytopes();
-          max_degree =
-            *std::max_element(mesh.degree.begin(), mesh.degree.end());
-          max_basis =
-            *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end());
-          const unsigned int min_basis =
-            *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end());
-
-          // ---- numbers of points
-          subcell_q.assign(1, 0);
-          subcell_q.reserve(mesh.n_subcells() + 1);
-          for (unsigned int k = 0; k < n; ++k)
-            for (unsigned int s = mesh.subcell_offset[k];
-                 s < mesh.subcell_offset[k + 1];
-                 ++s)
-              {
-                const unsigned int type =
-                  static_cast<unsigned int>(mesh.subcell_type[s]);
-                const unsigned int n_points =
-                  type == 3 ? mesh.subcell_point_offset[s + 1] -
-                                mesh.subcell_point_offset[s]
-                            : rules.subcell[type][mesh.degree[k]].n_points;
-                subcell_q.push_back(subcell_q.back() + n_points);
-              }
-          facet_q.assign(1, 0);
-          facet_q.reserve(mesh.n_facets() + 1);
-          for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
-            {
-              unsigned int degree = mesh.degree[mesh.interface_polytope[2 * i]];
-              if (mesh.interface_polytope[2 * i + 1] != invalid_index)
-                degree =
-                  std::max(degree,
-                           mesh.degree[mesh.interface_polytope[2 * i + 1]]);
-              for (unsigned int f = mesh.facet_offset[i];
-                   f < mesh.facet_offset[i + 1];
-                   ++f)
-                {
-                  const unsigned int type =
-                    static_cast<unsigned int>(mesh.facet_type[f]);
-                  const unsigned int n_points =
-                    type == 2 ? mesh.facet_point_offset[f + 1] -
-                                  mesh.facet_point_offset[f]
-                              : rules.facet[type][degree].n_points;
-                  facet_q.push_back(facet_q.back() + n_points);
-                }
-            }
+          count_points();
 
           // ---- blocks
-          const std::size_t         n_blocks = sparsity.block_column.size();
-          std::vector<unsigned int> row(n_blocks), entry(n_blocks);
-          for (unsigned int k = 0; k < n; ++k)
-            {
-              unsigned int       e   = mesh.polytope_interface_offset[k];
-              const unsigned int end = mesh.polytope_interface_offset[k + 1];
-              for (std::uint64_t b = sparsity.block_offset[k];
-                   b < sparsity.block_offset[k + 1];
-                   ++b)
-                {
-                  while (e < end && mesh.neighbor(mesh.polytope_interface[e]) <
-                                      sparsity.block_column[b])
-                    ++e;
-                  row[b]   = k;
-                  entry[b] = e;
-                }
-            }
+          const std::size_t      n_blocks = sparsity.block_column.size();
+          RawArray<unsigned int> row(n_blocks), entry(n_blocks);
+          over_polytopes([&](const unsigned int k) {
+            unsigned int       e   = mesh.polytope_interface_offset[k];
+            const unsigned int end = mesh.polytope_interface_offset[k + 1];
+            for (std::uint64_t b = sparsity.block_offset[k];
+                 b < sparsity.block_offset[k + 1];
+                 ++b)
+              {
+                while (e < end && mesh.neighbor(mesh.polytope_interface[e]) <
+                                    sparsity.block_column[b])
+                  ++e;
+                row[b]   = k;
+                entry[b] = e;
+              }
+          });
 
           // ---- which kernel
           uniform = (min_basis == max_basis);
@@ -190,77 +135,51 @@ namespace Tessella
             }
 
           // ---- copies
-          copy(D.box, box, mesh.box);
-          std::vector<double> map;
-          map.reserve(4 * dim * n);
-          for (unsigned int k = 0; k < n; ++k)
+          RawArray<double> map(4 * dim * std::size_t(n));
+          over_polytopes([&](const unsigned int k) {
             for (unsigned int d = 0; d < dim; ++d)
               {
-                const double lower = mesh.box[2 * dim * k + d],
-                             upper = mesh.box[2 * dim * k + dim + d];
-                const double scale = 2. / (upper - lower),
-                             value = std::sqrt(1. / (upper - lower));
-                for (const double entry :
-                     {0.5 * (lower + upper), scale, value, value * scale})
-                  map.push_back(entry);
+                const double lower  = mesh.box[2 * dim * k + d],
+                             upper  = mesh.box[2 * dim * k + dim + d];
+                const double scale  = 2. / (upper - lower),
+                             value  = std::sqrt(1. / (upper - lower));
+                double *const entry = &map[4 * (dim * std::size_t(k) + d)];
+                entry[0]            = 0.5 * (lower + upper);
+                entry[1]            = scale;
+                entry[2]            = value;
+                entry[3]            = value * scale;
               }
-          copy(D.box_map, box_map, map);
-          copy(D.degree, degree, mesh.degree);
-          copy(D.n_basis, n_basis, mesh.n_basis);
-          copy(D.dof_offset, dof_offset, mesh.dof_offset);
-          copy(D.subcell_offset, subcell_offset, mesh.subcell_offset);
-          copy(D.polytope_interface_offset,
-               polytope_interface_offset,
-               mesh.polytope_interface_offset);
-          copy(D.polytope_interface,
-               polytope_interface,
-               mesh.polytope_interface);
-          copy(D.subcell_type, subcell_type, mesh.subcell_type);
-          copy(D.subcell_vertex_offset,
-               subcell_vertex_offset,
-               mesh.subcell_vertex_offset);
-          copy(D.subcell_vertices, subcell_vertices, mesh.subcell_vertices);
-          copy(D.subcell_point_offset,
-               subcell_point_offset,
-               mesh.subcell_point_offset);
-          copy(D.subcell_points, subcell_points, mesh.subcell_points);
-          copy(D.subcell_point_weights,
-               subcell_point_weights,
-               mesh.subcell_point_weights);
-          copy(D.interface_polytope,
-               interface_polytope,
-               mesh.interface_polytope);
-          copy(D.interface_shift, interface_shift, mesh.interface_shift);
-          copy(D.facet_offset, facet_offset, mesh.facet_offset);
-          copy(D.shift, shift, mesh.shift);
-          copy(D.facet_type, facet_type, mesh.facet_type);
-          copy(D.facet_vertex_offset,
-               facet_vertex_offset,
-               mesh.facet_vertex_offset);
-          copy(D.facet_vertices, facet_vertices, mesh.facet_vertices);
-          copy(D.facet_normal, facet_normal, mesh.facet_normal);
-          copy(D.facet_measure, facet_measure, mesh.facet_measure);
-          copy(D.facet_point_offset,
-               facet_point_offset,
-               mesh.facet_point_offset);
-          copy(D.facet_points, facet_points, mesh.facet_points);
-          copy(D.facet_point_normals,
-               facet_point_normals,
-               mesh.facet_point_normals);
-          copy(D.facet_point_weights,
-               facet_point_weights,
-               mesh.facet_point_weights);
-          copy(D.block_offset, block_offset, sparsity.block_offset);
-          copy(D.value_offset, value_offset, sparsity.value_offset);
-          copy(D.block_column, block_column, sparsity.block_column);
-          copy(D.column_offset, column_offset, sparsity.column_offset);
-          copy(D.row_width, row_width, sparsity.row_width);
-          copy(D.subcell_q, subcell_q_array, subcell_q);
-          copy(D.facet_q, facet_q_array, facet_q);
-          copy(D.block_row, block_row, row);
-          copy(D.block_entry, block_entry, entry);
-          copy(D.rules, rule_data, rules.data);
-          copy(D.exponents, exponents, exponents_host);
+          });
+          std::vector<Workspace::Implementation::Part> parts;
+          std::size_t                                  bytes = 0;
+          workspace->reserve_mesh(
+            Assembler::memory(mesh, sparsity, rules, exponents_host.size()));
+          char *const memory = workspace->mesh.data();
+          const auto  add = [&](auto &pointer, const auto *from, const auto n) {
+            pointer =
+              reinterpret_cast<std::decay_t<decltype(from)>>(memory + bytes);
+            if (n > 0)
+              parts.push_back({reinterpret_cast<const char *>(from),
+                               n * sizeof(*from),
+                               bytes});
+            bytes += aligned(n * sizeof(*from));
+          };
+          visit_arrays(D, mesh, sparsity, add);
+          add(D.box_map, map.data(), map.size());
+          add(D.subcell_q, subcell_q.data(), subcell_q.size());
+          add(D.facet_q, facet_q.data(), facet_q.size());
+          add(D.block_row, row.data(), row.size());
+          add(D.block_entry, entry.data(), entry.size());
+          add(D.rules, rules.data.data(), rules.data.size());
+          add(D.exponents, exponents_host.data(), exponents_host.size());
+          workspace->upload(memory, parts);
+          // written before kernels that read them
+          sigma   = reinterpret_cast<double *>(memory + bytes);
+          D.sigma = sigma;
+          bytes += aligned(mesh.n_facets() * sizeof(double));
+          entry_q_device = reinterpret_cast<std::uint64_t *>(memory + bytes);
+          D.entry_q      = entry_q_device;
+
           for (unsigned int p = 0; p <= 10; ++p)
             {
               for (unsigned int t = 0; t < 3; ++t)
@@ -269,7 +188,94 @@ namespace Tessella
                 D.facet_rule[t][p] = rules.facet[t][p];
             }
           D.table_stride = (dim * (max_degree + 1)) | 1u;
-          uploaded       = true;
+        }
+
+        // Calls visit(pointer of D, array, size) for all arrays that are copied
+        // as they are.
+        template <typename Visitor>
+        static void
+        visit_arrays(Data<dim>                &D,
+                     const PolytopicMesh<dim> &mesh,
+                     const BlockSparsity      &sparsity,
+                     const Visitor            &visitor)
+        {
+          const auto visit = [&](auto &pointer, const auto &array) {
+            visitor(pointer, array.data(), array.size());
+          };
+          visit(D.box, mesh.box);
+          visit(D.degree, mesh.degree);
+          visit(D.n_basis, mesh.n_basis);
+          visit(D.dof_offset, mesh.dof_offset);
+          visit(D.subcell_offset, mesh.subcell_offset);
+          visit(D.polytope_interface_offset, mesh.polytope_interface_offset);
+          visit(D.polytope_interface, mesh.polytope_interface);
+          visit(D.subcell_type, mesh.subcell_type);
+          visit(D.subcell_vertex_offset, mesh.subcell_vertex_offset);
+          visit(D.subcell_vertices, mesh.subcell_vertices);
+          visit(D.subcell_point_offset, mesh.subcell_point_offset);
+          visit(D.subcell_points, mesh.subcell_points);
+          visit(D.subcell_point_weights, mesh.subcell_point_weights);
+          visit(D.interface_polytope, mesh.interface_polytope);
+          visit(D.interface_shift, mesh.interface_shift);
+          visit(D.facet_offset, mesh.facet_offset);
+          visit(D.shift, mesh.shift);
+          visit(D.facet_type, mesh.facet_type);
+          visit(D.facet_vertex_offset, mesh.facet_vertex_offset);
+          visit(D.facet_vertices, mesh.facet_vertices);
+          visit(D.facet_normal, mesh.facet_normal);
+          visit(D.facet_measure, mesh.facet_measure);
+          visit(D.facet_point_offset, mesh.facet_point_offset);
+          visit(D.facet_points, mesh.facet_points);
+          visit(D.facet_point_normals, mesh.facet_point_normals);
+          visit(D.facet_point_weights, mesh.facet_point_weights);
+          visit(D.block_offset, sparsity.block_offset);
+          visit(D.value_offset, sparsity.value_offset);
+          visit(D.block_column, sparsity.block_column);
+          visit(D.column_offset, sparsity.column_offset);
+          visit(D.row_width, sparsity.row_width);
+        }
+
+        // function(k) for all polytopes, by all threads.
+        template <typename Function>
+        void
+        over_polytopes(const Function &function) const
+        {
+          parallel(mesh.n_polytopes(),
+                   1024,
+                   [&](const std::size_t begin, const std::size_t end) {
+                     for (std::size_t k = begin; k < end; ++k)
+                       function(static_cast<unsigned int>(k));
+                   });
+        }
+
+        // First quadrature points of sub-cells and facets.
+        void
+        count_points()
+        {
+          RawArray<unsigned char> degree(
+            std::max(mesh.n_subcells(), mesh.n_facets()));
+          over_polytopes([&](const unsigned int k) {
+            std::fill(degree.data() + mesh.subcell_offset[k],
+                      degree.data() + mesh.subcell_offset[k + 1],
+                      static_cast<unsigned char>(mesh.degree[k]));
+          });
+          subcell_q =
+            running_sums(parallel, mesh.n_subcells(), [&](const std::size_t s) {
+              return n_subcell_points(mesh, rules, s, degree[s]);
+            });
+          parallel(mesh.n_interfaces(),
+                   4096,
+                   [&](const std::size_t begin, const std::size_t end) {
+                     for (std::size_t i = begin; i < end; ++i)
+                       std::fill(degree.data() + mesh.facet_offset[i],
+                                 degree.data() + mesh.facet_offset[i + 1],
+                                 static_cast<unsigned char>(
+                                   interface_degree(mesh, i)));
+                   });
+          facet_q =
+            running_sums(parallel, mesh.n_facets(), [&](const std::size_t f) {
+              return n_facet_points(mesh, rules, f, degree[f]);
+            });
         }
 
         static unsigned int
@@ -288,51 +294,110 @@ namespace Tessella
           pointer = array.data();
         }
 
-        // Tabulated facet points before each entry of polytope_interface.
+        // Tabulated facet points before each entry of polytope_interface, here
+        // and on the device.
         void
         count_facet_points(const bool boundary_only)
         {
-          entry_q.assign(1, 0);
-          entry_q.reserve(mesh.polytope_interface.size() + 1);
-          for (const unsigned int code : mesh.polytope_interface)
-            {
-              const unsigned int i = code / 2;
-              const bool         tabulated =
-                !boundary_only || mesh.neighbor(code) == invalid_index;
-              entry_q.push_back(entry_q.back() +
-                                (tabulated ? facet_q[mesh.facet_offset[i + 1]] -
-                                               facet_q[mesh.facet_offset[i]]
-                                           : 0));
-            }
-          copy(D.entry_q, entry_q_array, entry_q);
+          RawArray<std::uint64_t> &sums = entry_q[boundary_only ? 1 : 0];
+          if (sums.size() == 0)
+            sums =
+              running_sums(parallel,
+                           mesh.polytope_interface.size(),
+                           [&](const std::size_t e) -> std::uint64_t {
+                             const unsigned int code =
+                                                  mesh.polytope_interface[e],
+                                                i = code / 2;
+                             return !boundary_only ||
+                                        mesh.neighbor(code) == invalid_index
+                                      ? facet_q[mesh.facet_offset[i + 1]] -
+                                          facet_q[mesh.facet_offset[i]]
+                                      : 0;
+                           });
+          if (present_entry_q != sums.data())
+            copy_to_device(entry_q_device, sums.data(), sums.size());
+          present_entry_q = sums.data();
         }
 
-        Chunk
-        next_chunk(const unsigned int begin, const FormData<dim> &form) const
+        template <typename Number>
+        void
+        copy_to_device(Number *to, const Number *from, const std::size_t n)
         {
-          const unsigned int n     = mesh.n_polytopes();
-          Chunk              chunk = {begin, begin, 0, 0};
-          while (chunk.end < n)
+          workspace->upload(
+            reinterpret_cast<char *>(to),
+            {{reinterpret_cast<const char *>(from), n * sizeof(Number), 0}});
+        }
+
+        // Where the tables and results of block rows lie in a slot.
+        struct Layout
+        {
+          std::size_t volume = 0, facets = 0, values = 0, rhs = 0; // sizes
+          std::size_t
+          bytes() const
+          {
+            return aligned(volume) + aligned(facets) + aligned(values) +
+                   aligned(rhs);
+          }
+        };
+
+        std::uint64_t
+        volume_points(const unsigned int begin, const unsigned int end) const
+        {
+          return subcell_q[mesh.subcell_offset[end]] -
+                 subcell_q[mesh.subcell_offset[begin]];
+        }
+
+        std::uint64_t
+        facet_points(const unsigned int begin, const unsigned int end) const
+        {
+          return present_entry_q[mesh.polytope_interface_offset[end]] -
+                 present_entry_q[mesh.polytope_interface_offset[begin]];
+        }
+
+        // Of [begin, end), with numbers of the given size.
+        Layout
+        layout(const unsigned int   begin,
+               const unsigned int   end,
+               const FormData<dim> &form,
+               const std::size_t    values_size,
+               const std::size_t    rhs_size) const
+        {
+          Layout layout;
+          layout.volume =
+            volume_points(begin, end) * form.volume_layout.n * sizeof(double);
+          layout.facets =
+            facet_points(begin, end) * form.facet_layout.n * sizeof(double);
+          layout.values =
+            (sparsity.value_offset[end] - sparsity.value_offset[begin]) *
+            values_size;
+          layout.rhs =
+            (mesh.dof_offset[end] - mesh.dof_offset[begin]) * rhs_size;
+          return layout;
+        }
+
+        // As many block rows from `begin` on as fit into the given size, but
+        // at least one. All sizes grow with the end, which is bisected.
+        Chunk
+        next_chunk(const unsigned int   begin,
+                   const FormData<dim> &form,
+                   const std::size_t    values_size,
+                   const std::size_t    rhs_size,
+                   const std::size_t    bytes) const
+        {
+          unsigned int fits = begin + 1, too_many = last + 1;
+          while (too_many - fits > 1)
             {
-              const unsigned int  k = chunk.end;
-              const std::uint64_t volume =
-                subcell_q[mesh.subcell_offset[k + 1]] -
-                subcell_q[mesh.subcell_offset[begin]];
-              const std::uint64_t facets =
-                entry_q[mesh.polytope_interface_offset[k + 1]] -
-                entry_q[mesh.polytope_interface_offset[begin]];
-              const std::uint64_t values =
-                sparsity.value_offset[k + 1] - sparsity.value_offset[begin];
-              if (chunk.end > begin && ((form.matrix && values > chunk_size) ||
-                                        volume * form.volume_layout.n +
-                                            facets * form.facet_layout.n >
-                                          chunk_size))
-                break;
-              chunk.n_volume_points = volume;
-              chunk.n_facet_points  = facets;
-              ++chunk.end;
+              const unsigned int middle = fits + (too_many - fits) / 2;
+              if (layout(begin, middle, form, values_size, rhs_size).bytes() <=
+                  bytes)
+                fits = middle;
+              else
+                too_many = middle;
             }
-          return chunk;
+          return {begin,
+                  fits,
+                  volume_points(begin, fits),
+                  facet_points(begin, fits)};
         }
 
         template <int TM, int TN, bool one_tile>
@@ -412,45 +477,25 @@ namespace Tessella
             }
         }
 
-        const PolytopicMesh<dim>        &mesh;
-        const BlockSparsity             &sparsity;
-        const RuleTables                 rules;
-        const std::vector<unsigned char> exponents_host;
-        const Parallel                   parallel;
-        bool                             uploaded = false, uniform = true;
-        unsigned int max_degree = 0, max_basis = 0, tile_m = 1, tile_n = 1;
-        std::vector<std::uint64_t> subcell_q, facet_q, entry_q, tile_begin;
+        const PolytopicMesh<dim>         &mesh;
+        const BlockSparsity              &sparsity;
+        const unsigned int                first, last, min_basis;
+        const RuleTables                 &rules;
+        const std::vector<unsigned char> &exponents_host;
+        Workspace                        &workspace;
+        const Parallel                    parallel;
+        bool                              uniform = true;
+        unsigned int max_degree, max_basis, tile_m = 1, tile_n = 1;
+        std::vector<std::uint64_t> tile_begin;
+        RawArray<std::uint64_t>    subcell_q, facet_q, entry_q[2];
 
         Data<dim>            D = {};
-        Array<double>        box, box_map, subcell_vertices, subcell_points;
-        Array<double>        subcell_point_weights, shift, facet_vertices;
-        Array<double>        facet_normal, facet_measure, facet_points;
-        Array<double>        facet_point_normals, facet_point_weights;
-        Array<double>        rule_data, sigma;
-        Array<unsigned int>  degree, n_basis, subcell_offset;
-        Array<unsigned int>  polytope_interface_offset, polytope_interface;
-        Array<unsigned int>  subcell_vertex_offset, subcell_point_offset;
-        Array<unsigned int>  interface_polytope, interface_shift, facet_offset;
-        Array<unsigned int>  facet_vertex_offset, facet_point_offset;
-        Array<unsigned int>  block_column, column_offset, row_width;
-        Array<unsigned int>  block_row, block_entry;
-        Array<SubCellType>   subcell_type;
-        Array<FacetType>     facet_type;
-        Array<std::uint64_t> dof_offset, block_offset, value_offset;
-        Array<std::uint64_t> subcell_q_array, facet_q_array, entry_q_array;
         Array<std::uint64_t> tiles;
-        Array<unsigned char> exponents;
-
-        struct Slot
-        {
-          Chunk               chunk;
-          Array<double>       volume, facets, values, rhs;
-          Array<double, true> host_volume, host_facets, host_values, host_rhs;
-          Event upload_begin, upload_end, kernel_begin, kernel_end,
-            download_begin, download_end;
-        };
-        std::unique_ptr<Slot> slot[n_slots];
-        Stream                upload_stream, kernel_stream, download_stream;
+        // in the workspace's memory
+        double              *sigma           = nullptr;
+        std::uint64_t       *entry_q_device  = nullptr;
+        const std::uint64_t *present_entry_q = nullptr;
+        std::uint64_t        sigma_revision  = 0;
       };
 
 
@@ -458,11 +503,22 @@ namespace Tessella
       template <int dim>
       Assembler<dim>::Assembler(const PolytopicMesh<dim>         &mesh,
                                 const BlockSparsity              &sparsity,
+                                const unsigned int                first,
+                                const unsigned int                last,
+                                const Degrees                    &degrees,
                                 const RuleTables                 &rules,
                                 const std::vector<unsigned char> &exponents,
+                                Workspace                        &workspace,
                                 const Parallel                   &parallel)
-        : implementation(std::make_unique<Implementation>(
-            mesh, sparsity, rules, exponents, parallel))
+        : implementation(std::make_unique<Implementation>(mesh,
+                                                          sparsity,
+                                                          first,
+                                                          last,
+                                                          degrees,
+                                                          rules,
+                                                          exponents,
+                                                          workspace,
+                                                          parallel))
       {
         implementation->upload();
       }
@@ -475,19 +531,45 @@ namespace Tessella
 
 
       template <int dim>
-      const std::vector<std::uint64_t> &
+      const std::uint64_t *
       Assembler<dim>::subcell_points() const
       {
-        return implementation->subcell_q;
+        return implementation->subcell_q.data();
       }
 
 
 
       template <int dim>
-      const std::vector<std::uint64_t> &
+      const std::uint64_t *
       Assembler<dim>::entry_points() const
       {
-        return implementation->entry_q;
+        return implementation->present_entry_q;
+      }
+
+
+
+      template <int dim>
+      std::size_t
+      Assembler<dim>::memory(const PolytopicMesh<dim> &mesh,
+                             const BlockSparsity      &sparsity,
+                             const RuleTables         &rules,
+                             const std::size_t         n_exponents)
+      {
+        std::size_t bytes = 0;
+        const auto  add   = [&](const auto &, const auto *from, const auto n) {
+          bytes += aligned(n * sizeof(*from));
+        };
+        Data<dim> D;
+        Implementation::visit_arrays(D, mesh, sparsity, add);
+        const std::size_t n = mesh.n_polytopes();
+        return bytes + aligned(4 * dim * n * sizeof(double)) +
+               aligned((mesh.n_subcells() + 1ull) * 8) +
+               aligned((mesh.n_facets() + 1ull) * 8) +
+               2 * aligned(sparsity.block_column.size() * 4) +
+               aligned(rules.data.size() * sizeof(double)) +
+               aligned(n_exponents) +
+               aligned(mesh.n_facets() * sizeof(double)) +
+               aligned((mesh.polytope_interface.size() + 1) * 8);
       }
 
 
@@ -497,13 +579,19 @@ namespace Tessella
       Times
       Assembler<dim>::assemble(
         const FormData<dim>                                          &form,
-        const std::vector<double>                                    &sigma,
+        const Penalty                                                &penalty,
         const std::function<void(const Chunk &, double *, double *)> &tabulate,
         const Target<Number>                                         &target)
       {
-        Implementation           &I    = *implementation;
-        const PolytopicMesh<dim> &mesh = I.mesh;
-        Times                     times;
+        using Pipeline                     = Workspace::Implementation;
+        Implementation &I                  = *implementation;
+        Pipeline &W                        = *I.workspace.operator->();
+        const PolytopicMesh<dim>  &mesh    = I.mesh;
+        const auto                 now     = std::chrono::steady_clock::now;
+        const auto                 seconds = [](const auto duration) {
+          return std::chrono::duration<double>(duration).count();
+        };
+        Times times;
         times.kernel =
           "blocks of " + std::to_string(8 * I.tile_m) + " x " +
           std::to_string(8 * I.tile_n) +
@@ -511,167 +599,302 @@ namespace Tessella
                                                     : " (general)");
         I.D.form = form;
         I.count_facet_points(form.constant_facets);
-        if (form.constant_facets)
-          I.copy(I.D.sigma, I.sigma, sigma);
-        using Slot = typename Implementation::Slot;
+        if (form.constant_facets &&
+            (penalty.revision == 0 || penalty.revision != I.sigma_revision))
+          {
+            I.copy_to_device(I.sigma, penalty.sigma, mesh.n_facets());
+            I.sigma_revision = penalty.revision;
+          }
+
+        // ---- chunks
         const bool values_to_host =
                      form.matrix && target.device_values == nullptr,
                    rhs_to_host = form.rhs && target.device_rhs == nullptr;
+        const std::size_t values_size = values_to_host ? sizeof(Number) : 0,
+                          rhs_size    = rhs_to_host ? sizeof(Number) : 0;
+        const std::size_t available =
+          W.limit > W.mesh.size() ? W.limit - W.mesh.size() : 0;
+        const std::size_t total =
+          I.layout(I.first, I.last, form, values_size, rhs_size).bytes();
+        std::size_t chunk_bytes =
+          std::min(std::min(max_chunk, std::max(min_chunk, total / 8)),
+                   available / Pipeline::max_slots);
+        std::vector<Chunk> chunks;
+        std::size_t        slot_bytes = 0;
+        for (unsigned int k = I.first; k < I.last; k = chunks.back().end)
+          {
+            chunks.push_back(
+              I.next_chunk(k, form, values_size, rhs_size, chunk_bytes));
+            const std::size_t bytes =
+              I.layout(k, chunks.back().end, form, values_size, rhs_size)
+                .bytes();
+            if (bytes > available)
+              throw RowTooLarge(k, bytes);
+            slot_bytes = std::max(slot_bytes, bytes);
+          }
+        unsigned int n_slots =
+          std::min<std::size_t>(Pipeline::max_slots, chunks.size());
+        while (n_slots > 1 && n_slots * slot_bytes > available)
+          --n_slots;
+        bool release = W.used() > W.limit;
+        for (unsigned int s = 0; s < n_slots; ++s)
+          release = release || W.slot[s].memory.size() < slot_bytes;
+        if (release)
+          for (auto &slot : W.slot)
+            slot.memory.release();
+        for (unsigned int s = 0; s < n_slots; ++s)
+          {
+            W.slot[s].memory.resize(slot_bytes);
+            W.slot[s].busy = W.slot[s].uploads = false;
+          }
+        if (values_to_host || rhs_to_host)
+          W.reserve_pinned(total);
+        times.memory = W.used();
 
-        const auto finish = [&](Slot &slot) {
-          slot.download_end.wait();
-          times.kernels += slot.kernel_end.since(slot.kernel_begin);
-          times.upload += slot.upload_end.since(slot.upload_begin);
-          times.download += slot.download_end.since(slot.download_begin);
-          const Chunk        &chunk   = slot.chunk;
-          const std::uint64_t first   = I.sparsity.value_offset[chunk.begin];
-          const unsigned int  average = static_cast<unsigned int>(
-            (I.sparsity.value_offset[chunk.end] - first) /
-              (chunk.end - chunk.begin) +
-            1);
-          if (values_to_host)
-            I.parallel(chunk.end - chunk.begin,
-                       (1u << 15) / average + 1,
-                       [&](const std::size_t from, const std::size_t to) {
-                         const unsigned int begin = chunk.begin + from,
-                                            end   = chunk.begin + to;
-                         const std::uint64_t v = I.sparsity.value_offset[begin];
-                         const Number       *values =
-                           slot.host_values.data() + (v - first);
-                         if (target.store_block_rows)
-                           target.store_block_rows(begin, end, values);
-                         else
-                           std::copy(values,
-                                     values +
-                                       (I.sparsity.value_offset[end] - v),
-                                     target.host_values + v);
-                       });
-          if (rhs_to_host)
-            std::copy(slot.host_rhs.data(),
-                      slot.host_rhs.data() + (mesh.dof_offset[chunk.end] -
-                                              mesh.dof_offset[chunk.begin]),
-                      target.host_rhs + mesh.dof_offset[chunk.begin]);
+        // ---- what the device was busy with, in seconds since the start
+        std::vector<std::pair<double, double>> busy;
+        const auto                             note =
+          [&](const Event &begin, const Event &end, double &sum) {
+            const double from = begin.since(W.start), to = end.since(W.start);
+            sum += to - from;
+            busy.emplace_back(from, to);
+          };
+        const auto start_time = now();
+        W.start.record(W.kernel_stream);
+
+        // ---- results on their way
+        unsigned int n_started = 0, n_finished = 0;
+        const auto   finish_piece = [&]() {
+          auto &piece = W.piece[n_finished % Pipeline::n_pieces];
+          ++n_finished;
+          piece.end.wait();
+          note(piece.begin, piece.end, times.download);
+          piece.store(piece.buffer.data(), piece.bytes);
+        };
+        const auto start_piece =
+          [&](const char                                    *from,
+              const std::size_t                              bytes,
+              std::function<void(const char *, std::size_t)> store) {
+            if (n_started - n_finished == Pipeline::n_pieces)
+              finish_piece();
+            auto &piece = W.piece[n_started % Pipeline::n_pieces];
+            ++n_started;
+            piece.buffer.resize(bytes);
+            piece.bytes = bytes;
+            piece.store = std::move(store);
+            piece.begin.record(W.download_stream);
+            check(cudaMemcpyAsync(piece.buffer.data(),
+                                  from,
+                                  bytes,
+                                  cudaMemcpyDeviceToHost,
+                                  W.download_stream),
+                  "a copy to the host");
+            piece.end.record(W.download_stream);
+            times.bytes_down += bytes;
+          };
+        const std::size_t piece_size = W.piece_bytes;
+        // All of an array to the host.
+        const auto start_array =
+          [&](const char *from, char *to, const std::size_t bytes) {
+            for (std::size_t begin = 0; begin < bytes; begin += piece_size)
+              start_piece(
+                from + begin,
+                std::min(piece_size, bytes - begin),
+                [&I, to, begin](const char *buffer, const std::size_t n) {
+                  I.parallel(n,
+                             std::size_t(1) << 18,
+                             [&](const std::size_t b, const std::size_t e) {
+                               copy_past_caches(to + begin + b,
+                                                buffer + b,
+                                                e - b);
+                             });
+                });
+          };
+        // Block rows [begin, end) to the callback.
+        const auto start_rows = [&](const char        *from,
+                                    const unsigned int begin,
+                                    const unsigned int end) {
+          const std::uint64_t first = I.sparsity.value_offset[begin];
+          start_piece(
+            from,
+            (I.sparsity.value_offset[end] - first) * sizeof(Number),
+            [&I, &target, begin, end, first](const char *buffer,
+                                             const std::size_t) {
+              const Number *const values =
+                reinterpret_cast<const Number *>(buffer);
+              const std::size_t average =
+                (I.sparsity.value_offset[end] - first) / (end - begin) + 1;
+              I.parallel(end - begin,
+                         (std::size_t(1) << 15) / average + 1,
+                         [&](const std::size_t b, const std::size_t e) {
+                           target.store_block_rows(
+                             begin + b,
+                             begin + e,
+                             values +
+                               (I.sparsity.value_offset[begin + b] - first));
+                         });
+            });
         };
 
-        const auto start = [&](Slot &slot, const Chunk &chunk) {
-          slot.chunk = chunk;
-          const std::size_t n_volume =
-                              chunk.n_volume_points * form.volume_layout.n,
-                            n_facets =
-                              chunk.n_facet_points * form.facet_layout.n;
-          const std::size_t n_values =
-            values_to_host ? I.sparsity.value_offset[chunk.end] -
-                               I.sparsity.value_offset[chunk.begin]
-                           : 0;
-          const std::size_t n_rhs = rhs_to_host ? mesh.dof_offset[chunk.end] -
-                                                    mesh.dof_offset[chunk.begin]
-                                                : 0;
-          slot.host_volume.resize(n_volume);
-          slot.host_facets.resize(n_facets);
-          slot.host_values.resize(n_values);
-          slot.host_rhs.resize(n_rhs);
-          slot.volume.resize(n_volume);
-          slot.facets.resize(n_facets);
-          slot.values.resize(n_values);
-          slot.rhs.resize(n_rhs);
-
-          if (n_volume + n_facets > 0)
-            tabulate(chunk, slot.host_volume.data(), slot.host_facets.data());
-          slot.upload_begin.record(I.upload_stream);
-          const auto copy = [](double            *to,
-                               const double      *from,
-                               const std::size_t  n,
-                               const cudaStream_t stream) {
-            if (n > 0)
-              check(cudaMemcpyAsync(
-                      to, from, n * sizeof(double), cudaMemcpyDefault, stream),
-                    "a copy between host and device");
-          };
-          copy(slot.volume.data(),
-               slot.host_volume.data(),
-               n_volume,
-               I.upload_stream);
-          copy(slot.facets.data(),
-               slot.host_facets.data(),
-               n_facets,
-               I.upload_stream);
-          slot.upload_end.record(I.upload_stream);
+        // ---- chunks in slots
+        const auto start = [&](Pipeline::Slot &slot, const Chunk &chunk) {
+          const auto layout =
+            I.layout(chunk.begin, chunk.end, form, values_size, rhs_size);
+          char *const volume  = slot.memory.data(),
+                      *facets = volume + aligned(layout.volume),
+                      *values = facets + aligned(layout.facets),
+                      *rhs    = values + aligned(layout.values);
+          if (slot.busy)
+            {
+              slot.kernel_end.wait();
+              note(slot.kernel_begin, slot.kernel_end, times.kernels);
+              if (slot.uploads)
+                note(slot.upload_begin, slot.upload_end, times.upload);
+            }
+          slot.uploads = layout.volume + layout.facets > 0;
+          if (slot.uploads)
+            {
+              const std::size_t bytes = aligned(layout.volume) + layout.facets;
+              slot.tables.resize(bytes);
+              const auto before = now();
+              tabulate(chunk,
+                       reinterpret_cast<double *>(slot.tables.data()),
+                       reinterpret_cast<double *>(slot.tables.data() +
+                                                  aligned(layout.volume)));
+              times.tabulation += seconds(now() - before);
+              if (slot.busy)
+                check(cudaStreamWaitEvent(W.upload_stream,
+                                          slot.download_end,
+                                          0),
+                      "the assembly on the device");
+              slot.upload_begin.record(W.upload_stream);
+              check(cudaMemcpyAsync(volume,
+                                    slot.tables.data(),
+                                    bytes,
+                                    cudaMemcpyHostToDevice,
+                                    W.upload_stream),
+                    "a copy to the device");
+              slot.upload_end.record(W.upload_stream);
+              check(cudaStreamWaitEvent(W.kernel_stream, slot.upload_end, 0),
+                    "the assembly on the device");
+              times.bytes_up += bytes;
+            }
+          // What the slot held before must have left it.
+          if (slot.busy)
+            check(cudaStreamWaitEvent(W.kernel_stream, slot.download_end, 0),
+                  "the assembly on the device");
 
           Data<dim> &D         = I.D;
-          D.volume_table       = slot.volume.data();
-          D.facet_table        = slot.facets.data();
+          D.volume_table       = reinterpret_cast<double *>(volume);
+          D.facet_table        = reinterpret_cast<double *>(facets);
           D.n_volume_points    = chunk.n_volume_points;
           D.n_facet_points     = chunk.n_facet_points;
           D.first_volume_point = I.subcell_q[mesh.subcell_offset[chunk.begin]];
           D.first_facet_point =
-            I.entry_q[mesh.polytope_interface_offset[chunk.begin]];
+            I.present_entry_q[mesh.polytope_interface_offset[chunk.begin]];
           // Kernels write to values + value_offset[k] - first_value.
-          D.values      = slot.values.data();
-          D.rhs         = slot.rhs.data();
-          D.first_value = I.sparsity.value_offset[chunk.begin];
-          D.first_dof   = mesh.dof_offset[chunk.begin];
-          if (form.matrix && !values_to_host)
-            {
-              D.values      = target.device_values;
-              D.first_value = 0;
-            }
-          if (form.rhs && !rhs_to_host)
-            {
-              D.rhs       = target.device_rhs;
-              D.first_dof = 0;
-            }
+          D.values = values_to_host ? reinterpret_cast<Number *>(values)
+                                    : target.device_values;
+          D.first_value =
+            I.sparsity.value_offset[values_to_host ? chunk.begin : I.first];
+          D.rhs =
+            rhs_to_host ? reinterpret_cast<Number *>(rhs) : target.device_rhs;
+          D.first_dof = mesh.dof_offset[rhs_to_host ? chunk.begin : I.first];
           D.first_polytope = chunk.begin;
           D.n_polytopes    = chunk.end - chunk.begin;
 
-          check(cudaStreamWaitEvent(I.kernel_stream, slot.upload_end, 0),
-                "the assembly on the device");
-          slot.kernel_begin.record(I.kernel_stream);
-          I.launch(chunk, I.kernel_stream);
-          slot.kernel_end.record(I.kernel_stream);
+          slot.kernel_begin.record(W.kernel_stream);
+          I.launch(chunk, W.kernel_stream);
+          slot.kernel_end.record(W.kernel_stream);
+          slot.busy = true;
+        };
 
-          check(cudaStreamWaitEvent(I.download_stream, slot.kernel_end, 0),
+        const auto download = [&](Pipeline::Slot &slot, const Chunk &chunk) {
+          const auto layout =
+            I.layout(chunk.begin, chunk.end, form, values_size, rhs_size);
+          const char *const values = slot.memory.data() +
+                                     aligned(layout.volume) +
+                                     aligned(layout.facets),
+                            *rhs = values + aligned(layout.values);
+          check(cudaStreamWaitEvent(W.download_stream, slot.kernel_end, 0),
                 "the assembly on the device");
-          slot.download_begin.record(I.download_stream);
-          copy(slot.host_values.data(),
-               slot.values.data(),
-               n_values,
-               I.download_stream);
-          copy(slot.host_rhs.data(), slot.rhs.data(), n_rhs, I.download_stream);
-          slot.download_end.record(I.download_stream);
-          times.bytes_up += 8. * (n_volume + n_facets);
-          times.bytes_down += 8. * (n_values + n_rhs);
+          if (values_to_host && target.store_block_rows)
+            for (unsigned int k = chunk.begin; k < chunk.end;)
+              {
+                const std::uint64_t first = I.sparsity.value_offset[k];
+                const auto          end =
+                  std::upper_bound(I.sparsity.value_offset.begin() + k + 2,
+                                   I.sparsity.value_offset.begin() + chunk.end +
+                                     1,
+                                   first + piece_size / sizeof(Number));
+                const unsigned int k_end = static_cast<unsigned int>(
+                  end - I.sparsity.value_offset.begin() - 1);
+                start_rows(values +
+                             (first - I.sparsity.value_offset[chunk.begin]) *
+                               sizeof(Number),
+                           k,
+                           k_end);
+                k = k_end;
+              }
+          else if (values_to_host)
+            start_array(values,
+                        reinterpret_cast<char *>(
+                          target.host_values +
+                          (I.sparsity.value_offset[chunk.begin] -
+                           I.sparsity.value_offset[I.first])),
+                        layout.values);
+          if (rhs_to_host)
+            start_array(rhs,
+                        reinterpret_cast<char *>(target.host_rhs +
+                                                 (mesh.dof_offset[chunk.begin] -
+                                                  mesh.dof_offset[I.first])),
+                        layout.rhs);
+          slot.download_end.record(W.download_stream);
         };
 
         try
           {
-            // One chunk is computed while the one before is stored.
-            Slot        *previous = nullptr;
-            unsigned int number   = 0;
-            for (unsigned int k = 0; k < mesh.n_polytopes(); ++number)
+            // A chunk is computed while the one before comes back.
+            for (unsigned int c = 0; c < chunks.size(); ++c)
               {
-                const Chunk chunk = I.next_chunk(k, form);
-                auto       &slot  = I.slot[number % n_slots];
-                if (slot == nullptr)
-                  slot = std::make_unique<Slot>();
-                start(*slot, chunk);
-                if (previous != nullptr)
-                  finish(*previous);
-                previous = slot.get();
-                k        = chunk.end;
+                start(W.slot[c % n_slots], chunks[c]);
+                if (n_slots == 1)
+                  download(W.slot[0], chunks[c]);
+                else if (c > 0)
+                  download(W.slot[(c - 1) % n_slots], chunks[c - 1]);
               }
-            if (previous != nullptr)
-              finish(*previous);
-            check(cudaStreamSynchronize(I.kernel_stream),
-                  "the assembly on the device");
+            if (n_slots > 1)
+              download(W.slot[(chunks.size() - 1) % n_slots], chunks.back());
+            while (n_finished < n_started)
+              finish_piece();
+            for (unsigned int s = 0; s < n_slots; ++s)
+              {
+                Pipeline::Slot &slot = W.slot[s];
+                slot.kernel_end.wait();
+                note(slot.kernel_begin, slot.kernel_end, times.kernels);
+                if (slot.uploads)
+                  note(slot.upload_begin, slot.upload_end, times.upload);
+              }
           }
         catch (...)
           {
             // Nothing may still write to buffers.
-            cudaStreamSynchronize(I.upload_stream);
-            cudaStreamSynchronize(I.kernel_stream);
-            cudaStreamSynchronize(I.download_stream);
+            cudaStreamSynchronize(W.upload_stream);
+            cudaStreamSynchronize(W.kernel_stream);
+            cudaStreamSynchronize(W.download_stream);
             cudaGetLastError();
             throw;
+          }
+
+        // ---- time in which the device had nothing to do
+        times.loop = times.idle = seconds(now() - start_time);
+        std::sort(busy.begin(), busy.end());
+        double end = 0.;
+        for (const auto &interval : busy)
+          {
+            times.idle -=
+              std::max(0., interval.second - std::max(end, interval.first));
+            end = std::max(end, interval.second);
           }
         return times;
       }
@@ -683,13 +906,13 @@ namespace Tessella
       template Times
       Assembler<2>::assemble(
         const FormData<2> &,
-        const std::vector<double> &,
+        const Penalty &,
         const std::function<void(const Chunk &, double *, double *)> &,
         const Target<double> &);
       template Times
       Assembler<3>::assemble(
         const FormData<3> &,
-        const std::vector<double> &,
+        const Penalty &,
         const std::function<void(const Chunk &, double *, double *)> &,
         const Target<double> &);
     } // namespace Device

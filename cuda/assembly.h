@@ -9,9 +9,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "device.h"
+#include "target.h"
+#include "workspace.h"
 
 // Assembly on a CUDA device, in plain types: no deal.II header here or in what
 // implements it.
@@ -22,33 +25,6 @@ namespace Tessella
   {
     namespace Device
     {
-      /// A call of the CUDA runtime failed; the text is a full sentence.
-      struct Error : public std::runtime_error
-      {
-        explicit Error(const std::string &text)
-          : std::runtime_error(text)
-        {}
-      };
-
-      /// Number of devices that can be used; 0 without a driver.
-      unsigned int
-      n_devices();
-
-      /// Name and compute capability of the current device.
-      std::string
-      device_name();
-
-      /// Ceilings of the current device, measured in about 50 ms.
-      struct Rates
-      {
-        double flops     = 0.; ///< products in double precision, per second
-        double bandwidth = 0.; ///< bytes per second, reads and writes
-        double download  = 0.; ///< bytes per second into pinned memory
-      };
-
-      Rates
-      measure_rates();
-
       /// The reference rules of a mesh and form, by type and degree.
       struct RuleTables
       {
@@ -108,90 +84,196 @@ namespace Tessella
         std::uint64_t n_volume_points, n_facet_points;
       };
 
-      /**
-       * Where results go; null pointers for what is not wanted there. Values
-       * are in the layout of the BlockSparsity. What has a place on the device
-       * stays there and is not copied to the host.
-       *
-       * All of them are for the whole matrix and vector: the first value of
-       * the first polytope that the Assembler computes, its first entry.
-       */
       template <typename Number>
-      struct Target
+      using Target = AssemblyTarget<Number>;
+
+      /// Entry i of an array of which only a range is kept.
+      template <typename T>
+      struct Range
       {
-        /// In device memory; kernels write there.
-        Number *device_values = nullptr, *device_rhs = nullptr;
-        /// In ordinary memory of the host.
-        Number *host_values = nullptr, *host_rhs = nullptr;
-        /// Instead of host_values if set: receives finished block rows (first
-        /// polytope, last one + 1, values). Called concurrently by the host's
-        /// threads.
-        std::function<void(unsigned int, unsigned int, const Number *)>
-          store_block_rows;
+        const T    *data  = nullptr;
+        std::size_t first = 0; ///< number of the entry data[0]
+
+        const T &
+        operator[](const std::size_t i) const
+        {
+          return data[i - first];
+        }
       };
 
-      /// Calls function(begin, end) for sub-ranges of [0, n) of about the given
-      /// size, with all of the host's threads: parallel(n, size, function).
-      using Parallel = std::function<
-        void(std::size_t,
-             std::size_t,
-             const std::function<void(std::size_t, std::size_t)> &)>;
+      /// Penalty of all facets, and a number that stands for these values: they
+      /// are uploaded when it changes. 0: unknown.
+      struct Penalty
+      {
+        const double *sigma    = nullptr;
+        std::uint64_t revision = 0;
+      };
+
+      /// More device memory is needed for one block row than there is.
+      struct RowTooLarge : public Error
+      {
+        RowTooLarge(const unsigned int polytope, const std::size_t bytes)
+          : Error("")
+          , polytope(polytope)
+          , bytes(bytes)
+        {}
+        unsigned int polytope;
+        std::size_t  bytes; ///< values and tables of the row
+      };
+
+      /// Of all polytopes of the whole mesh: kernels are chosen by these, so
+      /// that a part of it is computed by the same ones.
+      struct Degrees
+      {
+        unsigned int max_degree = 0, max_basis = 0, min_basis = 0;
+      };
 
       struct Times
       {
-        double      kernels = 0., upload = 0., download = 0.; ///< seconds
-        double      bytes_up = 0., bytes_down = 0.;
-        std::string kernel;
+        double kernels = 0., upload = 0., download = 0.; ///< seconds
+        double tabulation = 0.; ///< seconds of the callback
+        double loop       = 0.; ///< seconds from the first chunk to the last
+        /// Seconds of these in which the device neither computed nor copied.
+        double       idle     = 0.;
+        double       bytes_up = 0., bytes_down = 0.;
+        std::size_t  memory = 0; ///< bytes held on the device
+        std::string  kernel;
+        unsigned int n_parts = 1;
+
+        /// Adds those of another part.
+        void
+        add(const Times &other)
+        {
+          kernels += other.kernels;
+          upload += other.upload;
+          download += other.download;
+          tabulation += other.tabulation;
+          loop += other.loop;
+          idle += other.idle;
+          bytes_up += other.bytes_up;
+          bytes_down += other.bytes_down;
+          memory = memory < other.memory ? other.memory : memory;
+          kernel = other.kernel;
+        }
       };
 
       /**
-       * Block rows of a matrix on the device. The mesh, the structure and the
-       * rules are uploaded once, values stream back in chunks of block rows
-       * while the next chunk is computed.
+       * Block rows of a matrix on the device. Mesh, structure and rules are
+       * uploaded by the constructor; assemble() goes through the block rows in
+       * chunks. While one chunk is computed the results of the one before it
+       * come back in pieces through pinned buffers, from where the host's
+       * threads move them on.
        *
        * A warp computes one block of the matrix (or a tile of a large one) as
        * the product of test rows and trial rows at the quadrature points of
        * the volume and of the facets, which is accumulated in registers and
        * written once. No atomics; the order of summation is fixed by the mesh,
-       * so results are the same to the last bit in every run.
+       * so results are the same to the last bit in every run, for all sizes of
+       * chunks and pieces.
+       *
+       * <b>Parts.</b> The mesh may be a part of a larger one: only rows of the
+       * polytopes in [first, last) are computed, the other polytopes are
+       * neighbours of these. Polytopes, interfaces and facets must be in the
+       * order that they have in the whole mesh.
+       *
+       * <b>Memory.</b> Workspace::limit() holds for mesh and chunks together; a
+       * chunk has at least one block row.
        */
       template <int dim>
       class Assembler
       {
       public:
+        /// What is passed by reference must live as long as this object does.
         Assembler(const PolytopicMesh<dim>         &mesh,
                   const BlockSparsity              &sparsity,
+                  const unsigned int                first,
+                  const unsigned int                last,
+                  const Degrees                    &degrees,
                   const RuleTables                 &rules,
                   const std::vector<unsigned char> &exponents,
+                  Workspace                        &workspace,
                   const Parallel                   &parallel);
         ~Assembler();
 
         /**
-         * Computes all block rows of the matrix and the vector (what
+         * Computes the block rows of the matrix and the vector (what
          * @p form asks for). @p tabulate writes the coefficients of a chunk
          * into the given arrays, called from this thread. Number: double.
          */
         template <typename Number>
         Times
-        assemble(const FormData<dim>       &form,
-                 const std::vector<double> &sigma,
+        assemble(const FormData<dim> &form,
+                 const Penalty       &penalty,
                  const std::function<void(const Chunk &, double *, double *)>
                                       &tabulate,
                  const Target<Number> &target);
 
         /// First quadrature point of each sub-cell.
-        const std::vector<std::uint64_t> &
+        const std::uint64_t *
         subcell_points() const;
 
         /// First tabulated facet point of each entry of polytope_interface,
         /// for the form being assembled.
-        const std::vector<std::uint64_t> &
+        const std::uint64_t *
         entry_points() const;
+
+        /// Bytes of device memory for a mesh with its structure and rules.
+        static std::size_t
+        memory(const PolytopicMesh<dim> &mesh,
+               const BlockSparsity      &sparsity,
+               const RuleTables         &rules,
+               const std::size_t         n_exponents);
 
       private:
         struct Implementation;
         std::unique_ptr<Implementation> implementation;
       };
+
+      /// Number of quadrature points of a sub-cell of a polytope.
+      template <int dim>
+      inline unsigned int
+      n_subcell_points(const PolytopicMesh<dim> &mesh,
+                       const RuleTables         &rules,
+                       const unsigned int        subcell,
+                       const unsigned int        degree)
+      {
+        const SubCellType type = mesh.subcell_type[subcell];
+        return type == SubCellType::tabulated
+                 ? mesh.subcell_point_offset[subcell + 1] -
+                     mesh.subcell_point_offset[subcell]
+                 : rules.subcell[static_cast<unsigned int>(type)][degree]
+                     .n_points;
+      }
+
+      /// Degree that quadrature on an interface goes by.
+      template <int dim>
+      inline unsigned int
+      interface_degree(const PolytopicMesh<dim> &mesh,
+                       const unsigned int        interface)
+      {
+        const unsigned int *polytope =
+          &mesh.interface_polytope[2 * std::size_t(interface)];
+        const unsigned int degree = mesh.degree[polytope[0]];
+        return polytope[1] == invalid_index || mesh.degree[polytope[1]] < degree
+                 ? degree
+                 : mesh.degree[polytope[1]];
+      }
+
+      /// Number of quadrature points of a facet of an interface of that degree.
+      template <int dim>
+      inline unsigned int
+      n_facet_points(const PolytopicMesh<dim> &mesh,
+                     const RuleTables         &rules,
+                     const unsigned int        facet,
+                     const unsigned int        degree)
+      {
+        const FacetType type = mesh.facet_type[facet];
+        return type == FacetType::tabulated
+                 ? mesh.facet_point_offset[facet + 1] -
+                     mesh.facet_point_offset[facet]
+                 : rules.facet[static_cast<unsigned int>(type)][degree]
+                     .n_points;
+      }
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

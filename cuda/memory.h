@@ -21,23 +21,7 @@ namespace Tessella
         if (code == cudaSuccess)
           return;
         cudaGetLastError(); // the process can go on without the device
-        if (code == cudaErrorMemoryAllocation)
-          throw Error(
-            std::string("The CUDA device has not enough memory for ") + what +
-            ". Use a smaller problem or the host backend.");
-        if (code == cudaErrorInsufficientDriver)
-          throw Error(
-            "The CUDA driver is older than the toolkit that this "
-            "library was built with. Update the driver or use the "
-            "host backend.");
-        if (code == cudaErrorNoKernelImageForDevice)
-          throw Error(
-            "The library holds no code for this CUDA device. Build "
-            "it with the device's compute capability in "
-            "CMAKE_CUDA_ARCHITECTURES, or use the host backend.");
-        throw Error(std::string("The CUDA runtime reports '") +
-                    cudaGetErrorString(code) + "' during " + what +
-                    ". Use the host backend if this persists.");
+        throw Error(describe_error(code, what));
       }
 
       /// Memory on the device, or pinned memory of the host.
@@ -103,7 +87,6 @@ namespace Tessella
           return n;
         }
 
-      private:
         void
         release()
         {
@@ -113,6 +96,7 @@ namespace Tessella
           n     = 0;
         }
 
+      private:
         Number     *begin = nullptr;
         std::size_t n     = 0;
       };

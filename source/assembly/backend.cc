@@ -4,7 +4,7 @@
 #include <tessella/base/exceptions.h>
 
 #ifdef TESSELLA_HAVE_CUDA
-#  include "../../cuda/assembly.h"
+#  include "../../cuda/device.h"
 #endif
 
 namespace Tessella
@@ -101,6 +101,18 @@ namespace Tessella
     return internal::Device::n_devices() > 0;
 #else
     return false;
+#endif
+  }
+
+
+
+  std::string
+  why_cuda_is_unavailable()
+  {
+#ifdef TESSELLA_HAVE_CUDA
+    return internal::Device::why_unavailable();
+#else
+    return "This build of Tessella has no CUDA backend.";
 #endif
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+#include <deal.II/base/parallel.h>
+
 #include <tessella/assembly/block_sparsity.h>
 
 #include <algorithm>
@@ -12,57 +14,83 @@ namespace Tessella
   {
     const unsigned int n = mesh.n_polytopes();
     BlockSparsity      sparsity;
-    sparsity.block_offset.reserve(n + 1);
-    sparsity.block_column.reserve(n + mesh.polytope_interface.size());
-    sparsity.row_width.reserve(n);
-    sparsity.value_offset.reserve(n + 1);
-    sparsity.block_offset.push_back(0);
-    sparsity.value_offset.push_back(0);
+    sparsity.block_offset.resize(n + 1);
+    sparsity.value_offset.resize(n + 1);
+    sparsity.row_width.resize(n);
 
+    // Calls add(column) for the blocks of row k. Neighbours come sorted,
+    // possibly several times (an ordinary and a periodic interface); the
+    // polytope itself is merged in.
+    const auto for_blocks = [&mesh](const unsigned int k, const auto &add) {
+      bool         self = false;
+      unsigned int last = invalid_index;
+      const auto   next = [&](const unsigned int column) {
+        if (column != last)
+          add(column);
+        last = column;
+      };
+      for (unsigned int e = mesh.polytope_interface_offset[k];
+           e < mesh.polytope_interface_offset[k + 1];
+           ++e)
+        {
+          const unsigned int neighbor =
+            mesh.neighbor(mesh.polytope_interface[e]);
+          if (neighbor == invalid_index)
+            continue;
+          if (!self && neighbor >= k)
+            {
+              next(k);
+              self = true;
+            }
+          next(neighbor);
+        }
+      if (!self)
+        next(k);
+    };
+    const auto n_dofs = [&mesh](const unsigned int k) {
+      return static_cast<unsigned int>(mesh.dof_offset[k + 1] -
+                                       mesh.dof_offset[k]);
+    };
+    const auto for_rows = [n](const auto &function) {
+      dealii::parallel::apply_to_subranges(
+        0u,
+        n,
+        [&](const unsigned int begin, const unsigned int end) {
+          for (unsigned int k = begin; k < end; ++k)
+            function(k);
+        },
+        256);
+    };
+
+    // Numbers of blocks and values, their sums, then the blocks.
+    for_rows([&](const unsigned int k) {
+      unsigned int width = 0, n_blocks = 0;
+      for_blocks(k, [&](const unsigned int column) {
+        width += n_dofs(column);
+        ++n_blocks;
+      });
+      sparsity.block_offset[k + 1] = n_blocks;
+      sparsity.row_width[k]        = width;
+      sparsity.value_offset[k + 1] =
+        static_cast<std::uint64_t>(width) * n_dofs(k);
+    });
     for (unsigned int k = 0; k < n; ++k)
       {
-        // Neighbours come sorted, possibly several times (an ordinary and a
-        // periodic interface); the polytope itself is merged in.
-        bool         self = false;
-        unsigned int last = invalid_index;
-        const auto   add  = [&](const unsigned int column) {
-          if (column != last)
-            sparsity.block_column.push_back(column);
-          last = column;
-        };
-        for (unsigned int e = mesh.polytope_interface_offset[k];
-             e < mesh.polytope_interface_offset[k + 1];
-             ++e)
-          {
-            const unsigned int neighbor =
-              mesh.neighbor(mesh.polytope_interface[e]);
-            if (neighbor == invalid_index)
-              continue;
-            if (!self && neighbor >= k)
-              {
-                add(k);
-                self = true;
-              }
-            add(neighbor);
-          }
-        if (!self)
-          add(k);
-
-        unsigned int width = 0;
-        for (std::uint64_t b = sparsity.block_offset.back();
-             b < sparsity.block_column.size();
-             ++b)
-          {
-            sparsity.column_offset.push_back(width);
-            const unsigned int column = sparsity.block_column[b];
-            width += mesh.dof_offset[column + 1] - mesh.dof_offset[column];
-          }
-        sparsity.block_offset.push_back(sparsity.block_column.size());
-        sparsity.row_width.push_back(width);
-        sparsity.value_offset.push_back(
-          sparsity.value_offset.back() +
-          width * (mesh.dof_offset[k + 1] - mesh.dof_offset[k]));
+        sparsity.block_offset[k + 1] += sparsity.block_offset[k];
+        sparsity.value_offset[k + 1] += sparsity.value_offset[k];
       }
+    sparsity.block_column.resize(sparsity.block_offset[n]);
+    sparsity.column_offset.resize(sparsity.block_offset[n]);
+    for_rows([&](const unsigned int k) {
+      unsigned int  width = 0;
+      std::uint64_t b     = sparsity.block_offset[k];
+      for_blocks(k, [&](const unsigned int column) {
+        sparsity.block_column[b]  = column;
+        sparsity.column_offset[b] = width;
+        width += n_dofs(column);
+        ++b;
+      });
+    });
     return sparsity;
   }
 

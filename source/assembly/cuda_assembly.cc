@@ -8,10 +8,14 @@
 #  include <deal.II/base/exceptions.h>
 
 #  include <algorithm>
-#  include <cstring>
+#  include <cmath>
+#  include <future>
+#  include <string>
 
 #  include "cuda_assembly.h"
+#  include "cuda_tabulation.h"
 #  include "host_dispatch.h"
+#  include "mesh_part.h"
 
 namespace Tessella
 {
@@ -19,60 +23,19 @@ namespace Tessella
   {
     namespace
     {
-      // Mixes the bytes of an array into a number, in four independent
-      // streams.
-      template <typename Number>
       void
-      mix(std::uint64_t &hash, const std::vector<Number> &values)
+      parallel_ranges(
+        const std::size_t                                    n,
+        const std::size_t                                    size,
+        const std::function<void(std::size_t, std::size_t)> &function)
       {
-        constexpr std::uint64_t factor = 0x9E3779B97F4A7C15ull;
-        const std::size_t       bytes  = values.size() * sizeof(Number);
-        const char   *p    = reinterpret_cast<const char *>(values.data());
-        std::uint64_t h[4] = {hash ^ bytes, hash + 1, hash + 2, hash + 3};
-        std::size_t   i    = 0;
-        for (; i + 32 <= bytes; i += 32)
-          for (unsigned int l = 0; l < 4; ++l)
-            {
-              std::uint64_t word;
-              std::memcpy(&word, p + i + 8 * l, 8);
-              h[l] = (h[l] ^ word) * factor;
-              h[l] ^= h[l] >> 29;
-            }
-        for (; i < bytes; ++i)
-          h[0] = (h[0] ^ static_cast<unsigned char>(p[i])) * factor;
-        hash = ((h[0] * factor ^ h[1]) * factor ^ h[2]) * factor ^ h[3];
-        hash ^= hash >> 31;
+        for_ranges(n, size, function);
       }
 
-      template <int dim>
-      std::uint64_t
-      compute_fingerprint(const PolytopicMesh<dim> &mesh,
-                          const BlockSparsity      &sparsity,
-                          const unsigned int        coefficient_order,
-                          const bool                tensor_product)
+      std::string
+      megabytes(const std::size_t bytes)
       {
-        std::uint64_t hash = 2 * coefficient_order + (tensor_product ? 1 : 0);
-        mix(hash, mesh.box);
-        mix(hash, mesh.degree);
-        mix(hash, mesh.dof_offset);
-        mix(hash, mesh.subcell_offset);
-        mix(hash, mesh.subcell_type);
-        mix(hash, mesh.subcell_vertices);
-        mix(hash, mesh.polytope_interface);
-        mix(hash, mesh.interface_polytope);
-        mix(hash, mesh.interface_shift);
-        mix(hash, mesh.shift);
-        mix(hash, mesh.facet_offset);
-        mix(hash, mesh.facet_type);
-        mix(hash, mesh.facet_vertices);
-        mix(hash, mesh.facet_normal);
-        mix(hash, mesh.subcell_points);
-        mix(hash, mesh.subcell_point_weights);
-        mix(hash, mesh.facet_points);
-        mix(hash, mesh.facet_point_normals);
-        mix(hash, mesh.facet_point_weights);
-        mix(hash, sparsity.block_column);
-        return hash;
+        return std::to_string((bytes + 999999) / 1000000) + " MB";
       }
 
       template <int dim>
@@ -117,491 +80,135 @@ namespace Tessella
         return tables;
       }
 
-      // Constant coefficients, and the layout of the tables of all others.
+
+
+      // Bytes on the device of a polytope with its neighbours, as the only one
+      // of a part; parts of several polytopes need less than the sum.
       template <int dim>
-      Device::FormData<dim>
-      make_form_data(const PolytopicMesh<dim> &mesh,
-                     const Form<dim>          &form,
-                     const bool                matrix,
-                     const bool                rhs)
+      std::size_t
+      part_bytes(const PolytopicMesh<dim> &mesh,
+                 const BlockSparsity      &sparsity,
+                 const Device::RuleTables &rules,
+                 const unsigned int        k)
       {
-        const VolumeStructure V    = form.volume_structure();
-        const FacetStructure  F    = form.facet_structure();
-        const bool            a    = V.diffusion != DiffusionType::none;
-        Device::FormData<dim> data = {};
-        data.matrix                = matrix;
-        data.rhs                   = rhs;
-        data.volume                = a || V.beta || V.b || V.c;
-        data.facets                = F.facets;
-        data.symmetric             = V.symmetric;
-        data.diagonal = V.diffusion != DiffusionType::tensor && !V.beta && !V.b;
-        data.constant_volume = V.constant;
-
-        Device::VolumeLayout &L   = data.volume_layout;
-        const auto            add = [](int &entry, const int n, int &total) {
-          entry = total;
-          total += n;
-        };
-        L.tensor = V.diffusion == DiffusionType::tensor;
-        if (matrix && !V.constant)
+        const std::size_t n_blocks =
+          sparsity.block_offset[k + 1] - sparsity.block_offset[k];
+        // (box and its map, offsets; entries of the structure)
+        std::size_t bytes = n_blocks * (48 * dim + 64 + 16);
+        for (unsigned int s = mesh.subcell_offset[k];
+             s < mesh.subcell_offset[k + 1];
+             ++s)
           {
-            if (a)
-              add(L.a, L.tensor ? dim * dim : 1, L.n);
-            if (V.beta)
-              add(L.beta, dim, L.n);
-            if (V.b)
-              add(L.b, dim, L.n);
-            if (V.c)
-              add(L.c, 1, L.n);
+            bytes += 17 + 8 * dim *
+                            std::size_t(mesh.subcell_vertex_offset[s + 1] -
+                                        mesh.subcell_vertex_offset[s]);
+            if (mesh.subcell_type[s] == SubCellType::tabulated)
+              bytes += 8 * (dim + 1) *
+                       std::size_t(n_subcell_points(mesh, rules, s, 0));
           }
-        if (rhs && V.f)
-          add(L.f, 1, L.n);
-
-        if (matrix && V.constant && data.volume)
+        for (unsigned int e = mesh.polytope_interface_offset[k];
+             e < mesh.polytope_interface_offset[k + 1];
+             ++e)
           {
-            double            entries[dim * dim + 2 * dim + 1] = {};
-            VolumeBlocks<dim> blocks                           = {};
-            for (unsigned int d = 0; d < dim * dim; ++d)
-              blocks.a[d] = (L.tensor || (a && d == 0)) ? entries + d : nullptr;
-            for (unsigned int d = 0; d < dim; ++d)
+            const unsigned int i = mesh.polytope_interface[e] / 2;
+            bytes += 32;
+            for (unsigned int f = mesh.facet_offset[i];
+                 f < mesh.facet_offset[i + 1];
+                 ++f)
               {
-                blocks.beta[d] = V.beta ? entries + dim * dim + d : nullptr;
-                blocks.b[d]    = V.b ? entries + dim * dim + dim + d : nullptr;
-              }
-            blocks.c = V.c ? entries + dim * dim + 2 * dim : nullptr;
-            PointBatch<dim> batch;
-            batch.n_points = 1;
-            for (unsigned int d = 0; d < dim; ++d)
-              batch.x[d] = &mesh.subcell_vertices[d];
-            const unsigned int subcell = 0;
-            batch.subcell              = &subcell;
-            batch.material             = mesh.subcell_material.data();
-            form.evaluate_volume(batch, blocks);
-            data.C[0][0] = V.c ? *blocks.c : 0.;
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                data.C[0][1 + d] = V.b ? *blocks.b[d] : 0.;
-                data.C[1 + d][0] = V.beta ? *blocks.beta[d] : 0.;
-                for (unsigned int e = 0; e < dim; ++e)
-                  data.C[1 + d][1 + e] = L.tensor      ? *blocks.a[d * dim + e]
-                                         : a && d == e ? *blocks.a[0]
-                                                       : 0.;
+                bytes += 33 + 8 * dim +
+                         8 * dim *
+                           std::size_t(mesh.facet_vertex_offset[f + 1] -
+                                       mesh.facet_vertex_offset[f]);
+                if (mesh.facet_type[f] == FacetType::tabulated)
+                  bytes += 8 * (2 * dim + 1) *
+                           std::size_t(n_facet_points(mesh, rules, f, 0));
               }
           }
-
-        ConstantFacetTerms<dim> terms;
-        if (F.facets && form.constant_interior_facets(terms))
-          {
-            data.constant_facets = true;
-            std::copy(terms.a, terms.a + dim * dim, data.a);
-            std::copy(terms.b, terms.b + dim, data.b);
-            data.theta = terms.theta;
-          }
-        Device::FacetLayout &G = data.facet_layout;
-        if (F.facets)
-          {
-            // c is written by every form; interior points, if tabulated, in
-            // the same arrays as those on the boundary.
-            const int n_sides = data.constant_facets ? 1 : 2;
-            for (int side = 0; side < n_sides; ++side)
-              {
-                add(G.c[side], 1, G.n);
-                if (F.b)
-                  add(G.b[side], dim, G.n);
-                if (F.beta)
-                  add(G.beta[side], dim, G.n);
-              }
-            if (rhs && F.rhs)
-              {
-                add(G.r, 1, G.n);
-                if (F.beta)
-                  add(G.s, dim, G.n);
-              }
-          }
-        return data;
+        return bytes;
       }
 
-      // Evaluates volume coefficients of polytopes [begin, end) of a chunk.
+
+
+      // Bytes of tables, values and entries of the vector of a block row.
       template <int dim>
-      void
-      tabulate_volume(const PolytopicMesh<dim>         &mesh,
-                      const Form<dim>                  &form,
-                      const HostRules<dim>             &rules,
-                      const HostKernels::Kernels<dim>  &kernels,
-                      const Device::VolumeLayout       &L,
-                      const std::vector<std::uint64_t> &first_point,
-                      const Device::Chunk              &chunk,
-                      const unsigned int                begin,
-                      const unsigned int                end,
-                      double                           *table)
+      std::size_t
+      row_bytes(const PolytopicMesh<dim>    &mesh,
+                const BlockSparsity         &sparsity,
+                const Device::RuleTables    &rules,
+                const Device::FormData<dim> &data,
+                const std::size_t            values_size,
+                const std::size_t            rhs_size,
+                const unsigned int           k)
       {
-        VolumePointBuffer<dim> points(buffer_capacity(rules));
-        for (unsigned int k = begin; k < end; ++k)
+        std::size_t bytes =
+          values_size *
+            (sparsity.value_offset[k + 1] - sparsity.value_offset[k]) +
+          rhs_size * (mesh.dof_offset[k + 1] - mesh.dof_offset[k]) + 4 * 256;
+        for (unsigned int s = mesh.subcell_offset[k];
+             data.volume_layout.n > 0 && s < mesh.subcell_offset[k + 1];
+             ++s)
+          bytes += 8ull * data.volume_layout.n *
+                   n_subcell_points(mesh, rules, s, mesh.degree[k]);
+        for (unsigned int e = mesh.polytope_interface_offset[k];
+             data.facet_layout.n > 0 &&
+             e < mesh.polytope_interface_offset[k + 1];
+             ++e)
           {
-            std::uint64_t position =
-              first_point[mesh.subcell_offset[k]] -
-              first_point[mesh.subcell_offset[chunk.begin]];
-            unsigned int subcell = mesh.subcell_offset[k], point = 0;
-            while (subcell < mesh.subcell_offset[k + 1])
-              {
-                points.fill(mesh, rules, kernels, k, subcell, point);
-                const auto at = [&](const int array) {
-                  return table + array * chunk.n_volume_points + position;
-                };
-                VolumeBlocks<dim> blocks = {};
-                for (unsigned int d = 0; d < dim * dim; ++d)
-                  if (L.a >= 0 && (L.tensor || d == 0))
-                    blocks.a[d] = at(L.a + d);
-                for (unsigned int d = 0; d < dim; ++d)
-                  {
-                    blocks.beta[d] = L.beta >= 0 ? at(L.beta + d) : nullptr;
-                    blocks.b[d]    = L.b >= 0 ? at(L.b + d) : nullptr;
-                  }
-                blocks.c = L.c >= 0 ? at(L.c) : nullptr;
-                blocks.f = L.f >= 0 ? at(L.f) : nullptr;
-                PointBatch<dim> batch;
-                batch.n_points = points.n_points;
-                std::copy(points.x, points.x + dim, batch.x);
-                batch.subcell  = points.subcells.data();
-                batch.material = points.materials.data();
-                form.evaluate_volume(batch, blocks);
-                position += points.n_points;
-              }
+            const unsigned int code = mesh.polytope_interface[e], i = code / 2;
+            if (data.constant_facets && mesh.neighbor(code) != invalid_index)
+              continue;
+            for (unsigned int f = mesh.facet_offset[i];
+                 f < mesh.facet_offset[i + 1];
+                 ++f)
+              bytes += 8ull * data.facet_layout.n *
+                       n_facet_points(mesh,
+                                      rules,
+                                      f,
+                                      Device::interface_degree(mesh, i));
           }
-      }
-
-      // Points of one polytope's facets, for the evaluation of a form.
-      template <int dim>
-      struct FacetPoints
-      {
-        std::vector<double>       memory;
-        double                   *x[dim], *y[dim], *normal[dim], *w, *sigma;
-        std::vector<unsigned int> subcell[2], material[2];
-
-        void
-        resize(const std::size_t n_points)
-        {
-          // room for the padding of the last facet
-          const std::size_t n = n_points + HostKernels::padding;
-          if (subcell[0].size() >= n)
-            return;
-          memory.resize((3 * dim + 2) * n);
-          double *p = memory.data();
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              x[d]      = p + (3 * d) * n;
-              y[d]      = p + (3 * d + 1) * n;
-              normal[d] = p + (3 * d + 2) * n;
-            }
-          w     = p + 3 * dim * n;
-          sigma = p + (3 * dim + 1) * n;
-          for (unsigned int side = 0; side < 2; ++side)
-            {
-              subcell[side].resize(n);
-              material[side].resize(n);
-            }
-        }
-
-        // Writes facet f from position on; returns the number of points.
-        unsigned int
-        append(const PolytopicMesh<dim>        &mesh,
-               const HostRules<dim>            &rules,
-               const HostKernels::Kernels<dim> &kernels,
-               const double                     penalty,
-               const unsigned int               f,
-               const unsigned int               side,
-               const unsigned int               degree,
-               const double                    *shift,
-               const std::size_t                position)
-        {
-          double *const   target[3]        = {x[0] + position,
-                                              x[1] + position,
-                                              x[dim - 1] + position};
-          double *const   target_normal[3] = {normal[0] + position,
-                                              normal[1] + position,
-                                              normal[dim - 1] + position};
-          const FacetType type             = mesh.facet_type[f];
-          unsigned int    n;
-          bool            constant_normal = false;
-          if (type == FacetType::tabulated)
-            {
-              const unsigned int first = mesh.facet_point_offset[f];
-              n                        = mesh.facet_point_offset[f + 1] - first;
-              for (unsigned int q = 0; q < n; ++q)
-                for (unsigned int d = 0; d < dim; ++d)
-                  {
-                    target[d][q] = mesh.facet_points[(first + q) * dim + d];
-                    target_normal[d][q] =
-                      mesh.facet_point_normals[(first + q) * dim + d];
-                  }
-            }
-          else
-            {
-              const HostKernels::Rule &rule = rules.facet(type, degree);
-              const double            *v =
-                &mesh.facet_vertices[mesh.facet_vertex_offset[f] * dim];
-              n = rule.n_points;
-              if (type == FacetType::quadrilateral)
-                kernels.bilinear_facet(
-                  v, rule, target, target_normal, w + position);
-              else
-                {
-                  double edges[dim - 1][dim];
-                  for (unsigned int d = 0; d + 1 < dim; ++d)
-                    for (unsigned int e = 0; e < dim; ++e)
-                      edges[d][e] = v[(d + 1) * dim + e] - v[e];
-                  kernels.affine_points(
-                    v, &edges[0][0], dim - 1, 1., rule, target, w + position);
-                  constant_normal = true;
-                }
-            }
-          const unsigned int own   = mesh.facet_subcell[2 * f + side],
-                             other = mesh.facet_subcell[2 * f + 1 - side];
-          for (unsigned int q = 0; q < n; ++q)
-            {
-              for (unsigned int d = 0; d < dim; ++d)
-                {
-                  const double here   = target[d][q];
-                  const double value  = constant_normal
-                                          ? mesh.facet_normal[f * dim + d]
-                                          : target_normal[d][q];
-                  target_normal[d][q] = side == 0 ? value : -value;
-                  y[d][position + q]  = side == 0 ? here + shift[d] : here;
-                  target[d][q]        = side == 0 ? here : here + shift[d];
-                }
-              sigma[position + q]       = penalty;
-              subcell[0][position + q]  = own;
-              material[0][position + q] = mesh.subcell_material[own];
-              if (other != invalid_index)
-                {
-                  subcell[1][position + q]  = other;
-                  material[1][position + q] = mesh.subcell_material[other];
-                }
-            }
-          return n;
-        }
-      };
-
-      // Evaluates facet coefficients of polytopes [begin, end) of a chunk.
-      template <int dim>
-      void
-      tabulate_facets(const PolytopicMesh<dim>         &mesh,
-                      const Form<dim>                  &form,
-                      const std::vector<double>        &sigma,
-                      const HostRules<dim>             &rules,
-                      const HostKernels::Kernels<dim>  &kernels,
-                      const Device::FormData<dim>      &data,
-                      const std::vector<std::uint64_t> &first_point,
-                      const Device::Chunk              &chunk,
-                      const unsigned int                begin,
-                      const unsigned int                end,
-                      double                           *table)
-      {
-        const Device::FacetLayout &L = data.facet_layout;
-        const std::uint64_t        chunk_first =
-          first_point[mesh.polytope_interface_offset[chunk.begin]];
-        const bool       periodic = mesh.shift.size() > dim;
-        FacetPoints<dim> points;
-        for (unsigned int k = begin; k < end; ++k)
-          {
-            const unsigned int first_entry = mesh.polytope_interface_offset[k],
-                               last_entry =
-                                 mesh.polytope_interface_offset[k + 1];
-            const std::uint64_t first = first_point[first_entry];
-            points.resize(first_point[last_entry] - first);
-
-            // Points [from, to) of this polytope.
-            const auto evaluate = [&](const std::size_t  from,
-                                      const std::size_t  to,
-                                      const unsigned int boundary_id) {
-              if (from == to)
-                return;
-              const bool boundary = boundary_id != invalid_index;
-              const auto at       = [&](const int array) {
-                return array >= 0 ? table + array * chunk.n_facet_points +
-                                      (first - chunk_first) + from
-                                        : nullptr;
-              };
-              const auto component = [&](const int array, const int d) {
-                return array >= 0 ? at(array + d) : nullptr;
-              };
-              FacetPointBatch<dim> batch;
-              FacetBlocks<dim>     blocks = {};
-              batch.n_points              = to - from;
-              for (unsigned int d = 0; d < dim; ++d)
-                {
-                  batch.x[d] = points.x[d] + from;
-                  batch.neighbor_x[d] =
-                    periodic ? points.y[d] + from : batch.x[d];
-                  batch.normal[d] = points.normal[d] + from;
-                  for (unsigned int side = 0; side < (boundary ? 1 : 2); ++side)
-                    {
-                      blocks.b[side][d]    = component(L.b[side], d);
-                      blocks.beta[side][d] = component(L.beta[side], d);
-                    }
-                  if (boundary)
-                    blocks.s[d] = component(L.s, d);
-                }
-              blocks.c[0]    = at(L.c[0]);
-              batch.subcell  = points.subcell[0].data() + from;
-              batch.material = points.material[0].data() + from;
-              batch.sigma    = points.sigma + from;
-              if (boundary)
-                {
-                  blocks.r          = at(L.r);
-                  batch.boundary_id = boundary_id;
-                  form.evaluate_boundary_facets(batch, blocks);
-                }
-              else
-                {
-                  blocks.c[1]             = at(L.c[1]);
-                  batch.neighbor_subcell  = points.subcell[1].data() + from;
-                  batch.neighbor_material = points.material[1].data() + from;
-                  form.evaluate_interior_facets(batch, blocks);
-                }
-            };
-
-            // All interior points at once, then boundary ids one by one.
-            std::size_t interior_end = 0, n = 0;
-            for (unsigned int e = first_entry; e < last_entry; ++e)
-              {
-                if (first_point[e + 1] == first_point[e])
-                  continue;
-                const unsigned int interface = mesh.polytope_interface[e] / 2,
-                                   side      = mesh.polytope_interface[e] % 2;
-                const unsigned int neighbor =
-                  mesh.neighbor(mesh.polytope_interface[e]);
-                unsigned int degree = mesh.degree[k];
-                if (neighbor != invalid_index)
-                  degree = std::max(degree, mesh.degree[neighbor]);
-                const std::size_t before = n;
-                for (unsigned int f = mesh.facet_offset[interface];
-                     f < mesh.facet_offset[interface + 1];
-                     ++f)
-                  n += points.append(
-                    mesh,
-                    rules,
-                    kernels,
-                    sigma[f],
-                    f,
-                    side,
-                    degree,
-                    &mesh.shift[mesh.interface_shift[interface] * dim],
-                    n);
-                if (neighbor != invalid_index)
-                  interior_end = n;
-                else
-                  {
-                    evaluate(0, interior_end, invalid_index);
-                    interior_end = 0;
-                    evaluate(before, n, mesh.interface_boundary_id[interface]);
-                  }
-              }
-            evaluate(0, interior_end, invalid_index);
-          }
+        return bytes;
       }
     } // namespace
 
 
 
     template <int dim>
-    template <typename Number>
-    Device::Times
-    CUDAAssembly<dim>::assemble(const PolytopicMesh<dim>  &mesh,
-                                const BlockSparsity       &sparsity,
-                                const Form<dim>           &form,
-                                const std::vector<double> &sigma,
-                                const bool                 tensor_product_space,
-                                const InstructionSet       instruction_set,
-                                const Device::Target<Number> &target)
+    void
+    CUDAAssembly<dim>::start(const std::size_t result_bytes)
     {
-      const bool matrix = target.device_values != nullptr ||
-                          target.host_values != nullptr ||
-                          target.store_block_rows;
-      const bool rhs =
-        target.device_rhs != nullptr || target.host_rhs != nullptr;
       try
         {
-          const HostRules<dim> rules(mesh, form.coefficient_order());
-          const HostKernels::Kernels<dim> &kernels =
-            select_kernels<dim>(instruction_set);
-          const std::uint64_t present = compute_fingerprint(
-            mesh, sparsity, form.coefficient_order(), tensor_product_space);
-          if (device == nullptr || fingerprint != present)
-            {
-              const unsigned int max_degree =
-                *std::max_element(mesh.degree.begin(), mesh.degree.end());
-              // Spaces of lower degree are prefixes of the largest one.
-              std::vector<unsigned char> exponents(
-                dim *
-                Legendre::n_functions(dim, max_degree, tensor_product_space));
-              Legendre::exponents(dim,
-                                  max_degree,
-                                  tensor_product_space,
-                                  exponents.data());
-              device.reset();
-              device = std::make_unique<Device::Assembler<dim>>(
-                mesh,
-                sparsity,
-                make_rule_tables(mesh, rules),
-                exponents,
-                [](const std::size_t n,
-                   const std::size_t size,
-                   const std::function<void(std::size_t, std::size_t)>
-                     &function) {
-                  dealii::parallel::apply_to_subranges(std::size_t(0),
-                                                       n,
-                                                       function,
-                                                       size);
-                });
-              fingerprint = present;
-            }
+          if (workspace == nullptr)
+            workspace = std::make_unique<Device::Workspace>(
+              Device::Parallel(parallel_ranges));
+          workspace->reserve_pinned(result_bytes);
+        }
+      catch (const Device::Error &error)
+        {
+          workspace.reset();
+          AssertThrow(false, dealii::ExcMessage(error.what()));
+        }
+    }
 
-          const Device::FormData<dim> data =
-            make_form_data(mesh, form, matrix, rhs);
-          const auto over_polytopes = [](const Device::Chunk &chunk,
-                                         const auto          &function) {
-            for_polytopes(chunk.end - chunk.begin,
-                          [&](const unsigned int begin,
-                              const unsigned int end) {
-                            function(chunk.begin + begin, chunk.begin + end);
-                          });
-          };
-          const auto tabulate =
-            [&](const Device::Chunk &chunk, double *volume, double *facets) {
-              over_polytopes(
-                chunk, [&](const unsigned int begin, const unsigned int end) {
-                  if (data.volume_layout.n > 0)
-                    tabulate_volume(mesh,
-                                    form,
-                                    rules,
-                                    kernels,
-                                    data.volume_layout,
-                                    device->subcell_points(),
-                                    chunk,
-                                    begin,
-                                    end,
-                                    volume);
-                  if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
-                    tabulate_facets(mesh,
-                                    form,
-                                    sigma,
-                                    rules,
-                                    kernels,
-                                    data,
-                                    device->entry_points(),
-                                    chunk,
-                                    begin,
-                                    end,
-                                    facets);
-                });
-            };
-          return device->assemble(data, sigma, tabulate, target);
+
+
+    template <int dim>
+    template <typename Number>
+    Device::Times
+    CUDAAssembly<dim>::assemble(const Problem                &problem,
+                                const AssemblyTarget<Number> &target)
+    {
+      start(0);
+      try
+        {
+          return run(problem, target);
         }
       catch (const Device::Error &error)
         {
           // What is on the device may be incomplete.
           device.reset();
+          workspace.reset();
           AssertThrow(false, dealii::ExcMessage(error.what()));
         }
       return Device::Times();
@@ -609,24 +216,280 @@ namespace Tessella
 
 
 
+    template <int dim>
+    template <typename Number>
+    Device::Times
+    CUDAAssembly<dim>::run(const Problem                &problem,
+                           const AssemblyTarget<Number> &target)
+    {
+      const PolytopicMesh<dim>   &mesh     = problem.mesh;
+      const BlockSparsity        &sparsity = problem.sparsity;
+      const Device::FormData<dim> data     = make_form_data(mesh,
+                                                        problem.form,
+                                                        target.has_matrix(),
+                                                        target.has_rhs());
+
+      // ---- what is kept while the mesh stays the same
+      const Key key = {{mesh.revision,
+                        mesh.quadrature_revision,
+                        problem.form.coefficient_order(),
+                        problem.tensor_product_space ? 1u : 0u}};
+      if (key != present || mesh.revision == 0)
+        {
+          device.reset();
+          present = key;
+          tables  = make_rule_tables(mesh, problem.rules);
+          const unsigned int max_degree =
+            *std::max_element(mesh.degree.begin(), mesh.degree.end());
+          // Spaces of lower degree are prefixes of the largest one.
+          exponents.resize(dim *
+                           Legendre::n_functions(dim,
+                                                 max_degree,
+                                                 problem.tensor_product_space));
+          Legendre::exponents(dim,
+                              max_degree,
+                              problem.tensor_product_space,
+                              exponents.data());
+          degrees = {
+            max_degree,
+            *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end()),
+            *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end())};
+        }
+
+      // ---- the mesh as a whole, if it leaves room for chunks
+      if (device == nullptr)
+        {
+          workspace->set_limit(problem.device_memory);
+          const std::size_t bytes = Device::Assembler<dim>::memory(
+            mesh, sparsity, tables, exponents.size());
+          if (bytes > workspace->limit() / 2)
+            return run_parts(problem, data, target);
+          // (what an earlier, larger mesh has left)
+          if (workspace->used() > 4 * bytes)
+            workspace->release();
+          device = std::make_unique<Device::Assembler<dim>>(mesh,
+                                                            sparsity,
+                                                            0,
+                                                            mesh.n_polytopes(),
+                                                            degrees,
+                                                            tables,
+                                                            exponents,
+                                                            *workspace,
+                                                            parallel_ranges);
+        }
+      try
+        {
+          return run_rows(
+            problem, data, *device, 0, 0, problem.penalty, target);
+        }
+      catch (const Device::RowTooLarge &)
+        {
+          device.reset();
+          return run_parts(problem, data, target);
+        }
+    }
+
+
+
+    template <int dim>
+    template <typename Number>
+    Device::Times
+    CUDAAssembly<dim>::run_rows(const Problem                &problem,
+                                const Device::FormData<dim>  &data,
+                                Device::Assembler<dim>       &assembler,
+                                const unsigned int            first,
+                                const unsigned int            shift,
+                                const Device::Penalty        &penalty,
+                                const AssemblyTarget<Number> &target) const
+    {
+      const PolytopicMesh<dim>        &mesh = problem.mesh;
+      const HostKernels::Kernels<dim> &kernels =
+        select_kernels<dim>(problem.instruction_set);
+      const auto tabulate = [&](const Device::Chunk &local,
+                                double              *volume,
+                                double              *facets) {
+        // numbers of the whole mesh
+        Device::Chunk chunk = local;
+        chunk.begin += first - shift;
+        chunk.end += first - shift;
+        const Device::Range<std::uint64_t>
+          subcell_points = {assembler.subcell_points(),
+                            mesh.subcell_offset[first]},
+          entry_points   = {assembler.entry_points(),
+                            mesh.polytope_interface_offset[first]};
+        for_polytopes(chunk.end - chunk.begin,
+                      [&](const unsigned int begin, const unsigned int end) {
+                        if (data.volume_layout.n > 0)
+                          tabulate_volume(mesh,
+                                          problem.form,
+                                          problem.rules,
+                                          kernels,
+                                          data.volume_layout,
+                                          subcell_points,
+                                          chunk,
+                                          chunk.begin + begin,
+                                          chunk.begin + end,
+                                          volume);
+                        if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
+                          tabulate_facets(mesh,
+                                          problem.form,
+                                          problem.penalty.sigma,
+                                          problem.rules,
+                                          kernels,
+                                          data,
+                                          entry_points,
+                                          chunk,
+                                          chunk.begin + begin,
+                                          chunk.begin + end,
+                                          facets);
+                      });
+      };
+      return assembler.assemble(data, penalty, tabulate, target);
+    }
+
+
+
+    template <int dim>
+    template <typename Number>
+    Device::Times
+    CUDAAssembly<dim>::run_parts(const Problem                &problem,
+                                 const Device::FormData<dim>  &data,
+                                 const AssemblyTarget<Number> &target)
+    {
+      const PolytopicMesh<dim> &mesh     = problem.mesh;
+      const BlockSparsity      &sparsity = problem.sparsity;
+      const unsigned int        n        = mesh.n_polytopes();
+      workspace->release();
+      workspace->set_limit(problem.device_memory);
+
+      // ---- memory for a part's mesh: half of all, less if a row needs it
+      std::vector<std::size_t> part(n), row(n);
+      for_polytopes(n, [&](const unsigned int begin, const unsigned int end) {
+        for (unsigned int k = begin; k < end; ++k)
+          {
+            part[k] = part_bytes(mesh, sparsity, tables, k);
+            row[k]  = row_bytes(mesh,
+                               sparsity,
+                               tables,
+                               data,
+                               target.device_values ? 0 : sizeof(Number),
+                               target.device_rhs ? 0 : sizeof(Number),
+                               k);
+          }
+      });
+      const std::size_t limit       = workspace->limit();
+      const std::size_t largest_row = *std::max_element(row.begin(), row.end());
+      const std::size_t mesh_limit =
+        std::min(limit / 2, limit > largest_row ? limit - largest_row : 0);
+
+      const auto find_end = [&](const unsigned int begin) {
+        // (rules, exponents, gaps between arrays)
+        std::size_t bytes =
+          tables.data.size() * sizeof(double) + exponents.size() + (1 << 15);
+        unsigned int end = begin;
+        while (end < n && (end == begin || bytes + part[end] <= mesh_limit))
+          bytes += part[end++];
+        return end;
+      };
+      const auto make_part = [&](const unsigned int begin) {
+        return std::make_unique<MeshPart<dim>>(mesh,
+                                               sparsity,
+                                               begin,
+                                               find_end(begin));
+      };
+
+      Device::Times times;
+      times.n_parts = 0;
+      std::vector<double>                         sigma;
+      std::future<std::unique_ptr<MeshPart<dim>>> next =
+        std::async(std::launch::async, make_part, 0u);
+      while (true)
+        {
+          const std::unique_ptr<MeshPart<dim>> present = next.get();
+          if (present->end < n)
+            next = std::async(std::launch::async, make_part, present->end);
+          const unsigned int begin = present->begin;
+          try
+            {
+              const std::size_t bytes = Device::Assembler<dim>::memory(
+                present->mesh, present->sparsity, tables, exponents.size());
+              if (bytes > limit)
+                throw Device::RowTooLarge(begin, 0);
+              workspace->reserve_mesh(std::max(bytes, mesh_limit));
+              Device::Assembler<dim> assembler(present->mesh,
+                                               present->sparsity,
+                                               present->first,
+                                               present->first + present->end -
+                                                 begin,
+                                               degrees,
+                                               tables,
+                                               exponents,
+                                               *workspace,
+                                               parallel_ranges);
+              sigma.resize(present->facet.size());
+              for_ranges(sigma.size(),
+                         8192,
+                         [&](const std::size_t from, const std::size_t to) {
+                           for (std::size_t f = from; f < to; ++f)
+                             sigma[f] =
+                               problem.penalty.sigma[present->facet[f]];
+                         });
+
+              AssemblyTarget<Number> part_target = target;
+              for (Number **values :
+                   {&part_target.device_values, &part_target.host_values})
+                if (*values != nullptr)
+                  *values += sparsity.value_offset[begin];
+              for (Number **rhs :
+                   {&part_target.device_rhs, &part_target.host_rhs})
+                if (*rhs != nullptr)
+                  *rhs += mesh.dof_offset[begin];
+              const unsigned int shift = present->first;
+              if (target.store_block_rows)
+                part_target.store_block_rows =
+                  [&target, begin, shift](const unsigned int from,
+                                          const unsigned int to,
+                                          const Number      *values) {
+                    target.store_block_rows(from - shift + begin,
+                                            to - shift + begin,
+                                            values);
+                  };
+              times.add(run_rows(problem,
+                                 data,
+                                 assembler,
+                                 begin,
+                                 shift,
+                                 {sigma.data(), 0},
+                                 part_target));
+            }
+          catch (const Device::RowTooLarge &error)
+            {
+              const unsigned int k =
+                error.bytes == 0 ? begin : present->polytope[error.polytope];
+              throw Device::Error(
+                "The block row of polytope " + std::to_string(k) +
+                " needs about " + megabytes(part[k] + row[k]) +
+                " of memory on the CUDA device (mesh " + megabytes(part[k]) +
+                ", values and coefficients " + megabytes(row[k]) +
+                "), but assembly may use only " + megabytes(limit) +
+                " there. Raise AdditionalData::device_memory, or use the host "
+                "backend.");
+            }
+          ++times.n_parts;
+          if (present->end == n)
+            break;
+        }
+      return times;
+    }
+
+
+
     template class CUDAAssembly<2>;
     template class CUDAAssembly<3>;
     template Device::Times
-    CUDAAssembly<2>::assemble(const PolytopicMesh<2> &,
-                              const BlockSparsity &,
-                              const Form<2> &,
-                              const std::vector<double> &,
-                              const bool,
-                              const InstructionSet,
-                              const Device::Target<double> &);
+    CUDAAssembly<2>::assemble(const Problem &, const AssemblyTarget<double> &);
     template Device::Times
-    CUDAAssembly<3>::assemble(const PolytopicMesh<3> &,
-                              const BlockSparsity &,
-                              const Form<3> &,
-                              const std::vector<double> &,
-                              const bool,
-                              const InstructionSet,
-                              const Device::Target<double> &);
+    CUDAAssembly<3>::assemble(const Problem &, const AssemblyTarget<double> &);
   } // namespace internal
 } // namespace Tessella
 

@@ -2,12 +2,18 @@
 #ifndef tessella_source_assembly_cuda_assembly_h
 #define tessella_source_assembly_cuda_assembly_h
 
+#include <tessella/assembly/backend.h>
+#include <tessella/assembly/block_sparsity.h>
+#include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_mesh.h>
+
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "../../cuda/assembly.h"
-#include "host_assembly.h"
+#include "host_points.h"
 
 namespace Tessella
 {
@@ -15,30 +21,75 @@ namespace Tessella
   {
     /**
      * The host's part of assembly on a CUDA device: it keeps mesh and
-     * structure there as long as they stay the same, evaluates the form
-     * where its coefficients vary, and puts finished block rows where they
-     * belong.
+     * structure there as long as the mesh's revision stays the same, evaluates
+     * the form where its coefficients vary, and sends the mesh through the
+     * device in parts (see MeshPart) if it does not fit into the memory
+     * allowed.
+     *
+     * Results are the same to the last bit for every limit of memory.
      */
     template <int dim>
     class CUDAAssembly
     {
     public:
-      /// As assemble_on_host(); errors of the device are dealii::ExcMessage.
-      /// The matrix is computed if the target has a place for it, so is the
-      /// vector. Number: double.
+      struct Problem
+      {
+        const PolytopicMesh<dim> &mesh;
+        const BlockSparsity      &sparsity;
+        const Form<dim>          &form;
+        const HostRules<dim>     &rules; ///< for mesh and form
+        Device::Penalty           penalty;
+        bool                      tensor_product_space;
+        InstructionSet            instruction_set;
+        std::size_t               device_memory; ///< bytes; 0: what is free
+      };
+
+      /// Starts the device and takes pinned buffers for results of this size;
+      /// done in the first assembly otherwise.
+      void
+      start(const std::size_t result_bytes);
+
+      /**
+       * The matrix is computed if the target has a place for it, so is the
+       * vector. Errors of the device are dealii::ExcMessage; afterwards the
+       * next call begins from scratch. Number: double.
+       */
       template <typename Number>
       Device::Times
-      assemble(const PolytopicMesh<dim>     &mesh,
-               const BlockSparsity          &sparsity,
-               const Form<dim>              &form,
-               const std::vector<double>    &sigma,
-               const bool                    tensor_product_space,
-               const InstructionSet          instruction_set,
-               const Device::Target<Number> &target);
+      assemble(const Problem &problem, const AssemblyTarget<Number> &target);
 
     private:
+      using Key = std::array<std::uint64_t, 4>;
+
+      template <typename Number>
+      Device::Times
+      run(const Problem &problem, const AssemblyTarget<Number> &target);
+
+      /// Rows that @p assembler has; polytope @p first is its polytope
+      /// @p shift.
+      template <typename Number>
+      Device::Times
+      run_rows(const Problem                &problem,
+               const Device::FormData<dim>  &data,
+               Device::Assembler<dim>       &assembler,
+               const unsigned int            first,
+               const unsigned int            shift,
+               const Device::Penalty        &penalty,
+               const AssemblyTarget<Number> &target) const;
+
+      template <typename Number>
+      Device::Times
+      run_parts(const Problem                &problem,
+                const Device::FormData<dim>  &data,
+                const AssemblyTarget<Number> &target);
+
+      Key                                present = {{0, 0, 0, 0}};
+      Device::RuleTables                 tables;
+      std::vector<unsigned char>         exponents;
+      Device::Degrees                    degrees;
+      std::unique_ptr<Device::Workspace> workspace;
+      /// Null if the mesh goes through in parts.
       std::unique_ptr<Device::Assembler<dim>> device;
-      std::uint64_t                           fingerprint = 0;
     };
   } // namespace internal
 } // namespace Tessella

@@ -11,21 +11,50 @@ namespace Tessella
   {
     template <int dim>
     std::vector<double>
+    constant_diffusion(const PolytopicMesh<dim> &mesh, const Form<dim> &form)
+    {
+      const unsigned int n_entries =
+        form.volume_structure().diffusion == DiffusionType::tensor ? dim * dim
+                                                                   : 1;
+      std::vector<double> entries(dim * dim);
+      double             *a[dim * dim];
+      PointBatch<dim>     batch;
+      batch.n_points = 1;
+      for (unsigned int d = 0; d < dim; ++d)
+        batch.x[d] = &mesh.subcell_vertices[d];
+      const unsigned int subcell = 0;
+      batch.subcell              = &subcell;
+      batch.material             = mesh.subcell_material.data();
+      for (unsigned int d = 0; d < dim * dim; ++d)
+        a[d] = &entries[d];
+      form.evaluate_diffusion(batch, a);
+      entries.resize(n_entries);
+      return entries;
+    }
+
+
+
+    template <int dim>
+    void
     compute_penalty(const PolytopicMesh<dim> &mesh,
                     const Form<dim>          &form,
                     const double              constant,
-                    const InstructionSet      instruction_set)
+                    const HostRules<dim>     &rules,
+                    const InstructionSet      instruction_set,
+                    std::vector<double>      &sigma)
     {
-      const unsigned int    n_facets = mesh.n_facets();
-      std::vector<double>   sigma(n_facets, 0.);
+      const unsigned int    n_facets  = mesh.n_facets();
       const VolumeStructure structure = form.volume_structure();
       if (structure.diffusion == DiffusionType::none ||
           !form.facet_structure().penalty || n_facets == 0)
-        return sigma;
+        {
+          sigma.assign(n_facets, 0.);
+          return;
+        }
+      sigma.resize(n_facets);
 
       const bool         tensor = structure.diffusion == DiffusionType::tensor;
       const unsigned int n_entries = tensor ? dim * dim : 1;
-      const HostRules<dim>             rules(mesh, form.coefficient_order());
       const HostKernels::Kernels<dim> &kernels =
         select_kernels<dim>(instruction_set);
 
@@ -43,98 +72,113 @@ namespace Tessella
         return sum;
       };
 
-      // a-bar per facet and side
-      std::vector<double> a_bar(2 * n_facets, 0.);
+      const auto penalty =
+        [&](const unsigned int f, const double a_bar_0, const double a_bar_1) {
+          return constant * std::max(mesh.penalty_factor[2 * f] * a_bar_0,
+                                     mesh.penalty_factor[2 * f + 1] * a_bar_1);
+        };
+      constexpr std::size_t facet_grain = 1 << 13;
       if (structure.constant)
         {
-          double          memory[dim * dim];
-          double         *a[dim * dim];
-          PointBatch<dim> batch;
-          batch.n_points = 1;
-          for (unsigned int d = 0; d < dim; ++d)
-            batch.x[d] = &mesh.subcell_vertices[d];
-          const unsigned int subcell = 0;
-          batch.subcell              = &subcell;
-          batch.material             = mesh.subcell_material.data();
-          for (unsigned int d = 0; d < dim * dim; ++d)
-            a[d] = &memory[d];
-          form.evaluate_diffusion(batch, a);
-          for (unsigned int f = 0; f < n_facets; ++f)
-            a_bar[2 * f] = a_bar[2 * f + 1] = quadratic_form(a, 0, f);
+          const std::vector<double> entries = constant_diffusion(mesh, form);
+          const double             *a[dim * dim];
+          for (unsigned int d = 0; d < n_entries; ++d)
+            a[d] = &entries[d];
+          for_ranges(n_facets,
+                     facet_grain,
+                     [&](const std::size_t begin, const std::size_t end) {
+                       for (std::size_t f = begin; f < end; ++f)
+                         {
+                           const double a_bar = quadratic_form(a, 0, f);
+                           sigma[f]           = penalty(f, a_bar, a_bar);
+                         }
+                     });
+          return;
         }
-      else
-        for_polytopes(
-          mesh.n_polytopes(),
-          [&](const unsigned int begin, const unsigned int end) {
-            VolumePointBuffer<dim> points(buffer_capacity(rules));
-            std::vector<double>    memory(n_entries * points.capacity);
-            double                *a[dim * dim] = {};
-            for (unsigned int d = 0; d < n_entries; ++d)
-              a[d] = memory.data() + d * points.capacity;
 
-            for (unsigned int k = begin; k < end; ++k)
-              {
-                double       largest = 0.;
-                unsigned int subcell = mesh.subcell_offset[k], point = 0;
-                while (subcell < mesh.subcell_offset[k + 1])
+      // a-bar per facet and side
+      std::vector<double> a_bar(2 * std::size_t(n_facets), 0.);
+      for_polytopes(
+        mesh.n_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          VolumePointBuffer<dim> points(buffer_capacity(rules));
+          std::vector<double>    memory(n_entries * points.capacity);
+          double                *a[dim * dim] = {};
+          for (unsigned int d = 0; d < n_entries; ++d)
+            a[d] = memory.data() + d * points.capacity;
+
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              double       largest = 0.;
+              unsigned int subcell = mesh.subcell_offset[k], point = 0;
+              while (subcell < mesh.subcell_offset[k + 1])
+                {
+                  points.fill(mesh, rules, kernels, k, subcell, point);
+                  PointBatch<dim> batch;
+                  batch.n_points = points.n_points;
+                  std::copy(points.x, points.x + dim, batch.x);
+                  batch.subcell  = points.subcells.data();
+                  batch.material = points.materials.data();
+                  form.evaluate_diffusion(batch, a);
+                  if (!tensor)
+                    for (unsigned int q = 0; q < batch.n_points; ++q)
+                      largest = std::max(largest, a[0][q]);
+                  else
+                    for (unsigned int e = mesh.polytope_interface_offset[k];
+                         e < mesh.polytope_interface_offset[k + 1];
+                         ++e)
+                      {
+                        const unsigned int i = mesh.polytope_interface[e];
+                        for (unsigned int f = mesh.facet_offset[i / 2];
+                             f < mesh.facet_offset[i / 2 + 1];
+                             ++f)
+                          for (unsigned int q = 0; q < batch.n_points; ++q)
+                            a_bar[2 * f + i % 2] =
+                              std::max(a_bar[2 * f + i % 2],
+                                       quadratic_form(a, q, f));
+                      }
+                }
+              if (!tensor)
+                for (unsigned int e = mesh.polytope_interface_offset[k];
+                     e < mesh.polytope_interface_offset[k + 1];
+                     ++e)
                   {
-                    points.fill(mesh, rules, kernels, k, subcell, point);
-                    PointBatch<dim> batch;
-                    batch.n_points = points.n_points;
-                    std::copy(points.x, points.x + dim, batch.x);
-                    batch.subcell  = points.subcells.data();
-                    batch.material = points.materials.data();
-                    form.evaluate_diffusion(batch, a);
-                    if (!tensor)
-                      for (unsigned int q = 0; q < batch.n_points; ++q)
-                        largest = std::max(largest, a[0][q]);
-                    else
-                      for (unsigned int e = mesh.polytope_interface_offset[k];
-                           e < mesh.polytope_interface_offset[k + 1];
-                           ++e)
-                        {
-                          const unsigned int i = mesh.polytope_interface[e];
-                          for (unsigned int f = mesh.facet_offset[i / 2];
-                               f < mesh.facet_offset[i / 2 + 1];
-                               ++f)
-                            for (unsigned int q = 0; q < batch.n_points; ++q)
-                              a_bar[2 * f + i % 2] =
-                                std::max(a_bar[2 * f + i % 2],
-                                         quadratic_form(a, q, f));
-                        }
+                    const unsigned int i = mesh.polytope_interface[e];
+                    for (unsigned int f = mesh.facet_offset[i / 2];
+                         f < mesh.facet_offset[i / 2 + 1];
+                         ++f)
+                      a_bar[2 * f + i % 2] = largest;
                   }
-                if (!tensor)
-                  for (unsigned int e = mesh.polytope_interface_offset[k];
-                       e < mesh.polytope_interface_offset[k + 1];
-                       ++e)
-                    {
-                      const unsigned int i = mesh.polytope_interface[e];
-                      for (unsigned int f = mesh.facet_offset[i / 2];
-                           f < mesh.facet_offset[i / 2 + 1];
-                           ++f)
-                        a_bar[2 * f + i % 2] = largest;
-                    }
-              }
-          });
+            }
+        });
 
-      for (unsigned int f = 0; f < n_facets; ++f)
-        sigma[f] = constant *
-                   std::max(mesh.penalty_factor[2 * f] * a_bar[2 * f],
-                            mesh.penalty_factor[2 * f + 1] * a_bar[2 * f + 1]);
-      return sigma;
+      for_ranges(n_facets,
+                 facet_grain,
+                 [&](const std::size_t begin, const std::size_t end) {
+                   for (std::size_t f = begin; f < end; ++f)
+                     sigma[f] = penalty(f, a_bar[2 * f], a_bar[2 * f + 1]);
+                 });
     }
 
 
 
     template std::vector<double>
+    constant_diffusion(const PolytopicMesh<2> &, const Form<2> &);
+    template std::vector<double>
+    constant_diffusion(const PolytopicMesh<3> &, const Form<3> &);
+    template void
     compute_penalty(const PolytopicMesh<2> &,
                     const Form<2> &,
                     const double,
-                    const InstructionSet);
-    template std::vector<double>
+                    const HostRules<2> &,
+                    const InstructionSet,
+                    std::vector<double> &);
+    template void
     compute_penalty(const PolytopicMesh<3> &,
                     const Form<3> &,
                     const double,
-                    const InstructionSet);
+                    const HostRules<3> &,
+                    const InstructionSet,
+                    std::vector<double> &);
   } // namespace internal
 } // namespace Tessella

@@ -13,16 +13,16 @@ namespace Tessella
   {
     template <int dim>
     void
-    assemble_on_host(const PolytopicMesh<dim>  &mesh,
-                     const BlockSparsity       &sparsity,
-                     const Form<dim>           &form,
-                     const std::vector<double> &sigma,
-                     const bool                 tensor_product_space,
-                     const InstructionSet       instruction_set,
-                     const HostAssemblyTarget  &target)
+    assemble_on_host(const PolytopicMesh<dim>     &mesh,
+                     const BlockSparsity          &sparsity,
+                     const Form<dim>              &form,
+                     const std::vector<double>    &sigma,
+                     const HostRules<dim>         &rules,
+                     const bool                    tensor_product_space,
+                     const InstructionSet          instruction_set,
+                     const AssemblyTarget<double> &target)
     {
-      const HostRules<dim> rules(mesh, form.coefficient_order());
-      const unsigned int   max_degree =
+      const unsigned int max_degree =
         *std::max_element(mesh.degree.begin(), mesh.degree.end());
       // Spaces of lower degree are prefixes of the largest one.
       std::vector<unsigned char> exponents(
@@ -34,8 +34,8 @@ namespace Tessella
       const HostKernels::Kernels<dim> &kernels =
         select_kernels<dim>(instruction_set);
 
-      const bool store  = static_cast<bool>(target.store_block_row);
-      const bool matrix = store || target.values != nullptr;
+      const bool store  = static_cast<bool>(target.store_block_rows);
+      const bool matrix = target.has_matrix();
       for_polytopes(mesh.n_polytopes(),
                     [&](const unsigned int begin, const unsigned int end) {
                       BlockRowAssembler<dim> assembler(mesh,
@@ -47,7 +47,7 @@ namespace Tessella
                                                        exponents,
                                                        tensor_product_space,
                                                        matrix,
-                                                       target.rhs != nullptr);
+                                                       target.has_rhs());
                       std::vector<double>    buffer;
                       for (unsigned int k = begin; k < end; ++k)
                         {
@@ -59,14 +59,16 @@ namespace Tessella
                               values = buffer.data();
                             }
                           else if (matrix)
-                            values = target.values + sparsity.value_offset[k];
+                            values =
+                              target.host_values + sparsity.value_offset[k];
                           assembler.assemble(k,
                                              values,
-                                             target.rhs
-                                               ? target.rhs + mesh.dof_offset[k]
+                                             target.has_rhs()
+                                               ? target.host_rhs +
+                                                   mesh.dof_offset[k]
                                                : nullptr);
                           if (store)
-                            target.store_block_row(k, buffer.data());
+                            target.store_block_rows(k, k + 1, buffer.data());
                         }
                     });
     }
@@ -78,16 +80,18 @@ namespace Tessella
                      const BlockSparsity &,
                      const Form<2> &,
                      const std::vector<double> &,
+                     const HostRules<2> &,
                      const bool,
                      const InstructionSet,
-                     const HostAssemblyTarget &);
+                     const AssemblyTarget<double> &);
     template void
     assemble_on_host(const PolytopicMesh<3> &,
                      const BlockSparsity &,
                      const Form<3> &,
                      const std::vector<double> &,
+                     const HostRules<3> &,
                      const bool,
                      const InstructionSet,
-                     const HostAssemblyTarget &);
+                     const AssemblyTarget<double> &);
   } // namespace internal
 } // namespace Tessella

@@ -7,36 +7,35 @@
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_mesh.h>
 
-#include <functional>
 #include <vector>
+
+#include "../../cuda/target.h"
+#include "host_points.h"
 
 namespace Tessella
 {
   namespace internal
   {
+    /// The entries of a form's diffusion where it does not vary (one, or dim *
+    /// dim of a tensor).
+    template <int dim>
+    std::vector<double>
+    constant_diffusion(const PolytopicMesh<dim> &mesh, const Form<dim> &form);
+
     /**
      * Largest value of n.a n on each side of each facet, over the quadrature
      * points of the polytope on that side, turned into the penalty of
-     * the facet: constant * max over sides of (factor * a-bar). Threads.
+     * the facet: sigma = constant * max over sides of (factor * a-bar); zeros
+     * for a form without penalty or diffusion. Threads.
      */
     template <int dim>
-    std::vector<double>
+    void
     compute_penalty(const PolytopicMesh<dim> &mesh,
                     const Form<dim>          &form,
                     const double              constant,
-                    const InstructionSet      instruction_set);
-
-    /// Where assembled numbers go.
-    struct HostAssemblyTarget
-    {
-      /// Values in the layout of the BlockSparsity, or null.
-      double *values = nullptr;
-      /// Used instead of `values` if set: receives each finished block row
-      /// (polytope, n rows of the block row's width). Called concurrently.
-      std::function<void(unsigned int, const double *)> store_block_row;
-      /// Right-hand side, or null.
-      double *rhs = nullptr;
-    };
+                    const HostRules<dim>     &rules,
+                    const InstructionSet      instruction_set,
+                    std::vector<double>      &sigma);
 
     /**
      * The block-row algorithm on the host: every polytope computes its rows,
@@ -45,13 +44,14 @@ namespace Tessella
      */
     template <int dim>
     void
-    assemble_on_host(const PolytopicMesh<dim>  &mesh,
-                     const BlockSparsity       &sparsity,
-                     const Form<dim>           &form,
-                     const std::vector<double> &sigma,
-                     const bool                 tensor_product_space,
-                     const InstructionSet       instruction_set,
-                     const HostAssemblyTarget  &target);
+    assemble_on_host(const PolytopicMesh<dim>     &mesh,
+                     const BlockSparsity          &sparsity,
+                     const Form<dim>              &form,
+                     const std::vector<double>    &sigma,
+                     const HostRules<dim>         &rules,
+                     const bool                    tensor_product_space,
+                     const InstructionSet          instruction_set,
+                     const AssemblyTarget<double> &target);
   } // namespace internal
 } // namespace Tessella
 

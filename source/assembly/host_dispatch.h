@@ -53,6 +53,24 @@ namespace Tessella
         grain);
     }
 
+    /// function(begin, end) for sub-ranges of [0, n) of at least the given size
+    /// (or all), by all threads.
+    template <typename Function>
+    void
+    for_ranges(const std::size_t n,
+               const std::size_t size,
+               const Function   &function)
+    {
+      if (n > 0)
+        dealii::parallel::apply_to_subranges(
+          std::size_t(0),
+          n,
+          [&](const std::size_t begin, const std::size_t end) {
+            function(begin, end);
+          },
+          size);
+    }
+
     // Points in a volume or facet buffer.
     template <int dim>
     inline unsigned int

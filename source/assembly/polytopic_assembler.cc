@@ -13,6 +13,8 @@
 #include <tessella/lac/device_block_matrix.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 
 #include "../../cuda/assembly.h"
@@ -20,6 +22,7 @@
 #include "../lac/device_call.h"
 #include "../lac/store_block_row.h"
 #include "host_assembly.h"
+#include "host_dispatch.h"
 
 #ifdef TESSELLA_HAVE_CUDA
 #  include "cuda_assembly.h"
@@ -46,16 +49,18 @@ namespace Tessella
     get_sparsity()
     {
       const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-      if (sparsity.value_offset.empty() || dof_offset != mesh.dof_offset)
+      if (sparsity_revision != mesh.revision || mesh.revision == 0)
         {
-          sparsity   = BlockSparsity::from_mesh(mesh);
-          dof_offset = mesh.dof_offset;
+          sparsity          = BlockSparsity::from_mesh(mesh);
+          dof_offset        = mesh.dof_offset;
+          sparsity_revision = mesh.revision;
         }
       return sparsity;
     }
 
-    // Everything that assembly of @p form needs from the geometry.
-    std::vector<double>
+    // Everything that assembly of @p form needs from the geometry: quadrature,
+    // and the penalty sigma. What has not changed is kept.
+    void
     prepare(const Form<dim> &form)
     {
       const Timer timer;
@@ -64,13 +69,19 @@ namespace Tessella
                              "the element has " +
                              std::to_string(handler->n_components()) +
                              " components. Use PolytopeValues for systems."));
+      const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      if (degree_revision != mesh.revision || mesh.revision == 0)
+        {
+          max_degree      = handler->max_degree();
+          degree_revision = mesh.revision;
+        }
       handler->tabulate(
         form.coefficient_order() +
         (handler->polynomial_space() == PolynomialSpaceType::tensor_product
-           ? 2 * (dim - 1) * handler->max_degree()
+           ? 2 * (dim - 1) * max_degree
            : 0));
-      std::vector<double> sigma;
-      if (form.facet_structure().penalty)
+      const bool penalty = form.facet_structure().penalty;
+      if (penalty)
         {
           AssertThrow(data.penalty.constant >= 0. &&
                         std::isfinite(data.penalty.constant),
@@ -80,36 +91,67 @@ namespace Tessella
                                  " negative."));
           compute_penalty_factors(*handler, data.penalty.formula);
           report.geometry_time = timer.wall_time();
-          sigma = internal::compute_penalty(handler->polytopic_mesh(),
-                                            form,
-                                            data.penalty.constant,
-                                            data.instruction_set);
         }
-      else
-        sigma.resize(handler->polytopic_mesh().n_facets(), 0.);
-      return sigma;
+
+      if (rules == nullptr || rules_revision != mesh.revision ||
+          mesh.revision == 0 || rules_order != form.coefficient_order())
+        {
+          rules = std::make_unique<internal::HostRules<dim>>(
+            mesh, form.coefficient_order());
+          rules_revision = mesh.revision;
+          rules_order    = form.coefficient_order();
+        }
+
+      // What sigma depends on; nothing is kept if that varies in space.
+      const VolumeStructure structure = form.volume_structure();
+      const bool zero = !penalty || structure.diffusion == DiffusionType::none;
+      std::vector<double> key;
+      if (!zero && structure.constant)
+        key = internal::constant_diffusion(mesh, form);
+      if (!zero)
+        key.push_back(data.penalty.constant);
+      const std::array<std::uint64_t, 3> revisions = {
+        {mesh.revision,
+         mesh.quadrature_revision,
+         zero ? 0 : mesh.penalty_revision}};
+      if ((!zero && !structure.constant) || mesh.revision == 0 ||
+          sigma_revision == 0 || revisions != sigma_revisions ||
+          key != sigma_key)
+        {
+          sigma_revision = 0;
+          internal::compute_penalty(mesh,
+                                    form,
+                                    data.penalty.constant,
+                                    *rules,
+                                    data.instruction_set,
+                                    sigma);
+          sigma_revision  = PolytopicMesh<dim>::new_revision();
+          sigma_revisions = revisions;
+          sigma_key       = key;
+        }
     }
 
     template <typename Number>
     void
     run(const Form<dim> &form, const internal::Device::Target<Number> &target)
     {
-      const std::vector<double> sigma = prepare(form);
+      const Timer timer;
+      prepare(form);
+      report.preparation_time = timer.wall_time() - report.geometry_time;
 #ifdef TESSELLA_HAVE_CUDA
       if (backend == Backend::cuda)
         {
-          run_on_device(form, sigma, target);
+          run_on_device(form, target);
           return;
         }
 #endif
-      run_on_host(form, sigma, target);
+      run_on_host(form, target);
     }
 
 #ifdef TESSELLA_HAVE_CUDA
     // Single precision: rounded, until there are kernels for it.
     void
     run_on_device(const Form<dim>                       &form,
-                  const std::vector<double>             &sigma,
                   const internal::Device::Target<float> &target)
     {
       const BlockSparsity &blocks   = get_sparsity();
@@ -142,7 +184,7 @@ namespace Tessella
           host_rhs.resize(n_rows);
           precise.host_rhs = host_rhs.data();
         }
-      run_on_device(form, sigma, precise);
+      run_on_device(form, precise);
       internal::device_call([&] {
         if (target.device_values != nullptr)
           internal::Device::copy(target.device_values,
@@ -157,21 +199,23 @@ namespace Tessella
 
     void
     run_on_device(const Form<dim>                        &form,
-                  const std::vector<double>              &sigma,
                   const internal::Device::Target<double> &target)
     {
       // Assembly does not run in the default stream, other operations on
       // vectors and matrices do.
       if (target.device_values != nullptr || target.device_rhs != nullptr)
         internal::device_call([] { internal::Device::synchronize(); });
+      const Timer                   timer;
       const internal::Device::Times times =
-        cuda.assemble(handler->polytopic_mesh(),
-                      get_sparsity(),
-                      form,
-                      sigma,
-                      handler->polynomial_space() ==
-                        PolynomialSpaceType::tensor_product,
-                      data.instruction_set,
+        cuda.assemble({handler->polytopic_mesh(),
+                       get_sparsity(),
+                       form,
+                       *rules,
+                       {sigma.data(), sigma_revision},
+                       handler->polynomial_space() ==
+                         PolynomialSpaceType::tensor_product,
+                       data.instruction_set,
+                       data.device_memory},
                       target);
       report.device_kernels   = times.kernel;
       report.kernel_time      = times.kernels;
@@ -179,6 +223,12 @@ namespace Tessella
       report.download_time    = times.download;
       report.bytes_uploaded   = times.bytes_up;
       report.bytes_downloaded = times.bytes_down;
+      report.tabulation_time  = times.tabulation;
+      report.handover_time    = times.idle;
+      report.device_memory    = times.memory;
+      report.n_parts          = times.n_parts;
+      // all but the loop over chunks
+      report.preparation_time += timer.wall_time() - times.loop;
     }
 #endif
 
@@ -186,7 +236,6 @@ namespace Tessella
     template <typename Number>
     void
     run_on_host(const Form<dim>                        &form,
-                const std::vector<double>              &sigma,
                 const internal::Device::Target<Number> &target)
     {
       constexpr bool       is_double = std::is_same<Number, double>::value;
@@ -206,36 +255,35 @@ namespace Tessella
           (target.host_rhs != nullptr && !is_double))
         rhs.resize(n_rows);
 
-      internal::HostAssemblyTarget host;
+      internal::AssemblyTarget<double> host;
       if constexpr (is_double)
         {
-          host.values = to;
-          host.rhs    = target.host_rhs;
-          if (target.store_block_rows)
-            host.store_block_row = [&](const unsigned int k,
-                                       const double      *row) {
-              target.store_block_rows(k, k + 1, row);
-            };
+          host.host_values      = to;
+          host.host_rhs         = target.host_rhs;
+          host.store_block_rows = target.store_block_rows;
         }
       else if (to != nullptr || target.store_block_rows)
-        host.store_block_row = [&](const unsigned int k, const double *row) {
+        host.store_block_rows = [&](const unsigned int begin,
+                                    const unsigned int end,
+                                    const double      *rows) {
           const std::size_t n =
-            blocks.value_offset[k + 1] - blocks.value_offset[k];
+            blocks.value_offset[end] - blocks.value_offset[begin];
           if (to != nullptr)
-            std::copy_n(row, n, to + blocks.value_offset[k]);
+            std::copy_n(rows, n, to + blocks.value_offset[begin]);
           else
             {
-              const std::vector<Number> rounded(row, row + n);
-              target.store_block_rows(k, k + 1, rounded.data());
+              const std::vector<Number> rounded(rows, rows + n);
+              target.store_block_rows(begin, end, rounded.data());
             }
         };
       if (!rhs.empty())
-        host.rhs = rhs.data();
+        host.host_rhs = rhs.data();
 
       internal::assemble_on_host(handler->polytopic_mesh(),
                                  blocks,
                                  form,
                                  sigma,
+                                 *rules,
                                  handler->polynomial_space() ==
                                    PolynomialSpaceType::tensor_product,
                                  data.instruction_set,
@@ -300,8 +348,19 @@ namespace Tessella
     set_target(TrilinosWrappers::SparseMatrix   &matrix,
                internal::Device::Target<double> &target)
     {
+      const BlockSparsity &blocks = get_sparsity();
       target.host_values =
-        TrilinosBlockMatrix::values(matrix, get_sparsity(), dof_offset);
+        TrilinosBlockMatrix::values(matrix, blocks, dof_offset);
+      // Where the columns are is looked at once per matrix.
+      const std::array<const void *, 3> arrays =
+        TrilinosBlockMatrix::storage(matrix);
+      if (checked_revision == 0 || checked_revision != sparsity_revision ||
+          checked_arrays != arrays)
+        {
+          TrilinosBlockMatrix::check_columns(matrix, blocks, dof_offset);
+          checked_revision = sparsity_revision;
+          checked_arrays   = arrays;
+        }
     }
 
     template <typename Number>
@@ -311,7 +370,19 @@ namespace Tessella
     {
       const BlockSparsity &blocks = get_sparsity();
       check_size(matrix.m(), "matrix");
-      AssertThrow(matrix.n_nonzero_elements() == blocks.n_nonzero_elements(),
+      std::atomic<bool> matches(matrix.n_nonzero_elements() ==
+                                blocks.n_nonzero_elements());
+      if (matches)
+        internal::for_polytopes(
+          blocks.row_width.size(),
+          [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
+              if (&matrix.diag_element(dof_offset[k]) -
+                    &matrix.diag_element(0) !=
+                  static_cast<std::ptrdiff_t>(blocks.value_offset[k]))
+                matches = false;
+          });
+      AssertThrow(matches,
                   ExcMessage("The matrix does not have the sparsity pattern of "
                              "this mesh and element."));
       target.store_block_rows =
@@ -393,7 +464,18 @@ namespace Tessella
     BlockSparsity                                 sparsity;
     std::vector<std::uint64_t>                    dof_offset;
     Backend                                       backend; // not automatic
-    AssemblyReport                                report = {};
+
+    // What is kept, and the revisions (0: none) that it belongs to.
+    std::uint64_t sparsity_revision = 0, degree_revision = 0,
+                  rules_revision = 0, checked_revision = 0;
+    unsigned int                              max_degree = 0, rules_order = 0;
+    std::unique_ptr<internal::HostRules<dim>> rules;
+    std::array<const void *, 3>               checked_arrays = {};
+    std::vector<double>                       sigma, sigma_key;
+    std::uint64_t                             sigma_revision  = 0;
+    std::array<std::uint64_t, 3>              sigma_revisions = {};
+
+    AssemblyReport report = {};
 #ifdef TESSELLA_HAVE_CUDA
     internal::CUDAAssembly<dim> cuda;
 #endif
@@ -419,9 +501,9 @@ namespace Tessella
                                "-DTESSELLA_WITH_CUDA=ON."));
 #endif
         AssertThrow(cuda_is_available(),
-                    ExcMessage("No CUDA device was found on this machine, or "
-                               "its driver does not work: use Backend::host "
-                               "or Backend::automatic."));
+                    ExcMessage(why_cuda_is_unavailable() +
+                               " Please use Backend::host or "
+                               "Backend::automatic."));
       }
     AssertThrow(data.strategy == AssemblyStrategy::block_rows ||
                   implementation->backend == Backend::cuda,
@@ -433,6 +515,22 @@ namespace Tessella
                 ExcMessage("The assembly strategy " + name(data.strategy) +
                            " is not available yet: use " +
                            name(AssemblyStrategy::block_rows) + "."));
+#ifdef TESSELLA_HAVE_CUDA
+    if (implementation->backend == Backend::cuda)
+      try
+        {
+          // (every polytope with about seven neighbours)
+          implementation->cuda.start(
+            8 * sizeof(double) * handler.n_dofs() *
+            static_cast<std::size_t>(handler.max_dofs_per_polytope()));
+        }
+      catch (const ExceptionBase &)
+        {
+          if (data.backend != Backend::automatic)
+            throw;
+          implementation->backend = Backend::host;
+        }
+#endif
     const InstructionSet wanted = data.instruction_set;
     AssertThrow(wanted == InstructionSet::automatic ||
                   wanted <= best_instruction_set(),
@@ -684,7 +782,8 @@ namespace Tessella
   std::vector<double>
   PolytopicAssembler<dim>::penalty(const Form<dim> &form) const
   {
-    return implementation->prepare(form);
+    implementation->prepare(form);
+    return implementation->sigma;
   }
 
 

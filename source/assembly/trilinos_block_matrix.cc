@@ -10,8 +10,14 @@
 #include <Epetra_Map.h>
 #include <Epetra_MpiComm.h>
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <limits>
 #include <string>
+
+#ifdef __linux__
+#  include <sys/mman.h>
+#endif
 
 namespace Tessella
 {
@@ -24,10 +30,71 @@ namespace Tessella
       // The wrapper only hands out a constant Epetra matrix; its graph and
       // values belong to the matrix the caller passed by reference.
       Epetra_CrsMatrix &
-      epetra_matrix(TrilinosWrappers::SparseMatrix &matrix)
+      epetra_matrix(const TrilinosWrappers::SparseMatrix &matrix)
       {
         return const_cast<Epetra_CrsMatrix &>(matrix.trilinos_matrix());
       }
+
+      // Whether all k < n satisfy a condition, by all threads.
+      template <typename Condition>
+      bool
+      all_of(const unsigned int n, const Condition &condition)
+      {
+        std::atomic<bool> result(true);
+        parallel::apply_to_subranges(
+          0u,
+          n,
+          [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
+              if (!condition(k))
+                {
+                  result = false;
+                  return;
+                }
+          },
+          1024);
+        return result;
+      }
+
+      // An array that the operating system may put on large pages: touching
+      // 2 GB for the first time takes 16 threads 0.32 s in pages of 4 kB, 0.06
+      // s in those of 2 MB.
+      template <typename Number>
+      Number *
+      new_array(const std::size_t n)
+      {
+        Number *const array = new Number[n];
+#ifdef MADV_HUGEPAGE
+        constexpr std::uintptr_t page = std::uintptr_t(1) << 21;
+        const std::uintptr_t     begin =
+          (reinterpret_cast<std::uintptr_t>(array) + page - 1) / page * page;
+        const std::uintptr_t end =
+          reinterpret_cast<std::uintptr_t>(array + n) / page * page;
+        if (end > begin)
+          // only advice: nothing is lost if it is not taken
+          madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+        return array;
+      }
+
+      // Epetra's own Resize() fills the array with zeros by one thread.
+      struct IndexArray : public Epetra_IntSerialDenseVector
+      {
+        static void
+        resize(Epetra_IntSerialDenseVector &vector, const int n)
+        {
+          int *const array = new_array<int>(n);
+          vector.Resize(0);
+          if (vector.*(&IndexArray::A_Copied_))
+            delete[](vector.*(&IndexArray::A_));
+          vector.*(&IndexArray::A_)        = array;
+          vector.*(&IndexArray::A_Copied_) = true;
+          vector.*(&IndexArray::CV_)       = Copy;
+          vector.*(&IndexArray::M_)        = n;
+          vector.*(&IndexArray::LDA_)      = n;
+          vector.*(&IndexArray::N_)        = 1;
+        }
+      };
     } // namespace
 
 
@@ -68,11 +135,11 @@ namespace Tessella
 
       Epetra_IntSerialDenseVector &offsets = epetra.ExpertExtractIndexOffset();
       Epetra_IntSerialDenseVector &indices = epetra.ExpertExtractIndices();
-      offsets.Resize(static_cast<int>(n_rows) + 1);
-      indices.Resize(static_cast<int>(n_entries));
+      IndexArray::resize(offsets, static_cast<int>(n_rows) + 1);
+      IndexArray::resize(indices, static_cast<int>(n_entries));
       double *&values = epetra.ExpertExtractValues();
       delete[] values;
-      values = new double[n_entries];
+      values = new_array<double>(n_entries);
 
       const unsigned int n_blocks = sparsity.row_width.size();
       parallel::apply_to_subranges(
@@ -110,7 +177,10 @@ namespace Tessella
         256);
       offsets[static_cast<int>(n_rows)] = static_cast<int>(n_entries);
 
-      ierr = epetra.ExpertStaticFillComplete(map, map);
+      // (every row has a diagonal entry; counting them takes one thread as long
+      // as all the rest takes many)
+      ierr = epetra.ExpertStaticFillComplete(
+        map, map, nullptr, nullptr, static_cast<int>(n_rows));
       AssertThrow(ierr == 0, ExcTrilinosError(ierr));
     }
 
@@ -130,14 +200,61 @@ namespace Tessella
         matches = epetra_matrix(matrix).ExtractCrsDataPointers(offsets,
                                                                indices,
                                                                data) == 0;
-      for (unsigned int k = 0; matches && k < sparsity.row_width.size(); ++k)
-        matches =
-          offsets[dof_offset[k]] == static_cast<int>(sparsity.value_offset[k]);
+      if (matches)
+        matches = all_of(sparsity.row_width.size(), [&](const unsigned int k) {
+          return offsets[dof_offset[k]] ==
+                 static_cast<int>(sparsity.value_offset[k]);
+        });
       AssertThrow(matches,
                   ExcMessage("The matrix does not have the structure of this "
                              "mesh and element: call reinit() of the assembler "
                              "on it, after distribute_dofs()."));
       return data;
+    }
+
+
+
+    void
+    check_columns(const TrilinosWrappers::SparseMatrix &matrix,
+                  const BlockSparsity                  &sparsity,
+                  const std::vector<std::uint64_t>     &dof_offset)
+    {
+      int    *offsets = nullptr, *indices = nullptr;
+      double *data = nullptr;
+      epetra_matrix(matrix).ExtractCrsDataPointers(offsets, indices, data);
+      const bool matches =
+        all_of(sparsity.row_width.size(), [&](const unsigned int k) {
+          const int *const row = indices + sparsity.value_offset[k];
+          for (std::uint64_t b = sparsity.block_offset[k];
+               b < sparsity.block_offset[k + 1];
+               ++b)
+            if (row[sparsity.column_offset[b]] !=
+                static_cast<int>(dof_offset[sparsity.block_column[b]]))
+              return false;
+          const int last = static_cast<int>(
+            dof_offset[sparsity.block_column[sparsity.block_offset[k + 1] - 1] +
+                       1] -
+            1);
+          for (std::uint64_t i = 0; i < dof_offset[k + 1] - dof_offset[k]; ++i)
+            if (row[(i + 1) * sparsity.row_width[k] - 1] != last)
+              return false;
+          return true;
+        });
+      AssertThrow(matches,
+                  ExcMessage("The columns of the matrix are not those of this "
+                             "mesh and element, or in another order: call "
+                             "reinit() of the assembler on it."));
+    }
+
+
+
+    std::array<const void *, 3>
+    storage(const TrilinosWrappers::SparseMatrix &matrix)
+    {
+      int    *offsets = nullptr, *indices = nullptr;
+      double *data = nullptr;
+      epetra_matrix(matrix).ExtractCrsDataPointers(offsets, indices, data);
+      return {{offsets, indices, data}};
     }
   } // namespace TrilinosBlockMatrix
 } // namespace Tessella

@@ -6,6 +6,8 @@
 
 #include <tessella/assembly/block_sparsity.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,8 +15,9 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Writes the values of block row @p k into a matrix of deal.II, which
-    /// keeps the diagonal entry first in each row.
+    /// Writes the values of block row @p k into a matrix of deal.II of this
+    /// structure, which keeps the diagonal entry first in each row and rows one
+    /// after the other in an array that diag_element() gives access to.
     template <typename Number>
     void
     store_block_row(dealii::SparseMatrix<Number>     &matrix,
@@ -24,24 +27,19 @@ namespace Tessella
                     const Number                     *values)
     {
       const unsigned int width    = sparsity.row_width[k];
-      unsigned int       diagonal = 0; // position of the first row's diagonal
+      std::size_t        diagonal = 0; // position of the first row's diagonal
       for (std::uint64_t b = sparsity.block_offset[k];
            sparsity.block_column[b] != k;
            ++b)
         diagonal += dof_offset[sparsity.block_column[b] + 1] -
                     dof_offset[sparsity.block_column[b]];
+      Number *to = &matrix.diag_element(dof_offset[k]);
       for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
-           ++row, ++diagonal, values += width)
+           ++row, ++diagonal, values += width, to += width)
         {
-          auto entry     = matrix.begin(row);
-          entry->value() = values[diagonal];
-          ++entry;
-          for (unsigned int c = 0; c < width; ++c)
-            if (c != diagonal)
-              {
-                entry->value() = values[c];
-                ++entry;
-              }
+          to[0] = values[diagonal];
+          std::copy(values, values + diagonal, to + 1);
+          std::copy(values + diagonal + 1, values + width, to + diagonal + 1);
         }
     }
   } // namespace internal

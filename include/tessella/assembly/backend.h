@@ -93,6 +93,11 @@ namespace Tessella
   bool
   cuda_is_available();
 
+  /// Why it is not, as a sentence (no driver, an old driver, no device, one
+  /// older than compute capability 7.5, a build without CUDA); empty if it is.
+  std::string
+  why_cuda_is_unavailable();
+
   /// What a CUDA device can do at most, as a yardstick for measured times.
   struct DeviceRates
   {

@@ -8,6 +8,7 @@
 
 #include <tessella/assembly/block_sparsity.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +44,21 @@ namespace Tessella
     values(dealii::TrilinosWrappers::SparseMatrix &matrix,
            const BlockSparsity                    &sparsity,
            const std::vector<std::uint64_t>       &dof_offset);
+
+    /**
+     * Checks that the columns of @p matrix are those of @p sparsity, in its
+     * order (which is Epetra's on one process): the first column of every block
+     * and the last one of every row. Anything else is an error.
+     */
+    void
+    check_columns(const dealii::TrilinosWrappers::SparseMatrix &matrix,
+                  const BlockSparsity                          &sparsity,
+                  const std::vector<std::uint64_t>             &dof_offset);
+
+    /// Where the arrays of @p matrix lie (offsets, columns, values): tells
+    /// matrices apart that exist at the same time.
+    std::array<const void *, 3>
+    storage(const dealii::TrilinosWrappers::SparseMatrix &matrix);
   } // namespace TrilinosBlockMatrix
 } // namespace Tessella
 

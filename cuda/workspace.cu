@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "pipeline.h"
+#include "workspace.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      Workspace::Workspace(const Parallel &parallel)
+      {
+        const std::string why = why_unavailable();
+        if (!why.empty())
+          throw Error(why + " Use the host backend.");
+        implementation = std::make_unique<Implementation>(parallel);
+      }
+
+
+
+      Workspace::~Workspace() = default;
+
+
+
+      void
+      Workspace::reserve_pinned(const std::size_t bytes)
+      {
+        implementation->reserve_pinned(bytes);
+      }
+
+
+
+      void
+      Workspace::set_limit(const std::size_t bytes)
+      {
+        const Memory memory = device_memory();
+        // Kernels' stacks and lists, and the granularity of allocations.
+        const std::size_t reserve =
+          std::min(std::size_t(512) << 20, memory.total / 16);
+        const std::size_t free = memory.free + implementation->used();
+        implementation->limit  = free > reserve ? free - reserve : 0;
+        if (bytes > 0)
+          implementation->limit = std::min(implementation->limit, bytes);
+      }
+
+
+
+      std::size_t
+      Workspace::limit() const
+      {
+        return implementation->limit;
+      }
+
+
+
+      std::size_t
+      Workspace::used() const
+      {
+        return implementation->used();
+      }
+
+
+
+      void
+      Workspace::reserve_mesh(const std::size_t bytes)
+      {
+        implementation->reserve_mesh(bytes);
+      }
+
+
+
+      void
+      Workspace::release()
+      {
+        implementation->mesh.release();
+        for (Implementation::Slot &slot : implementation->slot)
+          slot.memory.release();
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

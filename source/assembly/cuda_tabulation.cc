@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Empty in a build without CUDA.
+#include <tessella/base/config.h>
+
+#ifdef TESSELLA_HAVE_CUDA
+
+#  include <algorithm>
+#  include <vector>
+
+#  include "cuda_tabulation.h"
+#  include "host_dispatch.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace
+    {
+      // Points of one polytope's facets, for the evaluation of a form.
+      template <int dim>
+      struct FacetPoints
+      {
+        std::vector<double>       memory;
+        double                   *x[dim], *y[dim], *normal[dim], *w, *sigma;
+        std::vector<unsigned int> subcell[2], material[2];
+
+        void
+        resize(const std::size_t n_points)
+        {
+          // room for the padding of the last facet
+          const std::size_t n = n_points + HostKernels::padding;
+          if (subcell[0].size() >= n)
+            return;
+          memory.resize((3 * dim + 2) * n);
+          double *p = memory.data();
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              x[d]      = p + (3 * d) * n;
+              y[d]      = p + (3 * d + 1) * n;
+              normal[d] = p + (3 * d + 2) * n;
+            }
+          w     = p + 3 * dim * n;
+          sigma = p + (3 * dim + 1) * n;
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              subcell[side].resize(n);
+              material[side].resize(n);
+            }
+        }
+
+        // Writes facet f from position on; returns the number of points.
+        unsigned int
+        append(const PolytopicMesh<dim>        &mesh,
+               const HostRules<dim>            &rules,
+               const HostKernels::Kernels<dim> &kernels,
+               const double                     penalty,
+               const unsigned int               f,
+               const unsigned int               side,
+               const unsigned int               degree,
+               const double                    *shift,
+               const std::size_t                position)
+        {
+          double *const   target[3]        = {x[0] + position,
+                                              x[1] + position,
+                                              x[dim - 1] + position};
+          double *const   target_normal[3] = {normal[0] + position,
+                                              normal[1] + position,
+                                              normal[dim - 1] + position};
+          const FacetType type             = mesh.facet_type[f];
+          unsigned int    n;
+          bool            constant_normal = false;
+          if (type == FacetType::tabulated)
+            {
+              const unsigned int first = mesh.facet_point_offset[f];
+              n                        = mesh.facet_point_offset[f + 1] - first;
+              for (unsigned int q = 0; q < n; ++q)
+                for (unsigned int d = 0; d < dim; ++d)
+                  {
+                    target[d][q] = mesh.facet_points[(first + q) * dim + d];
+                    target_normal[d][q] =
+                      mesh.facet_point_normals[(first + q) * dim + d];
+                  }
+            }
+          else
+            {
+              const HostKernels::Rule &rule = rules.facet(type, degree);
+              const double            *v =
+                &mesh.facet_vertices[mesh.facet_vertex_offset[f] * dim];
+              n = rule.n_points;
+              if (type == FacetType::quadrilateral)
+                kernels.bilinear_facet(
+                  v, rule, target, target_normal, w + position);
+              else
+                {
+                  double edges[dim - 1][dim];
+                  for (unsigned int d = 0; d + 1 < dim; ++d)
+                    for (unsigned int e = 0; e < dim; ++e)
+                      edges[d][e] = v[(d + 1) * dim + e] - v[e];
+                  kernels.affine_points(
+                    v, &edges[0][0], dim - 1, 1., rule, target, w + position);
+                  constant_normal = true;
+                }
+            }
+          const unsigned int own   = mesh.facet_subcell[2 * f + side],
+                             other = mesh.facet_subcell[2 * f + 1 - side];
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              for (unsigned int d = 0; d < dim; ++d)
+                {
+                  const double here   = target[d][q];
+                  const double value  = constant_normal
+                                          ? mesh.facet_normal[f * dim + d]
+                                          : target_normal[d][q];
+                  target_normal[d][q] = side == 0 ? value : -value;
+                  y[d][position + q]  = side == 0 ? here + shift[d] : here;
+                  target[d][q]        = side == 0 ? here : here + shift[d];
+                }
+              sigma[position + q]       = penalty;
+              subcell[0][position + q]  = own;
+              material[0][position + q] = mesh.subcell_material[own];
+              if (other != invalid_index)
+                {
+                  subcell[1][position + q]  = other;
+                  material[1][position + q] = mesh.subcell_material[other];
+                }
+            }
+          return n;
+        }
+      };
+    } // namespace
+
+
+
+    template <int dim>
+    Device::FormData<dim>
+    make_form_data(const PolytopicMesh<dim> &mesh,
+                   const Form<dim>          &form,
+                   const bool                matrix,
+                   const bool                rhs)
+    {
+      const VolumeStructure V    = form.volume_structure();
+      const FacetStructure  F    = form.facet_structure();
+      const bool            a    = V.diffusion != DiffusionType::none;
+      Device::FormData<dim> data = {};
+      data.matrix                = matrix;
+      data.rhs                   = rhs;
+      data.volume                = a || V.beta || V.b || V.c;
+      data.facets                = F.facets;
+      data.symmetric             = V.symmetric;
+      data.diagonal = V.diffusion != DiffusionType::tensor && !V.beta && !V.b;
+      data.constant_volume = V.constant;
+
+      Device::VolumeLayout &L   = data.volume_layout;
+      const auto            add = [](int &entry, const int n, int &total) {
+        entry = total;
+        total += n;
+      };
+      L.tensor = V.diffusion == DiffusionType::tensor;
+      if (matrix && !V.constant)
+        {
+          if (a)
+            add(L.a, L.tensor ? dim * dim : 1, L.n);
+          if (V.beta)
+            add(L.beta, dim, L.n);
+          if (V.b)
+            add(L.b, dim, L.n);
+          if (V.c)
+            add(L.c, 1, L.n);
+        }
+      if (rhs && V.f)
+        add(L.f, 1, L.n);
+
+      if (matrix && V.constant && data.volume)
+        {
+          double            entries[dim * dim + 2 * dim + 1] = {};
+          VolumeBlocks<dim> blocks                           = {};
+          for (unsigned int d = 0; d < dim * dim; ++d)
+            blocks.a[d] = (L.tensor || (a && d == 0)) ? entries + d : nullptr;
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              blocks.beta[d] = V.beta ? entries + dim * dim + d : nullptr;
+              blocks.b[d]    = V.b ? entries + dim * dim + dim + d : nullptr;
+            }
+          blocks.c = V.c ? entries + dim * dim + 2 * dim : nullptr;
+          PointBatch<dim> batch;
+          batch.n_points = 1;
+          for (unsigned int d = 0; d < dim; ++d)
+            batch.x[d] = &mesh.subcell_vertices[d];
+          const unsigned int subcell = 0;
+          batch.subcell              = &subcell;
+          batch.material             = mesh.subcell_material.data();
+          form.evaluate_volume(batch, blocks);
+          data.C[0][0] = V.c ? *blocks.c : 0.;
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              data.C[0][1 + d] = V.b ? *blocks.b[d] : 0.;
+              data.C[1 + d][0] = V.beta ? *blocks.beta[d] : 0.;
+              for (unsigned int e = 0; e < dim; ++e)
+                data.C[1 + d][1 + e] = L.tensor      ? *blocks.a[d * dim + e]
+                                       : a && d == e ? *blocks.a[0]
+                                                     : 0.;
+            }
+        }
+
+      ConstantFacetTerms<dim> terms;
+      if (F.facets && form.constant_interior_facets(terms))
+        {
+          data.constant_facets = true;
+          std::copy(terms.a, terms.a + dim * dim, data.a);
+          std::copy(terms.b, terms.b + dim, data.b);
+          data.theta = terms.theta;
+        }
+      Device::FacetLayout &G = data.facet_layout;
+      if (F.facets)
+        {
+          // c is written by every form; interior points, if tabulated, in
+          // the same arrays as those on the boundary.
+          const int n_sides = data.constant_facets ? 1 : 2;
+          for (int side = 0; side < n_sides; ++side)
+            {
+              add(G.c[side], 1, G.n);
+              if (F.b)
+                add(G.b[side], dim, G.n);
+              if (F.beta)
+                add(G.beta[side], dim, G.n);
+            }
+          if (rhs && F.rhs)
+            {
+              add(G.r, 1, G.n);
+              if (F.beta)
+                add(G.s, dim, G.n);
+            }
+        }
+      return data;
+    }
+
+    template <int dim>
+    void
+    tabulate_volume(const PolytopicMesh<dim>           &mesh,
+                    const Form<dim>                    &form,
+                    const HostRules<dim>               &rules,
+                    const HostKernels::Kernels<dim>    &kernels,
+                    const Device::VolumeLayout         &L,
+                    const Device::Range<std::uint64_t> &first_point,
+                    const Device::Chunk                &chunk,
+                    const unsigned int                  begin,
+                    const unsigned int                  end,
+                    double                             *table)
+    {
+      VolumePointBuffer<dim> points(buffer_capacity(rules));
+      for (unsigned int k = begin; k < end; ++k)
+        {
+          std::uint64_t position =
+            first_point[mesh.subcell_offset[k]] -
+            first_point[mesh.subcell_offset[chunk.begin]];
+          unsigned int subcell = mesh.subcell_offset[k], point = 0;
+          while (subcell < mesh.subcell_offset[k + 1])
+            {
+              points.fill(mesh, rules, kernels, k, subcell, point);
+              const auto at = [&](const int array) {
+                return table + array * chunk.n_volume_points + position;
+              };
+              VolumeBlocks<dim> blocks = {};
+              for (unsigned int d = 0; d < dim * dim; ++d)
+                if (L.a >= 0 && (L.tensor || d == 0))
+                  blocks.a[d] = at(L.a + d);
+              for (unsigned int d = 0; d < dim; ++d)
+                {
+                  blocks.beta[d] = L.beta >= 0 ? at(L.beta + d) : nullptr;
+                  blocks.b[d]    = L.b >= 0 ? at(L.b + d) : nullptr;
+                }
+              blocks.c = L.c >= 0 ? at(L.c) : nullptr;
+              blocks.f = L.f >= 0 ? at(L.f) : nullptr;
+              PointBatch<dim> batch;
+              batch.n_points = points.n_points;
+              std::copy(points.x, points.x + dim, batch.x);
+              batch.subcell  = points.subcells.data();
+              batch.material = points.materials.data();
+              form.evaluate_volume(batch, blocks);
+              position += points.n_points;
+            }
+        }
+    }
+
+    template <int dim>
+    void
+    tabulate_facets(const PolytopicMesh<dim>           &mesh,
+                    const Form<dim>                    &form,
+                    const double                       *sigma,
+                    const HostRules<dim>               &rules,
+                    const HostKernels::Kernels<dim>    &kernels,
+                    const Device::FormData<dim>        &data,
+                    const Device::Range<std::uint64_t> &first_point,
+                    const Device::Chunk                &chunk,
+                    const unsigned int                  begin,
+                    const unsigned int                  end,
+                    double                             *table)
+    {
+      const Device::FacetLayout &L = data.facet_layout;
+      const std::uint64_t        chunk_first =
+        first_point[mesh.polytope_interface_offset[chunk.begin]];
+      const bool       periodic = mesh.shift.size() > dim;
+      FacetPoints<dim> points;
+      for (unsigned int k = begin; k < end; ++k)
+        {
+          const unsigned int first_entry = mesh.polytope_interface_offset[k],
+                             last_entry = mesh.polytope_interface_offset[k + 1];
+          const std::uint64_t first     = first_point[first_entry];
+          if (first_point[last_entry] == first)
+            continue;
+          points.resize(first_point[last_entry] - first);
+
+          // Points [from, to) of this polytope.
+          const auto evaluate = [&](const std::size_t  from,
+                                    const std::size_t  to,
+                                    const unsigned int boundary_id) {
+            if (from == to)
+              return;
+            const bool boundary = boundary_id != invalid_index;
+            const auto at       = [&](const int array) {
+              return array >= 0 ? table + array * chunk.n_facet_points +
+                                    (first - chunk_first) + from
+                                      : nullptr;
+            };
+            const auto component = [&](const int array, const int d) {
+              return array >= 0 ? at(array + d) : nullptr;
+            };
+            FacetPointBatch<dim> batch;
+            FacetBlocks<dim>     blocks = {};
+            batch.n_points              = to - from;
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                batch.x[d] = points.x[d] + from;
+                batch.neighbor_x[d] =
+                  periodic ? points.y[d] + from : batch.x[d];
+                batch.normal[d] = points.normal[d] + from;
+                for (unsigned int side = 0; side < (boundary ? 1 : 2); ++side)
+                  {
+                    blocks.b[side][d]    = component(L.b[side], d);
+                    blocks.beta[side][d] = component(L.beta[side], d);
+                  }
+                if (boundary)
+                  blocks.s[d] = component(L.s, d);
+              }
+            blocks.c[0]    = at(L.c[0]);
+            batch.subcell  = points.subcell[0].data() + from;
+            batch.material = points.material[0].data() + from;
+            batch.sigma    = points.sigma + from;
+            if (boundary)
+              {
+                blocks.r          = at(L.r);
+                batch.boundary_id = boundary_id;
+                form.evaluate_boundary_facets(batch, blocks);
+              }
+            else
+              {
+                blocks.c[1]             = at(L.c[1]);
+                batch.neighbor_subcell  = points.subcell[1].data() + from;
+                batch.neighbor_material = points.material[1].data() + from;
+                form.evaluate_interior_facets(batch, blocks);
+              }
+          };
+
+          // All interior points at once, then boundary ids one by one.
+          std::size_t interior_end = 0, n = 0;
+          for (unsigned int e = first_entry; e < last_entry; ++e)
+            {
+              if (first_point[e + 1] == first_point[e])
+                continue;
+              const unsigned int interface = mesh.polytope_interface[e] / 2,
+                                 side      = mesh.polytope_interface[e] % 2;
+              const unsigned int neighbor =
+                mesh.neighbor(mesh.polytope_interface[e]);
+              unsigned int degree = mesh.degree[k];
+              if (neighbor != invalid_index)
+                degree = std::max(degree, mesh.degree[neighbor]);
+              const std::size_t before = n;
+              for (unsigned int f = mesh.facet_offset[interface];
+                   f < mesh.facet_offset[interface + 1];
+                   ++f)
+                n += points.append(
+                  mesh,
+                  rules,
+                  kernels,
+                  sigma[f],
+                  f,
+                  side,
+                  degree,
+                  &mesh.shift[mesh.interface_shift[interface] * dim],
+                  n);
+              if (neighbor != invalid_index)
+                interior_end = n;
+              else
+                {
+                  evaluate(0, interior_end, invalid_index);
+                  interior_end = 0;
+                  evaluate(before, n, mesh.interface_boundary_id[interface]);
+                }
+            }
+          evaluate(0, interior_end, invalid_index);
+        }
+    }
+
+
+
+    template Device::FormData<2>
+    make_form_data(const PolytopicMesh<2> &,
+                   const Form<2> &,
+                   const bool,
+                   const bool);
+    template void
+    tabulate_volume(const PolytopicMesh<2> &,
+                    const Form<2> &,
+                    const HostRules<2> &,
+                    const HostKernels::Kernels<2> &,
+                    const Device::VolumeLayout &,
+                    const Device::Range<std::uint64_t> &,
+                    const Device::Chunk &,
+                    const unsigned int,
+                    const unsigned int,
+                    double *);
+    template void
+    tabulate_facets(const PolytopicMesh<2> &,
+                    const Form<2> &,
+                    const double *,
+                    const HostRules<2> &,
+                    const HostKernels::Kernels<2> &,
+                    const Device::FormData<2> &,
+                    const Device::Range<std::uint64_t> &,
+                    const Device::Chunk &,
+                    const unsigned int,
+                    const unsigned int,
+                    double *);
+    template Device::FormData<3>
+    make_form_data(const PolytopicMesh<3> &,
+                   const Form<3> &,
+                   const bool,
+                   const bool);
+    template void
+    tabulate_volume(const PolytopicMesh<3> &,
+                    const Form<3> &,
+                    const HostRules<3> &,
+                    const HostKernels::Kernels<3> &,
+                    const Device::VolumeLayout &,
+                    const Device::Range<std::uint64_t> &,
+                    const Device::Chunk &,
+                    const unsigned int,
+                    const unsigned int,
+                    double *);
+    template void
+    tabulate_facets(const PolytopicMesh<3> &,
+                    const Form<3> &,
+                    const double *,
+                    const HostRules<3> &,
+                    const HostKernels::Kernels<3> &,
+                    const Device::FormData<3> &,
+                    const Device::Range<std::uint64_t> &,
+                    const Device::Chunk &,
+                    const unsigned int,
+                    const unsigned int,
+                    double *);
+  } // namespace internal
+} // namespace Tessella
+
+#endif

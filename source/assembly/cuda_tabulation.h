@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_assembly_cuda_tabulation_h
+#define tessella_source_assembly_cuda_tabulation_h
+
+#include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_mesh.h>
+
+#include <cstdint>
+
+#include "../../cuda/assembly.h"
+#include "host_kernels.h"
+#include "host_points.h"
+
+// What of a form the host works out for a device: constants, and tables of
+// coefficients that vary.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// Constant coefficients, and the layout of the tables of all others.
+    template <int dim>
+    Device::FormData<dim>
+    make_form_data(const PolytopicMesh<dim> &mesh,
+                   const Form<dim>          &form,
+                   const bool                matrix,
+                   const bool                rhs);
+
+    /// Evaluates volume coefficients of polytopes [begin, end) of a chunk.
+    /// @p first_point: of each sub-cell.
+    template <int dim>
+    void
+    tabulate_volume(const PolytopicMesh<dim>           &mesh,
+                    const Form<dim>                    &form,
+                    const HostRules<dim>               &rules,
+                    const HostKernels::Kernels<dim>    &kernels,
+                    const Device::VolumeLayout         &layout,
+                    const Device::Range<std::uint64_t> &first_point,
+                    const Device::Chunk                &chunk,
+                    const unsigned int                  begin,
+                    const unsigned int                  end,
+                    double                             *table);
+
+    /// Evaluates facet coefficients of polytopes [begin, end) of a chunk.
+    /// @p sigma: penalty of all facets; @p first_point: of each entry of
+    /// polytope_interface.
+    template <int dim>
+    void
+    tabulate_facets(const PolytopicMesh<dim>           &mesh,
+                    const Form<dim>                    &form,
+                    const double                       *sigma,
+                    const HostRules<dim>               &rules,
+                    const HostKernels::Kernels<dim>    &kernels,
+                    const Device::FormData<dim>        &data,
+                    const Device::Range<std::uint64_t> &first_point,
+                    const Device::Chunk                &chunk,
+                    const unsigned int                  begin,
+                    const unsigned int                  end,
+                    double                             *table);
+  } // namespace internal
+} // namespace Tessella
+
+#endif
