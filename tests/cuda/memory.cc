@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Memory and errors of the CUDA backend. Arguments: messages (sentences for
+// errors, parts of meshes and the size of Epetra matrices; needs no device),
+// memory (limits of device memory: the same bits for all of them, a sentence
+// where one is too small, and the process goes on). Returns 77 where the case
+// cannot run on this machine, 1 if a check fails.
+
+#include <tessella/assembly/block_sparsity.h>
+#include <tessella/assembly/trilinos_block_matrix.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "../../cuda/device.h"
+#include "../../source/assembly/mesh_part.h"
+#include "../assembly/compare.h"
+
+namespace
+{
+  unsigned int n_failures = 0;
+
+  void
+  verify(const std::string &name, const bool good, const std::string &text = "")
+  {
+    if (good)
+      return;
+    ++n_failures;
+    std::cout << name << ": FAILED " << text << std::endl;
+  }
+
+  void
+  verify_contains(const std::string &text, const std::string &part)
+  {
+    verify(part, text.find(part) != std::string::npos, text);
+  }
+
+  template <typename Function>
+  std::string
+  message_of(const Function &function)
+  {
+    try
+      {
+        function();
+      }
+    catch (const ExceptionBase &exception)
+      {
+        return exception.what();
+      }
+    return "";
+  }
+
+
+
+  void
+  check_sentences()
+  {
+    using namespace Tessella::internal::Device;
+    verify("7.5", describe_availability(0, 13000, 13000, 7, 5).empty());
+    verify("9.0", describe_availability(0, 13000, 12000, 9, 0).empty());
+    const std::string old_card = describe_availability(0, 13000, 12000, 7, 0);
+    verify_contains(old_card, "compute capability 7.0");
+    verify_contains(old_card, "7.5 or newer");
+    verify_contains(describe_availability(35, 0, 13000, 0, 0),
+                    "no CUDA driver");
+    const std::string old_driver =
+      describe_availability(35, 11040, 13000, 0, 0);
+    verify_contains(old_driver, "serves CUDA 11.4");
+    verify_contains(old_driver, "built with CUDA 13.0");
+    verify_contains(describe_availability(100, 13000, 13000, 0, 0),
+                    "no device");
+    verify_contains(describe_error(2, "this problem"), "not enough memory");
+    verify_contains(describe_error(35, "the start"), "Update the driver");
+    verify_contains(describe_error(209, "the start"),
+                    "CMAKE_CUDA_ARCHITECTURES");
+    verify_contains(describe_error(700, "the assembly"), "the assembly");
+    verify("availability",
+           Tessella::why_cuda_is_unavailable().empty() ==
+             Tessella::cuda_is_available());
+  }
+
+
+
+  /// Epetra counts entries with 32 bits.
+  void
+  check_epetra_limit()
+  {
+    Tessella::BlockSparsity sparsity;
+    sparsity.block_offset  = {0, 1};
+    sparsity.block_column  = {0};
+    sparsity.column_offset = {0};
+    const std::uint64_t n  = 46341; // squared: more than 2^31 - 1
+    sparsity.row_width     = {static_cast<unsigned int>(n)};
+    sparsity.value_offset  = {0, n * n};
+    TrilinosWrappers::SparseMatrix matrix;
+    verify_contains(message_of([&]() {
+                      Tessella::TrilinosBlockMatrix::reinit(matrix,
+                                                            sparsity,
+                                                            {0, n},
+                                                            MPI_COMM_SELF);
+                    }),
+                    "at most 2147483647 entries");
+  }
+
+
+
+  /// Every polytope of a part has what it has in the whole mesh.
+  template <int dim>
+  bool
+  is_part(const Tessella::PolytopicMesh<dim>      &whole,
+          const Tessella::BlockSparsity           &blocks,
+          const Tessella::internal::MeshPart<dim> &part)
+  {
+    const auto &mesh = part.mesh;
+    bool good = std::is_sorted(part.polytope.begin(), part.polytope.end()) &&
+                part.polytope.size() == mesh.n_polytopes();
+    for (unsigned int l = 0; l < mesh.n_polytopes(); ++l)
+      {
+        const unsigned int k   = part.polytope[l];
+        const bool         own = k >= part.begin && k < part.end;
+        good                   = good && mesh.degree[l] == whole.degree[k] &&
+               mesh.n_basis[l] == whole.n_basis[k] &&
+               std::equal(&mesh.box[2 * dim * l],
+                          &mesh.box[2 * dim * l] + 2 * dim,
+                          &whole.box[2 * dim * k]);
+        const unsigned int n_subcells =
+          mesh.subcell_offset[l + 1] - mesh.subcell_offset[l];
+        const std::uint64_t n_values =
+          part.sparsity.value_offset[l + 1] - part.sparsity.value_offset[l];
+        if (!own)
+          {
+            good = good && n_subcells == 0 && n_values == 0 &&
+                   mesh.polytope_interface_offset[l] ==
+                     mesh.polytope_interface_offset[l + 1];
+            continue;
+          }
+        good =
+          good && l == part.first + (k - part.begin) &&
+          n_subcells == whole.subcell_offset[k + 1] - whole.subcell_offset[k] &&
+          n_values == blocks.value_offset[k + 1] - blocks.value_offset[k] &&
+          part.sparsity.row_width[l] == blocks.row_width[k];
+        for (unsigned int s = 0; good && s < n_subcells; ++s)
+          {
+            const unsigned int a = mesh.subcell_offset[l] + s,
+                               b = whole.subcell_offset[k] + s;
+            const unsigned int n =
+              mesh.subcell_vertex_offset[a + 1] - mesh.subcell_vertex_offset[a];
+            good =
+              mesh.subcell_type[a] == whole.subcell_type[b] &&
+              std::equal(
+                &mesh.subcell_vertices[dim * mesh.subcell_vertex_offset[a]],
+                &mesh.subcell_vertices[dim * mesh.subcell_vertex_offset[a]] +
+                  dim * n,
+                &whole.subcell_vertices[dim * whole.subcell_vertex_offset[b]]);
+            if (!whole.subcell_point_offset.empty())
+              good = good && mesh.subcell_point_offset[a + 1] -
+                                 mesh.subcell_point_offset[a] ==
+                               whole.subcell_point_offset[b + 1] -
+                                 whole.subcell_point_offset[b];
+          }
+        for (std::uint64_t b = 0;
+             good && b < blocks.block_offset[k + 1] - blocks.block_offset[k];
+             ++b)
+          {
+            const std::uint64_t i = part.sparsity.block_offset[l] + b,
+                                j = blocks.block_offset[k] + b;
+            good = part.polytope[part.sparsity.block_column[i]] ==
+                     blocks.block_column[j] &&
+                   part.sparsity.column_offset[i] == blocks.column_offset[j];
+          }
+        for (unsigned int e = 0;
+             good && e < whole.polytope_interface_offset[k + 1] -
+                           whole.polytope_interface_offset[k];
+             ++e)
+          {
+            const unsigned int
+              a =
+                mesh.polytope_interface[mesh.polytope_interface_offset[l] + e],
+              b = whole
+                    .polytope_interface[whole.polytope_interface_offset[k] + e];
+            const unsigned int i = a / 2, j = b / 2;
+            good = a % 2 == b % 2 &&
+                   (mesh.neighbor(a) == Tessella::invalid_index
+                      ? whole.neighbor(b) == Tessella::invalid_index
+                      : part.polytope[mesh.neighbor(a)] == whole.neighbor(b)) &&
+                   mesh.interface_shift[i] == whole.interface_shift[j] &&
+                   mesh.facet_offset[i + 1] - mesh.facet_offset[i] ==
+                     whole.facet_offset[j + 1] - whole.facet_offset[j];
+            for (unsigned int f = mesh.facet_offset[i];
+                 good && f < mesh.facet_offset[i + 1];
+                 ++f)
+              {
+                const unsigned int g =
+                  whole.facet_offset[j] + (f - mesh.facet_offset[i]);
+                const unsigned int n =
+                  mesh.facet_vertex_offset[f + 1] - mesh.facet_vertex_offset[f];
+                good =
+                  part.facet[f] == g &&
+                  mesh.facet_type[f] == whole.facet_type[g] &&
+                  mesh.facet_measure[f] == whole.facet_measure[g] &&
+                  std::equal(
+                    &mesh.facet_vertices[dim * mesh.facet_vertex_offset[f]],
+                    &mesh.facet_vertices[dim * mesh.facet_vertex_offset[f]] +
+                      dim * n,
+                    &whole.facet_vertices[dim * whole.facet_vertex_offset[g]]);
+              }
+          }
+      }
+    return good;
+  }
+
+
+
+  template <int dim>
+  void
+  check_parts()
+  {
+    for (const std::string name :
+         {"distorted", "simplices", "hanging periodic", "curved"})
+      {
+        Triangulation<dim> triangulation;
+        make_mesh(name, triangulation);
+        const MappingQ<dim>                 mapping(3);
+        Tessella::AgglomerationHandler<dim> handler(triangulation,
+                                                    name == "curved" ? &mapping
+                                                                     : nullptr);
+        handler.agglomerate(make_strategy<dim>("steps"));
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(2));
+        handler.tabulate(0);
+        const auto        &mesh   = handler.polytopic_mesh();
+        const auto         blocks = Tessella::BlockSparsity::from_mesh(mesh);
+        const unsigned int n      = mesh.n_polytopes();
+        for (const unsigned int size : {1u, 2u, n / 2 + 1, n})
+          for (unsigned int begin = 0; begin < n; begin += size)
+            verify("parts of " + name,
+                   is_part(mesh,
+                           blocks,
+                           Tessella::internal::MeshPart<dim>(
+                             mesh, blocks, begin, std::min(begin + size, n))),
+                   std::to_string(begin));
+      }
+  }
+
+
+
+  struct Result
+  {
+    TrilinosWrappers::SparseMatrix matrix;
+    TrilinosWrappers::MPI::Vector  rhs;
+    unsigned int                   n_parts = 0;
+
+    bool
+    operator==(Result &other)
+    {
+      const std::size_t n = matrix.n_nonzero_elements(), n_rows = rhs.size();
+      return n == other.matrix.n_nonzero_elements() &&
+             std::memcmp(matrix.trilinos_matrix()[0],
+                         other.matrix.trilinos_matrix()[0],
+                         n * sizeof(double)) == 0 &&
+             std::memcmp(rhs.trilinos_vector()[0],
+                         other.rhs.trilinos_vector()[0],
+                         n_rows * sizeof(double)) == 0;
+    }
+  };
+
+  template <int dim>
+  std::unique_ptr<Result>
+  assemble(const Tessella::AgglomerationHandler<dim> &handler,
+           const Tessella::Form<dim>                 &form,
+           const Tessella::Backend                    backend,
+           const std::size_t                          memory)
+  {
+    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
+    data.backend       = backend;
+    data.device_memory = memory;
+    Tessella::PolytopicAssembler<dim> assembler(handler, data);
+    auto                              result = std::make_unique<Result>();
+    assembler.reinit(result->matrix, result->rhs);
+    // twice: with what is kept of the first time
+    for (unsigned int i = 0; i < 2; ++i)
+      {
+        result->rhs = 1e300;
+        assembler.assemble(form, result->matrix, result->rhs);
+      }
+    result->n_parts = assembler.report().n_parts;
+    if (memory > 0)
+      verify("memory used", assembler.report().device_memory <= memory);
+    return result;
+  }
+
+
+
+  template <int dim>
+  void
+  check_limits(const std::string                         &name,
+               const Tessella::AgglomerationHandler<dim> &handler,
+               const Tessella::Form<dim>                 &form)
+  {
+    using Tessella::Backend;
+    const auto whole = assemble(handler, form, Backend::cuda, 0);
+    verify(name + ", all memory", whole->n_parts == 1);
+    unsigned int n_errors = 0, most_parts = 0;
+    for (std::size_t bytes = std::size_t(64) << 20; bytes >= 1024; bytes /= 2)
+      {
+        std::string message = message_of([&]() {
+          const auto limited = assemble(handler, form, Backend::cuda, bytes);
+          verify(name + ", " + std::to_string(bytes) + " bytes",
+                 *limited == *whole,
+                 std::to_string(limited->n_parts) + " parts");
+          most_parts = std::max(most_parts, limited->n_parts);
+        });
+        if (message.empty())
+          verify(name + ", errors", n_errors == 0);
+        else
+          {
+            ++n_errors;
+            verify_contains(message, "device_memory");
+          }
+      }
+    verify(name + ", parts",
+           most_parts > handler.n_polytopes() / 8,
+           std::to_string(most_parts));
+    verify(name + ", too little memory", n_errors > 0);
+
+    // The process goes on, on the host and on the device.
+    const auto host  = assemble(handler, form, Backend::host, 0);
+    const auto again = assemble(handler, form, Backend::cuda, 0);
+    verify(name + ", again", *again == *whole);
+    const double norm = whole->matrix.frobenius_norm();
+    host->matrix.add(-1., whole->matrix);
+    verify(name + ", host", host->matrix.frobenius_norm() < 1e-11 * norm);
+  }
+
+
+
+  template <int dim>
+  void
+  check_memory()
+  {
+    for (const std::string mesh :
+         {"distorted", "simplices", "hanging periodic", "curved"})
+      {
+        Triangulation<dim> triangulation;
+        make_mesh(mesh, triangulation);
+        triangulation.refine_global(dim == 2 ? 2 : 1);
+        const MappingQ<dim>                 mapping(3);
+        Tessella::AgglomerationHandler<dim> handler(triangulation,
+                                                    mesh == "curved" ? &mapping
+                                                                     : nullptr);
+        handler.agglomerate(make_strategy<dim>("none"));
+        const Reference::Problem<dim> problem = full_problem<dim>();
+        for (const unsigned int p : {1u, 3u})
+          {
+            handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+            const std::string name = mesh + ", p = " + std::to_string(p);
+            check_limits(name, handler, make_form(problem, Give::constants, 0));
+            if (p == 1)
+              check_limits(name + ", functions",
+                           handler,
+                           make_form(problem, Give::tensor_functions, 2));
+          }
+        // degrees that differ: kernels must not depend on the part
+        hp::FECollection<dim>     elements;
+        std::vector<unsigned int> indices(handler.n_polytopes());
+        for (unsigned int p = 0; p <= 3; ++p)
+          elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
+        for (unsigned int k = 0; k < indices.size(); ++k)
+          indices[k] = 4 * k / indices.size();
+        handler.distribute_dofs(elements, indices);
+        check_limits(mesh + ", hp",
+                     handler,
+                     make_form(problem, Give::constants, 0));
+      }
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  const std::string                name = argc > 1 ? argv[1] : "";
+  if (name == "messages")
+    {
+      check_sentences();
+      check_epetra_limit();
+      check_parts<2>();
+      check_parts<3>();
+    }
+  else
+    {
+      if (!Tessella::cuda_is_available())
+        {
+          std::cout << Tessella::why_cuda_is_unavailable() << std::endl;
+          return 77;
+        }
+      check_memory<2>();
+      check_memory<3>();
+    }
+  std::cout << n_failures << " failures" << std::endl;
+  return n_failures == 0 ? 0 : 1;
+}
