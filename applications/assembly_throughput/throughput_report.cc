@@ -35,8 +35,25 @@ namespace Tessella
       KernelWork
       kernel_work(const std::string &kernel, const AssemblyWork &work)
       {
-        (void)kernel;
-        (void)work;
+        const auto has = [&](const std::string &word) {
+          return kernel.find(word) != std::string::npos;
+        };
+        // One thread a simplex.
+        if (has("elements"))
+          return {work.volume_flops,
+                  work.diagonal_bytes + work.subcell_bytes +
+                    work.volume_coefficient_bytes};
+        if (has("interior facets"))
+          return {work.interior_diagonal_flops + work.neighbor_flops,
+                  work.neighbor_bytes + work.facet_bytes +
+                    work.facet_coefficient_bytes};
+        if (has("boundary facets"))
+          return {work.boundary_flops, nan};
+        // Block rows.
+        if (has("right-hand side"))
+          return {nan, work.rhs_bytes};
+        if (has("rows") || has("blocks"))
+          return {work.flops(), work.bytes() - work.rhs_bytes};
         return {};
       }
     } // namespace
@@ -124,7 +141,7 @@ namespace Tessella
       add("hand-over", report.handover_time);
       add("assembly", result.assembly);
       const double copy =
-        rates.download > 0. ? result.work.matrix_bytes / rates.download : nan;
+        rates.download > 0. ? result.work.matrix_bytes() / rates.download : nan;
       add("copy", copy);
       table.add("x copy", result.assembly / copy);
       add_rates(table,

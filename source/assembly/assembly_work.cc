@@ -110,7 +110,7 @@ namespace Tessella
           n_points += rules.subcell(s, mesh.degree[k]);
         work.n_volume_points += n_points;
         work.volume_flops += 2. * (dim + 1) * n * n * n_points;
-        work.matrix_bytes += number * n * n;
+        work.diagonal_bytes += number * n * n;
         work.rhs_bytes += number * n;
         n_blocks += 1.;
         if (!couples)
@@ -138,14 +138,15 @@ namespace Tessella
             work.n_facet_points += n_points;
             if (side == 0)
               facet_table_points += n_points;
-            work.diagonal_flops += 4. * n * n * n_points;
+            (interior ? work.interior_diagonal_flops : work.boundary_flops) +=
+              4. * n * n * n_points;
             if (interior)
               {
                 const double m = mesh.n_basis[neighbor];
                 work.neighbor_flops += 4. * n * m * n_points;
                 if (neighbor != last && neighbor != k)
                   {
-                    work.matrix_bytes += number * n * m;
+                    work.neighbor_bytes += number * n * m;
                     n_blocks += 1.;
                   }
                 last = neighbor;
@@ -156,11 +157,11 @@ namespace Tessella
     // Polytopes: box, first degree of freedom, degree, two ranges; blocks:
     // column and position; interfaces: two polytopes, range, an entry in the
     // list of each.
-    work.mesh_bytes =
+    work.structure_bytes =
       mesh.n_polytopes() * ((2 * dim + 1) * number + 3 * index) +
       n_blocks * 2 * index + mesh.n_interfaces() * 5 * index;
     for (unsigned int s = 0; s < mesh.n_subcells(); ++s)
-      work.mesh_bytes +=
+      work.subcell_bytes +=
         mesh.subcell_type[s] == SubCellType::tabulated
           ? (dim + 1) * number *
               (mesh.subcell_point_offset[s + 1] - mesh.subcell_point_offset[s])
@@ -170,7 +171,7 @@ namespace Tessella
                  : mesh.subcell_vertex_offset[s + 1] -
                      mesh.subcell_vertex_offset[s]);
     for (unsigned int f = 0; couples && f < mesh.n_facets(); ++f)
-      work.mesh_bytes +=
+      work.facet_bytes +=
         number +
         (mesh.facet_type[f] == FacetType::tabulated
            ? (2 * dim + 1) * number *
@@ -178,9 +179,9 @@ namespace Tessella
            : dim * number *
                (mesh.facet_vertex_offset[f + 1] - mesh.facet_vertex_offset[f] +
                 1));
-    work.coefficient_bytes =
-      number * (tables.volume * static_cast<double>(work.n_volume_points) +
-                tables.facet * facet_table_points);
+    work.volume_coefficient_bytes =
+      number * tables.volume * static_cast<double>(work.n_volume_points);
+    work.facet_coefficient_bytes = number * tables.facet * facet_table_points;
     return work;
   }
 

@@ -106,17 +106,24 @@ count(const unsigned int degree, const bool simplices)
         constant.flops(),
         2. * (dim + 1) * n * n * n_cells * n_q +
           4. * n * n * (n_faces + 4. * n_common) * n_f);
-  equal("matrix", constant.matrix_bytes, 8. * 4. * n * n);
+  equal("operations at the boundary",
+        constant.boundary_flops,
+        4. * n * n * n_faces * n_f);
+  equal("matrix", constant.matrix_bytes(), 8. * 4. * n * n);
   equal("right-hand side", constant.rhs_bytes, 8. * 2. * n);
-  equal("constant coefficients", constant.coefficient_bytes, 0.);
+  equal("constant coefficients",
+        constant.volume_coefficient_bytes + constant.facet_coefficient_bytes,
+        0.);
   equal("coefficients",
-        variable.coefficient_bytes,
+        variable.volume_coefficient_bytes + variable.facet_coefficient_bytes,
         8. * ((1. + dim) * n_cells * n_q +
               (dim + 1.) * (n_faces + n_common) * n_f));
   equal("same operations", variable.flops(), constant.flops());
+  const double mesh_bytes =
+    constant.subcell_bytes + constant.facet_bytes + constant.structure_bytes;
   deallog << "mesh: "
-          << (constant.mesh_bytes > 8. * dim * tria.n_vertices() &&
-                  constant.mesh_bytes < mesh.memory_consumption() + 100.
+          << (mesh_bytes > 8. * dim * tria.n_vertices() &&
+                  mesh_bytes < mesh.memory_consumption() + 100.
                 ? "ok"
                 : "wrong")
           << std::endl;

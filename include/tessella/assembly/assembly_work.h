@@ -29,34 +29,46 @@ namespace Tessella
     ///@{
     /// 2 (dim + 1) N^2 per volume point: gradient and value rows.
     double volume_flops = 0.;
-    /// 4 N^2 per owner's facet point: two rows, into the diagonal block.
-    double diagonal_flops = 0.;
+    /// 4 N^2 per owner's facet point: two rows, into the diagonal block; those
+    /// at the boundary apart.
+    double interior_diagonal_flops = 0., boundary_flops = 0.;
     /// 4 N N' per owner's interior facet point, into the neighbour's block.
     double neighbor_flops = 0.;
     ///@}
 
     /// @name Bytes, in double precision
     ///@{
-    double matrix_bytes = 0.; ///< values written
-    double rhs_bytes    = 0.; ///< entries of the right-hand side written
-    /// Geometry, numbering and block structure read: boxes, offsets, vertices,
-    /// normals and penalty of facets, columns of blocks.
-    double mesh_bytes = 0.;
+    /// Values written: of diagonal and other blocks, of the right-hand side.
+    double diagonal_bytes = 0., neighbor_bytes = 0., rhs_bytes = 0.;
+    /// Geometry read: vertices or points of sub-cells, the same with normals
+    /// and penalty of facets.
+    double subcell_bytes = 0., facet_bytes = 0.;
+    /// Boxes, numbering, interfaces, positions of blocks, read.
+    double structure_bytes = 0.;
     /// Coefficients read that vary: as many numbers as the form writes at a
-    /// volume point, without the source; per facet point, once for both sides, the flux a n
-    /// (where there is diffusion) and one for advection and reaction.
-    double coefficient_bytes = 0.;
+    /// volume point, without the source; per facet point, once for both sides,
+    /// the flux a n (where there is diffusion) and one for advection and
+    /// reaction.
+    double volume_coefficient_bytes = 0., facet_coefficient_bytes = 0.;
     ///@}
 
     double
     flops() const
     {
-      return volume_flops + diagonal_flops + neighbor_flops;
+      return volume_flops + interior_diagonal_flops + boundary_flops +
+             neighbor_flops;
+    }
+    double
+    matrix_bytes() const
+    {
+      return diagonal_bytes + neighbor_bytes;
     }
     double
     bytes() const
     {
-      return matrix_bytes + rhs_bytes + mesh_bytes + coefficient_bytes;
+      return matrix_bytes() + rhs_bytes + subcell_bytes + facet_bytes +
+             structure_bytes + volume_coefficient_bytes +
+             facet_coefficient_bytes;
     }
   };
 
