@@ -13,6 +13,8 @@
 #include <mutex>
 #include <string>
 
+#include "tetrahedron_rules.h"
+
 namespace Tessella
 {
   using namespace dealii;
@@ -197,7 +199,8 @@ namespace Tessella
       return limit;
     }
 
-    /// The tabulated rules of deal.II, with the order that each really has.
+    /// The tabulated rules of deal.II and our own, with the order that each
+    /// really has.
     template <int dim>
     std::vector<ReferenceRule>
     make_tabulated_rules()
@@ -226,6 +229,15 @@ namespace Tessella
       for (unsigned int n = 1; n <= 4; ++n)
         if (n < 4 || dim == 3)
           add(QGaussSimplex<dim>(n));
+      if constexpr (dim == 3)
+        for (const internal::TetrahedronRule &rule :
+             internal::tetrahedron_rules())
+          {
+            std::vector<Point<dim>> points;
+            for (const std::array<double, 3> &x : rule.points)
+              points.emplace_back(x[0], x[1], x[2]);
+            add(Quadrature<dim>(points, rule.weights));
+          }
       return rules;
     }
 

@@ -93,7 +93,7 @@ namespace Tessella
    * order 3 the conical product of Gauss rules is leaner.
    * Tetrahedra: Xiao and Gimbutas to order 10, J. Jaskowiec, N. Sukumar, Int.
    * J. Numer. Meth. Engrg. 121 (2020), from there on (rules without symmetry;
-   * the symmetric ones have 14, 24, 46 and 81 points for order 4, 6, 8, 10).
+   * fully symmetric ones have 14, 24, 46 and 81 points for order 4, 6, 8, 10).
    */
   unsigned int
   leanest_simplex_rule(const unsigned int dim, const unsigned int order);

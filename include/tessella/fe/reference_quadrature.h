@@ -29,12 +29,13 @@ namespace Tessella
    * positive. Any order up to max_quadrature_order, dim = 1, 2, 3.
    *
    * Triangles and tetrahedra: the symmetric rules that deal.II has tabulated
-   * (triangles up to order 14, tetrahedra up to order 10 in 9.4), each checked
-   * with all monomials before it is used; beyond them, conical products: the
-   * simplex is the image of (s, t), s in the simplex of one dimension less, t
-   * in [0,1], under (s (1-t), t), which brings the Jacobian (1-t)^(dim-1), so
-   * that the best rule for s and the Gauss-Jacobi rule with that weight for t
-   * give a rule of the same order with floor(order/2) + 1 times as many points.
+   * (triangles up to order 14, tetrahedra up to order 10 in 9.4) and, where
+   * they have fewer points, rules of our own on tetrahedra, each checked with
+   * all monomials before it is used; beyond them, conical products: the simplex
+   * is the image of (s, t), s in the simplex of one dimension less, t in [0,1],
+   * under (s (1-t), t), which brings the Jacobian (1-t)^(dim-1), so that the
+   * best rule for s and the Gauss-Jacobi rule with that weight for t give a
+   * rule of the same order with floor(order/2) + 1 times as many points.
    *
    * Rules are computed once and kept; the function may be called by several
    * threads.
