@@ -184,14 +184,22 @@ namespace Tessella
       TextTable table;
       for (const ThroughputResult &result : results)
         if (on_device(result))
-          for (const KernelTime &kernel : result.report.kernel_times)
-            {
+          {
+            const AssemblyReport &report = result.report;
+            const auto            add    = [&](const KernelTime &kernel,
+                                 const KernelWork &work) {
               start_row(table, result);
               table.add("kernel", kernel.name);
               table.add("ms/M", kernel.seconds * 1e3 / million(result));
-              const KernelWork work = kernel_work(kernel.name, result.work);
               add_rates(table, result, kernel.seconds, work.flops, work.bytes);
-            }
+            };
+            // One kernel that does all may not be timed apart.
+            if (report.kernel_times.empty())
+              add({report.device_kernels, report.kernel_time},
+                  {result.work.flops(), result.work.bytes()});
+            for (const KernelTime &kernel : report.kernel_times)
+              add(kernel, kernel_work(kernel.name, result.work));
+          }
       return table;
     }
 
