@@ -34,10 +34,10 @@ namespace Tessella
       "assembly_throughput",
       "time of polytopic dG assembly per million unknowns, from a parameter file",
       "Assembles the problem of the parameter file on each of its meshes, for\n"
-      "every degree, backend, strategy, number of threads and instruction set\n"
-      "asked for. Per case it prints (s/M, ms/M: per million unknowns)\n"
+      "every degree, backend, strategy, kind of matrix, number of threads and\n"
+      "instruction set asked for. Per case it prints (s/M, ms/M: per million unknowns)\n"
       "  handler     microseconds per cell for flat view, unknowns and penalty\n"
-      "  structure   pattern and creation of the Trilinos matrix\n"
+      "  structure   pattern and creation of the matrix\n"
       "  first       first assembly of matrix and right-hand side, on a device\n"
       "              with its set-up there\n"
       "  total       structure and first assembly, as a program that assembles\n"
@@ -58,6 +58,7 @@ namespace Tessella
       "              rates measured in the same run; x roofline: kernels over\n"
       "              that\n"
       "  x block_rows  kernels over those of the library's own strategy\n"
+      "  product     of a matrix on the device with a vector\n"
       "and kernel by kernel the same rates. Useful are the operations of the\n"
       "products at the points of the leanest quadrature rules published, and\n"
       "every byte once (class AssemblyWork). Cases that fail, for want of memory\n"

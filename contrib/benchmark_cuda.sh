@@ -9,6 +9,8 @@
 #   constant   a million unknowns of each p = 1 to 5 in 3-D, constant
 #              coefficients; all strategies and the host (throughput_cuda.prm)
 #   variable   the same with coefficients that vary (throughput_cuda_variable.prm)
+#   matrices   p = 1 to 5 of "constant" into dealii::SparseMatrix and matrices on
+#              the device in double and single precision
 #   streaming  p = 3 of "constant" in 1 GiB of the device's memory
 #   table4     half a million triangles in 8,337 and 125,981 polygons and not
 #              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
@@ -63,7 +65,7 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    constant | variable | streaming | table4 | table6) runs+=("$1") ;;
+    constant | variable | matrices | streaming | table4 | table6) runs+=("$1") ;;
     *)
       echo "benchmark_cuda.sh: there is no run or option '$1'." >&2
       usage >&2
@@ -72,7 +74,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#runs[@]} -gt 0 ] || runs=(constant variable streaming table4 table6)
+[ ${#runs[@]} -gt 0 ] || runs=(constant variable matrices streaming table4 table6)
 if [ ! -x "$program" ]; then
   echo "benchmark_cuda.sh: '$program' is not there: build the target" \
     "assembly_throughput, or name the program with --program." >&2
@@ -123,6 +125,11 @@ for what in "${runs[@]}"; do
     constant) run throughput_cuda throughput_cuda.prm "${cubes[@]}" ;;
     variable)
       run throughput_cuda_variable throughput_cuda_variable.prm "${cubes[@]}"
+      ;;
+    matrices)
+      run throughput_cuda_matrices throughput_cuda.prm "${cubes[@]}" \
+        --set "Benchmark/Backends=cuda" --set "Benchmark/Strategies=block_rows" \
+        --set "Benchmark/Matrices=sparse, device, device single"
       ;;
     streaming)
       n=20 memory=1024

@@ -46,7 +46,8 @@ for coefficients in constant variable; do
       print "|---|----------|---------|----------|------------|---------|------|-------------|------|--------|---------------|-----------|--------------|------------------|"
       split("1020 1900 3700 7200 14700", published, " ")
     }
-    col("strategy") == "block_rows" && col("backend") == "CUDA" {
+    col("strategy") == "block_rows" && col("backend") == "CUDA" &&
+      col("matrix") == "trilinos" {
       p = col("degree")
       line[p] = "| " p " | " col("unknowns") " | " short(col("kernels_ms/M")) \
         " | " short(col("roofline_ms/M")) " | " short(col("x_roofline")) " | " \
@@ -55,7 +56,7 @@ for coefficients in constant variable; do
         short(col("x_copy")) " | " short(1e3 * col("total_s/M")) " | " \
         published[p] " | " ratio(published[p], 1e3 * col("total_s/M")) " | "
     }
-    col("backend") == "host" { host[col("degree")] = 1e3 * col("assembly_s/M") }
+    col("backend") == "host" && col("matrix") == "trilinos" { host[col("degree")] = 1e3 * col("assembly_s/M") }
     END {
       for (p = 0; p <= 10; ++p)
         if (p in line)
@@ -63,7 +64,7 @@ for coefficients in constant variable; do
     }'
   table $name.csv '
     col("strategy") != "block_rows" { any = 1 }
-    col("backend") == "CUDA" {
+    col("backend") == "CUDA" && col("matrix") == "trilinos" {
       kernels[col("strategy"), col("degree")] = col("kernels_ms/M")
       total[col("strategy"), col("degree")] = 1e3 * col("total_s/M")
     }
@@ -96,6 +97,20 @@ for coefficients in constant variable; do
         short(col("kernel_GB/s")) " | " short(col("x_roofline")) " |"
     }'
 done
+
+table throughput_cuda_matrices.csv '
+  BEGIN {
+    print "\nOther matrices, milliseconds per million\n"
+    print "| p | matrix | structure | first | kernels | x roofline | re-assembly | x copy | product | product GB/s |"
+    print "|---|--------|-----------|-------|---------|------------|-------------|--------|---------|--------------|"
+  }
+  col("backend") == "CUDA" {
+    print "| " col("degree") " | " col("matrix") " | " \
+      short(1e3 * col("structure_s/M")) " | " short(1e3 * col("first_s/M")) \
+      " | " short(col("kernels_ms/M")) " | " short(col("x_roofline")) " | " \
+      short(col("assembly_ms/M")) " | " short(col("x_copy")) " | " \
+      short(col("product_ms/M")) " | " short(col("product_GB/s")) " |"
+  }'
 
 table throughput_cuda_streaming.csv '
   BEGIN {
@@ -167,7 +182,8 @@ table throughput_table6.csv '
     split("9.4 38.2 20.8", total, " ")
     split("6280000 15700000 3940000", unknowns, " ")
   }
-  col("backend") == "CUDA" && col("strategy") == "block_rows" {
+  col("backend") == "CUDA" && col("strategy") == "block_rows" &&
+  col("matrix") == "trilinos" {
     p = col("degree")
     M = 1e-6 * col("unknowns")
     # only where the size is that of the paper

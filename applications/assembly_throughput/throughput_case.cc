@@ -5,10 +5,15 @@
 #include <deal.II/base/timer.h>
 #include <deal.II/base/utilities.h>
 
+#include <deal.II/lac/sparse_matrix.h>
+#include <deal.II/lac/sparsity_pattern.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/trilinos_vector.h>
+#include <deal.II/lac/vector.h>
 
 #include <tessella/assembly/block_sparsity.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_vector.h>
 
 #include <algorithm>
 #include <fstream>
@@ -54,6 +59,117 @@ namespace Tessella
       {
         for (std::size_t i = 0; i < least.size() && i < times.size(); ++i)
           least[i].seconds = std::min(least[i].seconds, times[i].seconds);
+      }
+      struct TrilinosSystem
+      {
+        TrilinosWrappers::SparseMatrix matrix;
+        TrilinosWrappers::MPI::Vector  rhs;
+
+        template <int dim>
+        void
+        reinit(PolytopicAssembler<dim> &assembler)
+        {
+          assembler.reinit(matrix, rhs);
+        }
+      };
+
+      struct SparseSystem
+      {
+        SparsityPattern      pattern;
+        SparseMatrix<double> matrix;
+        Vector<double>       rhs;
+
+        template <int dim>
+        void
+        reinit(PolytopicAssembler<dim> &assembler)
+        {
+          assembler.reinit(pattern, matrix, rhs);
+        }
+      };
+
+      template <typename Number>
+      struct DeviceSystem
+      {
+        DeviceBlockMatrix<Number> matrix;
+        DeviceVector<Number>      rhs;
+
+        template <int dim>
+        void
+        reinit(PolytopicAssembler<dim> &assembler)
+        {
+          assembler.reinit(matrix, rhs);
+        }
+      };
+
+      template <typename System>
+      void
+      measure_product(const System &, const unsigned int, ThroughputResult &)
+      {}
+
+      template <typename Number>
+      void
+      measure_product(const DeviceSystem<Number> &system,
+                      const unsigned int          repetitions,
+                      ThroughputResult           &result)
+      {
+        DeviceVector<Number> image;
+        image.reinit(system.rhs);
+        Timer timer;
+        // several at once, since a single one may take as long as its start
+        constexpr unsigned int n_products = 20;
+        for (unsigned int r = 0; r <= repetitions; ++r)
+          {
+            system.matrix.vmult(image, system.rhs);
+            image.l2_norm(); // waits for the product
+            timer.restart();
+            for (unsigned int i = 0; i < n_products; ++i)
+              system.matrix.vmult(image, system.rhs);
+            image.l2_norm();
+            const double time = timer.wall_time() / n_products;
+            if (r == 0 || time < result.product)
+              result.product = time;
+          }
+        result.product_bytes = system.matrix.vmult_bytes();
+      }
+
+      /// First the program that assembles once, then repeated assembly.
+      template <typename System, int dim>
+      void
+      measure_assembly(PolytopicAssembler<dim> &assembler,
+                       const Problem<dim>      &problem,
+                       const unsigned int       repetitions,
+                       ThroughputResult        &result)
+      {
+        System system;
+        Timer  timer;
+        system.reinit(assembler);
+        result.structure = timer.wall_time();
+        // the solution that a program has, too
+        auto solution = system.rhs;
+        timer.restart();
+        assembler.assemble(problem.form, system.matrix, system.rhs);
+        result.first = timer.wall_time();
+
+        result.assembly         = std::numeric_limits<double>::max();
+        double      kernel_time = assembler.report().kernel_time;
+        KernelTimes kernels     = assembler.report().kernel_times;
+        for (unsigned int r = 0; r < repetitions; ++r)
+          {
+            timer.restart();
+            assembler.assemble(problem.form, system.matrix, system.rhs);
+            const double time = timer.wall_time();
+            kernel_time = std::min(kernel_time, assembler.report().kernel_time);
+            keep_least(kernels, assembler.report().kernel_times);
+            if (time < result.assembly)
+              {
+                result.assembly = time;
+                result.report   = assembler.report();
+              }
+          }
+        result.report.kernel_times = kernels;
+        result.report.kernel_time  = kernel_time;
+        result.n_nonzero           = system.matrix.n_nonzero_elements();
+        measure_product(system, repetitions, result);
       }
     } // namespace
 
@@ -114,45 +230,47 @@ namespace Tessella
       data.instruction_set = execution.instruction_set;
       data.penalty         = discretisation.penalty();
       data.device_memory   = discretisation.device_memory();
-      PolytopicAssembler<dim>        assembler(handler, data);
-      TrilinosWrappers::SparseMatrix matrix;
-      TrilinosWrappers::MPI::Vector  rhs, solution;
-
-      // First the program that assembles once, then repeated assembly.
-      timer.restart();
-      assembler.reinit(matrix, rhs);
-      result.structure = timer.wall_time();
-      solution.reinit(rhs);
-      timer.restart();
-      assembler.assemble(problem.form, matrix, rhs);
-      result.first = timer.wall_time();
-
-      result.assembly         = std::numeric_limits<double>::max();
-      double      kernel_time = assembler.report().kernel_time;
-      KernelTimes kernels     = assembler.report().kernel_times;
-      for (unsigned int r = 0; r < repetitions; ++r)
+      PolytopicAssembler<dim> assembler(handler, data);
+      switch (execution.matrix)
         {
-          timer.restart();
-          assembler.assemble(problem.form, matrix, rhs);
-          const double time = timer.wall_time();
-          kernel_time = std::min(kernel_time, assembler.report().kernel_time);
-          keep_least(kernels, assembler.report().kernel_times);
-          if (time < result.assembly)
-            {
-              result.assembly = time;
-              result.report   = assembler.report();
-            }
+          case MatrixKind::trilinos:
+            measure_assembly<TrilinosSystem>(assembler,
+                                             problem,
+                                             repetitions,
+                                             result);
+            break;
+          case MatrixKind::sparse:
+            measure_assembly<SparseSystem>(assembler,
+                                           problem,
+                                           repetitions,
+                                           result);
+            break;
+          case MatrixKind::device:
+            measure_assembly<DeviceSystem<double>>(assembler,
+                                                   problem,
+                                                   repetitions,
+                                                   result);
+            break;
+          case MatrixKind::device_single:
+            measure_assembly<DeviceSystem<float>>(assembler,
+                                                  problem,
+                                                  repetitions,
+                                                  result);
+            break;
         }
-      result.report.kernel_times = kernels;
-      result.report.kernel_time  = kernel_time;
+      const double peak = peak_memory();
 
       result.n_cells     = mesh.mesh.triangulation->n_active_cells();
       result.n_polytopes = handler.n_polytopes();
       result.n_dofs      = handler.n_dofs();
-      result.n_nonzero   = matrix.n_nonzero_elements();
       result.work        = assembly_work(view, problem.form);
+      if (execution.matrix == MatrixKind::device_single)
+        for (double *bytes : {&result.work.diagonal_bytes,
+                              &result.work.neighbor_bytes,
+                              &result.work.rhs_bytes})
+          *bytes *= double(sizeof(float)) / sizeof(double);
       if (!warm_memory)
-        result.memory = (mesh.resident + peak_memory() - memory_before) /
+        result.memory = (mesh.resident + peak - memory_before) /
                         (mesh.mesh.triangulation->memory_consumption() +
                          view.memory_consumption() +
                          result.n_nonzero * (sizeof(double) + sizeof(int)) +

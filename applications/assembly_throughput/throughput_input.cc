@@ -17,6 +17,39 @@ namespace Tessella
   {
     using namespace dealii;
 
+    std::string
+    name(const MatrixKind matrix)
+    {
+      switch (matrix)
+        {
+          case MatrixKind::trilinos:
+            return "trilinos";
+          case MatrixKind::sparse:
+            return "sparse";
+          case MatrixKind::device:
+            return "device";
+          default:
+            return "device single";
+        }
+    }
+
+    namespace
+    {
+      constexpr MatrixKind all_matrices[] = {MatrixKind::trilinos,
+                                             MatrixKind::sparse,
+                                             MatrixKind::device,
+                                             MatrixKind::device_single};
+
+      std::string
+      matrix_names()
+      {
+        std::string names;
+        for (const MatrixKind matrix : all_matrices)
+          names += (names.empty() ? "" : "|") + name(matrix);
+        return names;
+      }
+    } // namespace
+
     void
     ThroughputInput::declare_parameters(ParameterHandler &prm)
     {
@@ -46,6 +79,13 @@ namespace Tessella
         "the others are those of Dong, Georgoulis and Kappas (2021): "
         "coordinate_sort their approach 1, precomputed_pattern approach 2. "
         "The host has block_rows only.");
+      prm.declare_entry(
+        "Matrices",
+        "trilinos",
+        Patterns::List(Patterns::Selection(matrix_names())),
+        "What is filled: a TrilinosWrappers::SparseMatrix, a "
+        "dealii::SparseMatrix, or a DeviceBlockMatrix in double or single "
+        "precision (CUDA only).");
       prm.declare_entry("Threads",
                         "1",
                         Patterns::Anything(),
@@ -116,19 +156,35 @@ namespace Tessella
       std::vector<AssemblyStrategy> strategies;
       for (const std::string &strategy : split(prm.get("Strategies"), ','))
         strategies.push_back(assembly_strategy(strategy));
+      std::vector<MatrixKind> matrices;
+      for (const std::string &matrix : split(prm.get("Matrices"), ','))
+        for (const MatrixKind kind : all_matrices)
+          if (name(kind) == matrix)
+            matrices.push_back(kind);
       const std::vector<unsigned int> threads =
         parse_integers("Benchmark/Threads", prm.get("Threads"), 1, 4096);
       prm.leave_subsection();
 
       present_executions.clear();
       for (const Backend backend : backends)
-        for (const AssemblyStrategy strategy :
-             backend == Backend::host
-               ? std::vector<AssemblyStrategy>{AssemblyStrategy::block_rows}
-               : strategies)
-          for (const unsigned int n_threads : threads)
-            for (const InstructionSet set : instruction_sets)
-              present_executions.push_back({backend, strategy, n_threads, set});
+        for (const AssemblyStrategy strategy : strategies)
+          for (const MatrixKind matrix : matrices)
+            {
+              const bool on_device = matrix == MatrixKind::device ||
+                                     matrix == MatrixKind::device_single;
+              if (backend == Backend::host &&
+                  (strategy != strategies.front() || on_device))
+                continue;
+              for (const unsigned int n_threads : threads)
+                for (const InstructionSet set : instruction_sets)
+                  present_executions.push_back({backend,
+                                                backend == Backend::host
+                                                  ? AssemblyStrategy::block_rows
+                                                  : strategy,
+                                                n_threads,
+                                                set,
+                                                matrix});
+            }
     }
 
     unsigned int

@@ -6,12 +6,26 @@
 
 #include <tessella/assembly/backend.h>
 
+#include <string>
 #include <vector>
 
 namespace Tessella
 {
   namespace Application
   {
+    /// What is filled.
+    enum class MatrixKind
+    {
+      trilinos,     ///< TrilinosWrappers::SparseMatrix
+      sparse,       ///< dealii::SparseMatrix<double>
+      device,       ///< DeviceBlockMatrix<double>
+      device_single ///< DeviceBlockMatrix<float>
+    };
+
+    /// "trilinos", "sparse", "device", "device single".
+    std::string
+    name(const MatrixKind matrix);
+
     /// One way to run assembly.
     struct Execution
     {
@@ -19,6 +33,7 @@ namespace Tessella
       AssemblyStrategy strategy        = AssemblyStrategy::block_rows;
       unsigned int     n_threads       = 1;
       InstructionSet   instruction_set = InstructionSet::plain;
+      MatrixKind       matrix          = MatrixKind::trilinos;
     };
 
     /// Section "Benchmark" of a parameter file: what is measured, how often.
@@ -40,7 +55,8 @@ namespace Tessella
       /// Degrees that are measured on mesh @p level.
       const std::vector<unsigned int> &
       degrees(const unsigned int level) const;
-      /// All combinations that there are: the host has one strategy only.
+      /// All combinations that there are: the host has one strategy only and
+      /// no matrices on a device.
       const std::vector<Execution> &
       executions() const;
       /// Memory of the host is touched before times are taken.

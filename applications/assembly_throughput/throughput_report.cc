@@ -25,6 +25,14 @@ namespace Tessella
         return result.report.backend == Backend::cuda;
       }
 
+      /// Values end up in a matrix of the host.
+      bool
+      to_host(const ThroughputResult &result)
+      {
+        return result.execution.matrix == MatrixKind::trilinos ||
+               result.execution.matrix == MatrixKind::sparse;
+      }
+
       /// What the kernels of a name have to do at least; not finite where that
       /// is not known: sorting, searching, summing up.
       struct KernelWork
@@ -96,6 +104,7 @@ namespace Tessella
       table.add("degree", std::uint64_t(result.degree));
       table.add("backend", name(result.report.backend));
       table.add("strategy", name(execution.strategy));
+      table.add("matrix", name(execution.matrix));
       table.add("threads", std::uint64_t(execution.n_threads));
       table.add("instructions", name(execution.instruction_set));
     }
@@ -140,8 +149,9 @@ namespace Tessella
       add("download", report.download_time);
       add("hand-over", report.handover_time);
       add("assembly", result.assembly);
-      const double copy =
-        rates.download > 0. ? result.work.matrix_bytes() / rates.download : nan;
+      const double copy = rates.download > 0. && to_host(result)
+                            ? result.work.matrix_bytes() / rates.download
+                            : nan;
       add("copy", copy);
       table.add("x copy", result.assembly / copy);
       add_rates(table,
@@ -153,9 +163,16 @@ namespace Tessella
       for (const ThroughputResult &other : results)
         if (on_device(other) && other.level == result.level &&
             other.degree == result.degree &&
+            other.execution.matrix == result.execution.matrix &&
             other.execution.strategy == AssemblyStrategy::block_rows)
           own = other.report.kernel_time;
       table.add("x block_rows", report.kernel_time / own);
+      if (result.product > 0.)
+        {
+          table.add("product ms/M", result.product * scale);
+          table.add("product GB/s",
+                    result.product_bytes / result.product * 1e-9);
+        }
       table.add("device GB", report.device_memory * 1e-9);
       table.add("parts", std::uint64_t(report.n_parts));
       table.add("kernel", report.device_kernels);
