@@ -2,6 +2,7 @@
 #ifndef tessella_cuda_assembly_h
 #define tessella_cuda_assembly_h
 
+#include <tessella/assembly/backend.h>
 #include <tessella/assembly/block_sparsity.h>
 #include <tessella/grid/polytopic_mesh.h>
 
@@ -139,6 +140,21 @@ namespace Tessella
         std::size_t  memory = 0; ///< bytes held on the device
         std::string  kernel;
         unsigned int n_parts = 1;
+        /// Kernel by kernel, in order of their first run; empty if unknown.
+        std::vector<KernelTime> kernel_times;
+
+        /// Adds to the entry of that name.
+        void
+        add_kernel(const std::string &name, const double seconds)
+        {
+          for (KernelTime &entry : kernel_times)
+            if (entry.name == name)
+              {
+                entry.seconds += seconds;
+                return;
+              }
+          kernel_times.push_back({name, seconds});
+        }
 
         /// Adds those of another part.
         void
@@ -154,6 +170,8 @@ namespace Tessella
           bytes_down += other.bytes_down;
           memory = memory < other.memory ? other.memory : memory;
           kernel = other.kernel;
+          for (const KernelTime &entry : other.kernel_times)
+            add_kernel(entry.name, entry.seconds);
         }
       };
 

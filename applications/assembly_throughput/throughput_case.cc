@@ -57,8 +57,11 @@ namespace Tessella
       void
       keep_least(KernelTimes &least, const KernelTimes &times)
       {
-        for (std::size_t i = 0; i < least.size() && i < times.size(); ++i)
-          least[i].seconds = std::min(least[i].seconds, times[i].seconds);
+        // (some kernels run in the first assembly only)
+        for (KernelTime &kernel : least)
+          for (const KernelTime &time : times)
+            if (time.name == kernel.name)
+              kernel.seconds = std::min(kernel.seconds, time.seconds);
       }
       struct TrilinosSystem
       {

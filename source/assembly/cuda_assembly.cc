@@ -11,6 +11,7 @@
 #  include <cmath>
 #  include <future>
 #  include <string>
+#  include <type_traits>
 
 #  include "cuda_assembly.h"
 #  include "cuda_tabulation.h"
@@ -208,6 +209,7 @@ namespace Tessella
         {
           // What is on the device may be incomplete.
           device.reset();
+          paper.reset();
           workspace.reset();
           AssertThrow(false, dealii::ExcMessage(error.what()));
         }
@@ -233,10 +235,12 @@ namespace Tessella
       const Key key = {{mesh.revision,
                         mesh.quadrature_revision,
                         problem.form.coefficient_order(),
-                        problem.tensor_product_space ? 1u : 0u}};
+                        (problem.tensor_product_space ? 1u : 0u) +
+                          2u * static_cast<unsigned int>(problem.strategy)}};
       if (key != present || mesh.revision == 0)
         {
           device.reset();
+          paper.reset();
           present = key;
           tables  = make_rule_tables(mesh, problem.rules);
           const unsigned int max_degree =
@@ -255,6 +259,9 @@ namespace Tessella
             *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end()),
             *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end())};
         }
+
+      if (problem.strategy != AssemblyStrategy::block_rows)
+        return run_paper_strategy(problem, data, target);
 
       // ---- the mesh as a whole, if it leaves room for chunks
       if (device == nullptr)
@@ -294,9 +301,37 @@ namespace Tessella
     template <int dim>
     template <typename Number>
     Device::Times
+    CUDAAssembly<dim>::run_paper_strategy(const Problem                &problem,
+                                          const Device::FormData<dim>  &data,
+                                          const AssemblyTarget<Number> &target)
+    {
+      if constexpr (std::is_same<Number, double>::value)
+        {
+          if (paper == nullptr)
+            paper = std::make_unique<Device::PaperAssembler<dim>>(
+              problem.strategy,
+              problem.mesh,
+              problem.sparsity,
+              tables,
+              exponents,
+              parallel_ranges,
+              problem.device_memory);
+          return run_rows(problem, data, *paper, 0, 0, problem.penalty, target);
+        }
+      throw Device::Error("The assembly strategy " + name(problem.strategy) +
+                          " computes in double precision only: use the "
+                          "strategy " +
+                          name(AssemblyStrategy::block_rows) + ".");
+    }
+
+
+
+    template <int dim>
+    template <typename Number, typename AssemblerType>
+    Device::Times
     CUDAAssembly<dim>::run_rows(const Problem                &problem,
                                 const Device::FormData<dim>  &data,
-                                Device::Assembler<dim>       &assembler,
+                                AssemblerType                &assembler,
                                 const unsigned int            first,
                                 const unsigned int            shift,
                                 const Device::Penalty        &penalty,

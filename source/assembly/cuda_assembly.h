@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../../cuda/assembly.h"
+#include "../../cuda/paper_strategies.h"
 #include "host_points.h"
 
 namespace Tessella
@@ -42,6 +43,7 @@ namespace Tessella
         bool                      tensor_product_space;
         InstructionSet            instruction_set;
         std::size_t               device_memory; ///< bytes; 0: what is free
+        AssemblyStrategy          strategy;
       };
 
       /// Starts the device and takes pinned buffers for results of this size;
@@ -67,15 +69,22 @@ namespace Tessella
 
       /// Rows that @p assembler has; polytope @p first is its polytope
       /// @p shift.
-      template <typename Number>
+      template <typename Number, typename AssemblerType>
       Device::Times
       run_rows(const Problem                &problem,
                const Device::FormData<dim>  &data,
-               Device::Assembler<dim>       &assembler,
+               AssemblerType                &assembler,
                const unsigned int            first,
                const unsigned int            shift,
                const Device::Penalty        &penalty,
                const AssemblyTarget<Number> &target) const;
+
+      /// The strategies of the paper.
+      template <typename Number>
+      Device::Times
+      run_paper_strategy(const Problem                &problem,
+                         const Device::FormData<dim>  &data,
+                         const AssemblyTarget<Number> &target);
 
       template <typename Number>
       Device::Times
@@ -90,6 +99,8 @@ namespace Tessella
       std::unique_ptr<Device::Workspace> workspace;
       /// Null if the mesh goes through in parts.
       std::unique_ptr<Device::Assembler<dim>> device;
+      /// For other strategies than block rows.
+      std::unique_ptr<Device::PaperAssembler<dim>> paper;
     };
   } // namespace internal
 } // namespace Tessella

@@ -215,10 +215,12 @@ namespace Tessella
                        handler->polynomial_space() ==
                          PolynomialSpaceType::tensor_product,
                        data.instruction_set,
-                       data.device_memory},
+                       data.device_memory,
+                       data.strategy},
                       target);
       report.device_kernels   = times.kernel;
       report.kernel_time      = times.kernels;
+      report.kernel_times     = times.kernel_times;
       report.upload_time      = times.upload;
       report.download_time    = times.download;
       report.bytes_uploaded   = times.bytes_up;
@@ -510,10 +512,6 @@ namespace Tessella
                 ExcMessage("The assembly strategy " + name(data.strategy) +
                            " runs on a CUDA device only: use Backend::cuda on "
                            "a machine that has one, or the strategy " +
-                           name(AssemblyStrategy::block_rows) + "."));
-    AssertThrow(data.strategy == AssemblyStrategy::block_rows,
-                ExcMessage("The assembly strategy " + name(data.strategy) +
-                           " is not available yet: use " +
                            name(AssemblyStrategy::block_rows) + "."));
 #ifdef TESSELLA_HAVE_CUDA
     if (implementation->backend == Backend::cuda)

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The other assembly strategies against the host backend: every entry of matrix
+// and right-hand side on meshes of simplices, with periodic boundaries and with
+// several degrees, whole and in parts; the same bits where they are promised;
+// and the messages for what is not served. Argument: strategies_2d,
+// strategies_3d or strategies_unavailable; a second one, quick, leaves most
+// meshes and degrees out (for runs under compute-sanitizer). Returns 77 where
+// the case cannot run on this machine, 1 if a check fails.
+
+#include <deal.II/grid/grid_generator.h>
+
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../assembly/compare.h"
+
+namespace
+{
+  using Tessella::AssemblyStrategy;
+  using Tessella::Backend;
+
+  const AssemblyStrategy strategies[2] = {
+    AssemblyStrategy::coordinate_sort, AssemblyStrategy::precomputed_pattern};
+
+  unsigned int n_checks = 0, n_failures = 0;
+
+  void
+  verify(const std::string &name, const bool good, const std::string &text = "")
+  {
+    ++n_checks;
+    if (good)
+      return;
+    ++n_failures;
+    std::cout << name << ": FAILED " << text << std::endl;
+  }
+
+  /// The message, without line breaks.
+  template <typename Function>
+  std::string
+  message_of(const Function &function)
+  {
+    try
+      {
+        function();
+      }
+    catch (const ExceptionBase &exception)
+      {
+        std::istringstream text(exception.what());
+        std::string        message, word;
+        while (text >> word)
+          message += (message.empty() ? "" : " ") + word;
+        return message;
+      }
+    return "";
+  }
+
+  void
+  verify_contains(const std::string &text, const std::string &part)
+  {
+    verify("'" + part + "'", text.find(part) != std::string::npos, text);
+  }
+
+
+
+  template <int dim>
+  void
+  make_simplices(const bool periodic, Triangulation<dim> &triangulation)
+  {
+    triangulation.clear();
+    Triangulation<dim>        boxes;
+    std::vector<unsigned int> repetitions(dim, 1);
+    repetitions[0] = dim == 2 ? 3 : 2;
+    if (dim == 2)
+      repetitions[1] = 2;
+    Point<dim> upper;
+    for (unsigned int d = 0; d < dim; ++d)
+      upper[d] = d == 0 ? 1.5 : 1.;
+    GridGenerator::subdivided_hyper_rectangle(
+      boxes, repetitions, Point<dim>(), upper, true);
+    GridGenerator::convert_hypercube_to_simplex_mesh(boxes, triangulation);
+    if (!periodic)
+      return;
+    std::vector<
+      GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
+      pairs;
+    GridTools::collect_periodic_faces(triangulation, 0, 1, 0, pairs);
+    triangulation.add_periodicity(pairs);
+  }
+
+
+
+  struct Result
+  {
+    SparsityPattern      sparsity;
+    SparseMatrix<double> matrix;
+    Vector<double>       rhs;
+    unsigned int         n_parts = 0;
+    std::size_t          memory  = 0;
+  };
+
+  template <int dim>
+  std::unique_ptr<Result>
+  assemble(const Tessella::AgglomerationHandler<dim> &handler,
+           const Tessella::Form<dim>                 &form,
+           const Backend                              backend,
+           const AssemblyStrategy strategy = AssemblyStrategy::block_rows,
+           const std::size_t      memory   = 0,
+           const bool             separate = false)
+  {
+    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
+    data.backend       = backend;
+    data.strategy      = strategy;
+    data.device_memory = memory;
+    Tessella::PolytopicAssembler<dim> assembler(handler, data);
+    auto                              result = std::make_unique<Result>();
+    assembler.reinit(result->sparsity, result->matrix, result->rhs);
+    // Whatever is not written shows.
+    for (auto &entry : result->matrix)
+      entry.value() = 1e300;
+    result->rhs = 1e300;
+    if (separate)
+      {
+        assembler.assemble_rhs(form, result->rhs);
+        assembler.assemble_matrix(form, result->matrix);
+      }
+    else
+      assembler.assemble(form, result->matrix, result->rhs);
+    const Tessella::AssemblyReport &report = assembler.report();
+    if (backend == Backend::cuda)
+      {
+        double seconds = 0.;
+        for (const Tessella::KernelTime &kernel : report.kernel_times)
+          seconds += kernel.seconds;
+        verify("report",
+               report.strategy == strategy && report.backend == backend &&
+                 report.kernel_times.size() > 1 && seconds > 0. &&
+                 std::abs(seconds - report.kernel_time) < 1e-6 * seconds);
+        result->n_parts = report.n_parts;
+        result->memory  = report.device_memory;
+      }
+    return result;
+  }
+
+  bool
+  same_bits(const Result &x, const Result &y)
+  {
+    auto b = y.matrix.begin();
+    for (auto a = x.matrix.begin(); a != x.matrix.end(); ++a, ++b)
+      {
+        const double u = a->value(), v = b->value();
+        if (std::memcmp(&u, &v, sizeof(double)) != 0)
+          return false;
+      }
+    return std::memcmp(x.rhs.begin(),
+                       y.rhs.begin(),
+                       x.rhs.size() * sizeof(double)) == 0;
+  }
+
+  template <int dim>
+  void
+  compare(const std::string                  &name,
+          const Tessella::PolytopicMesh<dim> &mesh,
+          const Result                       &host,
+          const Result                       &other)
+  {
+    double       matrix_error = 0., rhs_error = 0.;
+    const double rhs_scale = 1e-2 * host.rhs.linfty_norm();
+    for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      {
+        // Entries are of order one unless all terms cancel.
+        double scale = 0.1, difference = 0., vector_scale = rhs_scale,
+               vector_difference = 0.;
+        for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
+          {
+            auto b = other.matrix.begin(i);
+            for (auto a = host.matrix.begin(i); a != host.matrix.end(i);
+                 ++a, ++b)
+              {
+                const double d = std::abs(a->value() - b->value());
+                scale          = std::max(scale, std::abs(a->value()));
+                if (!(d <= difference))
+                  difference = d;
+              }
+            const double d = std::abs(host.rhs(i) - other.rhs(i));
+            vector_scale   = std::max(vector_scale, std::abs(host.rhs(i)));
+            if (!(d <= vector_difference))
+              vector_difference = d;
+          }
+        if (!(difference <= matrix_error * scale))
+          matrix_error = difference / scale;
+        if (!(vector_difference <= rhs_error * vector_scale))
+          rhs_error = vector_difference / vector_scale;
+      }
+    verify(name + " matrix",
+           matrix_error <= 1e-12,
+           std::to_string(matrix_error * 1e12) + " e-12");
+    verify(name + " rhs",
+           rhs_error <= 1e-12,
+           std::to_string(rhs_error * 1e12) + " e-12");
+  }
+
+
+
+  template <int dim>
+  void
+  compare_strategies(const std::string                         &name,
+                     const Tessella::AgglomerationHandler<dim> &handler,
+                     const Tessella::Form<dim>                 &form,
+                     const bool                                 parts = false)
+  {
+    const auto host = assemble(handler, form, Backend::host);
+    for (const AssemblyStrategy strategy : strategies)
+      {
+        const std::string text = name + ", " + Tessella::name(strategy);
+        const auto first = assemble(handler, form, Backend::cuda, strategy),
+                   second =
+                     assemble(handler, form, Backend::cuda, strategy, 0, true);
+        compare(text, handler.polytopic_mesh(), *host, *first);
+        compare(text + " again", handler.polytopic_mesh(), *host, *second);
+        const bool sorted = strategy == AssemblyStrategy::coordinate_sort;
+        if (sorted)
+          verify(text + " repeatability", same_bits(*first, *second));
+        if (!parts)
+          continue;
+        // (mesh and buffers take most of this for one polytope)
+        const auto piecewise = assemble(
+          handler, form, Backend::cuda, strategy, first->memory * 3 / 4);
+        verify(text + " in parts", piecewise->n_parts > 1);
+        compare(text + " in parts",
+                handler.polytopic_mesh(),
+                *host,
+                *piecewise);
+        if (sorted)
+          verify(text + " in parts, bits", same_bits(*first, *piecewise));
+      }
+  }
+
+
+
+  /// Into a Trilinos matrix.
+  template <int dim>
+  void
+  compare_trilinos(const Tessella::AgglomerationHandler<dim> &handler,
+                   const Tessella::Form<dim>                 &form)
+  {
+    TrilinosWrappers::SparseMatrix matrix[3];
+    TrilinosWrappers::MPI::Vector  rhs[3];
+    for (unsigned int s = 0; s < 3; ++s)
+      {
+        typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
+        data.backend = s == 0 ? Backend::host : Backend::cuda;
+        if (s > 0)
+          data.strategy = strategies[s - 1];
+        Tessella::PolytopicAssembler<dim> assembler(handler, data);
+        assembler.reinit(matrix[s], rhs[s]);
+        assembler.assemble(form, matrix[s], rhs[s]);
+        if (s == 0)
+          continue;
+        matrix[s].add(-1., matrix[0]);
+        rhs[s].add(-1., rhs[0]);
+        verify("Trilinos, " + Tessella::name(strategies[s - 1]),
+               matrix[s].frobenius_norm() <=
+                   1e-12 * matrix[0].frobenius_norm() &&
+                 rhs[s].l2_norm() <= 1e-12 * rhs[0].l2_norm());
+      }
+  }
+
+
+
+  template <int dim>
+  void
+  compare_meshes(const bool quick)
+  {
+    const Reference::Problem<dim> problem = full_problem<dim>();
+    for (const bool periodic : {false, true})
+      {
+        Triangulation<dim> triangulation;
+        make_simplices(periodic, triangulation);
+        for (const std::string agglomeration :
+             {"none", "steps", "scattered", "one"})
+          {
+            if (quick && !(periodic && agglomeration == "scattered"))
+              continue;
+            Tessella::AgglomerationHandler<dim> handler(triangulation);
+            handler.agglomerate(make_strategy<dim>(agglomeration));
+            const std::string name =
+              (periodic ? "periodic, " : "") + agglomeration;
+            const auto compare_all = [&](const std::string &title,
+                                         const bool         few,
+                                         const bool         parts) {
+              compare_strategies(title + ", tensor functions",
+                                 handler,
+                                 make_form(problem, Give::tensor_functions, 2),
+                                 parts);
+              compare_strategies(title + ", constants",
+                                 handler,
+                                 make_form(problem, Give::constants, 0),
+                                 parts);
+              if (few)
+                return;
+              Reference::Problem<dim> diffusion = problem;
+              diffusion.b                       = nullptr;
+              compare_strategies(title + ", symmetric",
+                                 handler,
+                                 make_form(diffusion,
+                                           Give::scalar_constant,
+                                           0));
+              Reference::Problem<dim> advection = problem;
+              advection.a                       = nullptr;
+              advection.theta                   = 0.;
+              compare_strategies(title + ", advection",
+                                 handler,
+                                 make_form(advection, Give::functions, 2));
+              Reference::Problem<dim>      neumann = problem;
+              Reference::BoundaryData<dim> data;
+              data.type = Reference::Boundary::neumann;
+              data.g    = [](const Point<dim> &x) { return 0.3 + x[1]; };
+              neumann.boundary[1] = data;
+              neumann.theta       = -1.;
+              compare_strategies(title + ", Neumann",
+                                 handler,
+                                 make_form(neumann, Give::constants, 0));
+              compare_strategies(
+                title + ", mass",
+                handler,
+                Tessella::MassForm<dim>(
+                  2., std::make_shared<ScalarLambda<dim>>(problem.f)));
+            };
+            for (unsigned int p = 0; p <= (dim == 2 ? 5 : 3); ++p)
+              {
+                if (quick && p != 1)
+                  continue;
+                handler.distribute_dofs(
+                  Tessella::FE_BoundingBoxLegendre<dim>(p));
+                compare_all(name + ", p = " + std::to_string(p),
+                            p != 2,
+                            p == 2 && agglomeration == "none");
+              }
+            handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(
+              2, Tessella::PolynomialSpaceType::tensor_product));
+            compare_all(name + ", Q2", true, false);
+            hp::FECollection<dim>     elements;
+            std::vector<unsigned int> indices(handler.n_polytopes());
+            for (unsigned int p = 0; p <= 3; ++p)
+              elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
+            for (unsigned int k = 0; k < indices.size(); ++k)
+              indices[k] = (3 * k + 1) % 4;
+            handler.distribute_dofs(elements, indices);
+            compare_all(name + ", hp", true, agglomeration == "none");
+            if (agglomeration == "scattered")
+              compare_trilinos(handler,
+                               make_form(problem, Give::tensor_functions, 2));
+          }
+      }
+
+    // the largest degree; a rule that constant memory has no room for
+    if (dim == 2 && !quick)
+      {
+        Triangulation<dim> triangulation;
+        make_simplices(false, triangulation);
+        Tessella::AgglomerationHandler<dim> handler(triangulation);
+        handler.agglomerate(make_strategy<dim>("slabs"));
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(10));
+        compare_strategies("p = 10",
+                           handler,
+                           make_form(problem, Give::constants, 0));
+      }
+    else if (!quick)
+      {
+        Triangulation<dim> triangulation;
+        make_simplices(false, triangulation);
+        Tessella::AgglomerationHandler<dim> handler(triangulation);
+        handler.agglomerate(make_strategy<dim>("slabs"));
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
+        compare_strategies("large rule",
+                           handler,
+                           make_form(problem, Give::constants, 30));
+      }
+
+    // what is not served
+    for (const std::string mesh : {"box", "curved"})
+      {
+        Triangulation<dim> triangulation;
+        make_mesh(mesh, triangulation);
+        const MappingQ<dim>                 mapping(3);
+        Tessella::AgglomerationHandler<dim> handler(triangulation,
+                                                    mesh == "curved" ? &mapping
+                                                                     : nullptr);
+        handler.agglomerate(make_strategy<dim>("none"));
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
+        for (const AssemblyStrategy strategy : strategies)
+          verify_contains(message_of([&]() {
+                            assemble(handler,
+                                     make_form(problem, Give::constants, 0),
+                                     Backend::cuda,
+                                     strategy);
+                          }),
+                          "convert the mesh to simplices");
+      }
+    // too little memory, and the process goes on
+    Triangulation<dim> triangulation;
+    make_simplices(false, triangulation);
+    Tessella::AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(make_strategy<dim>("none"));
+    handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
+    const auto form = make_form(problem, Give::constants, 0);
+    for (const AssemblyStrategy strategy : strategies)
+      {
+        verify_contains(
+          message_of(
+            [&]() { assemble(handler, form, Backend::cuda, strategy, 1000); }),
+          "raise AdditionalData::device_memory");
+        compare("after an error",
+                handler.polytopic_mesh(),
+                *assemble(handler, form, Backend::host),
+                *assemble(handler, form, Backend::cuda, strategy));
+      }
+    std::cout << dim << "-D: " << n_checks << " checks, " << n_failures
+              << " failures" << std::endl;
+  }
+
+
+
+  void
+  check_messages()
+  {
+    Triangulation<2> triangulation;
+    make_simplices(false, triangulation);
+    Tessella::AgglomerationHandler<2> handler(triangulation);
+    handler.agglomerate(make_strategy<2>("none"));
+    handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(1));
+    const auto form = make_form(full_problem<2>(), Give::constants, 0);
+    for (const AssemblyStrategy strategy : strategies)
+      for (const Backend backend : {Backend::host, Backend::automatic})
+        verify_contains(message_of([&]() {
+                          assemble(handler, form, backend, strategy);
+                        }),
+                        "The assembly strategy " + Tessella::name(strategy) +
+                          " runs on a CUDA device only");
+    verify_contains(message_of([]() { Tessella::assembly_strategy("rows"); }),
+                    "use one of block_rows|coordinate_sort|"
+                    "precomputed_pattern");
+    for (const AssemblyStrategy strategy :
+         {AssemblyStrategy::block_rows, strategies[0], strategies[1]})
+      verify("name",
+             Tessella::assembly_strategy(Tessella::name(strategy)) == strategy);
+    // and nothing is lost
+    verify("host",
+           std::isfinite(
+             assemble(handler, form, Backend::host)->matrix.frobenius_norm()));
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  const std::string                name      = argc > 1 ? argv[1] : "";
+  const bool                       available = Tessella::cuda_is_available();
+  if ((name == "strategies_unavailable") == available)
+    {
+      std::cout << (available ? "There is a CUDA device."
+                              : "There is no CUDA device.")
+                << std::endl;
+      return 77;
+    }
+  if (name == "strategies_unavailable")
+    check_messages();
+  else if (name == "strategies_2d")
+    compare_meshes<2>(argc > 2);
+  else
+    compare_meshes<3>(argc > 2);
+  return n_failures == 0 ? 0 : 1;
+}
