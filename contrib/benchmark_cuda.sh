@@ -7,10 +7,9 @@
 #
 # Runs, all of them unless some are named:
 #   constant   a million unknowns of each p = 1 to 5 in 3-D, constant
-#              coefficients; all strategies and the host (throughput_cuda.prm)
+#              coefficients; all strategies, kinds of matrices and the host
+#              (throughput_cuda.prm)
 #   variable   the same with coefficients that vary (throughput_cuda_variable.prm)
-#   matrices   p = 1 to 5 of "constant" into dealii::SparseMatrix and matrices on
-#              the device in double and single precision
 #   streaming  p = 3 of "constant" in 1 GiB of the device's memory
 #   table4     half a million triangles in 8,337 and 125,981 polygons and not
 #              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
@@ -65,7 +64,7 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    constant | variable | matrices | streaming | table4 | table6) runs+=("$1") ;;
+    constant | variable | streaming | table4 | table6) runs+=("$1") ;;
     *)
       echo "benchmark_cuda.sh: there is no run or option '$1'." >&2
       usage >&2
@@ -74,7 +73,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#runs[@]} -gt 0 ] || runs=(constant variable matrices streaming table4 table6)
+[ ${#runs[@]} -gt 0 ] || runs=(constant variable streaming table4 table6)
 if [ ! -x "$program" ]; then
   echo "benchmark_cuda.sh: '$program' is not there: build the target" \
     "assembly_throughput, or name the program with --program." >&2
@@ -126,11 +125,6 @@ for what in "${runs[@]}"; do
     variable)
       run throughput_cuda_variable throughput_cuda_variable.prm "${cubes[@]}"
       ;;
-    matrices)
-      run throughput_cuda_matrices throughput_cuda.prm "${cubes[@]}" \
-        --set "Benchmark/Backends=cuda" --set "Benchmark/Strategies=block_rows" \
-        --set "Benchmark/Matrices=sparse, device, device single"
-      ;;
     streaming)
       n=20 memory=1024
       $quick && n=6 memory=16
@@ -138,6 +132,7 @@ for what in "${runs[@]}"; do
         --set "Mesh/Generator arguments=$n : 0 : 1 : false" \
         --set "Benchmark/Degrees of meshes=3" \
         --set "Benchmark/Strategies=block_rows" \
+        --set "Benchmark/Matrices=trilinos" \
         --set "Execution/Device memory=$memory"
       ;;
     table4)

@@ -98,13 +98,13 @@ for coefficients in constant variable; do
     }'
 done
 
-table throughput_cuda_matrices.csv '
+table throughput_cuda.csv '
   BEGIN {
     print "\nOther matrices, milliseconds per million\n"
     print "| p | matrix | structure | first | kernels | x roofline | re-assembly | x copy | product | product GB/s |"
     print "|---|--------|-----------|-------|---------|------------|-------------|--------|---------|--------------|"
   }
-  col("backend") == "CUDA" {
+  col("backend") == "CUDA" && col("strategy") == "block_rows" {
     print "| " col("degree") " | " col("matrix") " | " \
       short(1e3 * col("structure_s/M")) " | " short(1e3 * col("first_s/M")) \
       " | " short(col("kernels_ms/M")) " | " short(col("x_roofline")) " | " \

@@ -85,7 +85,8 @@ namespace Tessella
         Patterns::List(Patterns::Selection(matrix_names())),
         "What is filled: a TrilinosWrappers::SparseMatrix, a "
         "dealii::SparseMatrix, or a DeviceBlockMatrix in double or single "
-        "precision (CUDA only).");
+        "precision (CUDA only). Strategies but the first one fill the first "
+        "kind only.");
       prm.declare_entry("Threads",
                         "1",
                         Patterns::Anything(),
@@ -170,10 +171,14 @@ namespace Tessella
         for (const AssemblyStrategy strategy : strategies)
           for (const MatrixKind matrix : matrices)
             {
-              const bool on_device = matrix == MatrixKind::device ||
+              // The host has one strategy and no matrices on a device; the
+              // others are compared with one kind of matrix.
+              const bool host      = backend == Backend::host,
+                         first     = strategy == strategies.front(),
+                         on_device = matrix == MatrixKind::device ||
                                      matrix == MatrixKind::device_single;
-              if (backend == Backend::host &&
-                  (strategy != strategies.front() || on_device))
+              if ((host && (!first || on_device)) ||
+                  (!first && matrix != matrices.front()))
                 continue;
               for (const unsigned int n_threads : threads)
                 for (const InstructionSet set : instruction_sets)

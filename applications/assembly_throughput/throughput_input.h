@@ -55,8 +55,9 @@ namespace Tessella
       /// Degrees that are measured on mesh @p level.
       const std::vector<unsigned int> &
       degrees(const unsigned int level) const;
-      /// All combinations that there are: the host has one strategy only and
-      /// no matrices on a device.
+      /// All combinations that there are and are wanted: the host has one
+      /// strategy only and no matrices on a device; strategies but the first
+      /// one fill the first kind of matrix.
       const std::vector<Execution> &
       executions() const;
       /// Memory of the host is touched before times are taken.
