@@ -912,22 +912,6 @@ namespace Tessella
 
 
 
-      template <typename Number>
-      std::size_t
-      BlockMatrix<Number>::product_bytes() const
-      {
-        return implementation->n_values * sizeof(Number) +
-               2 * implementation->n_rows * sizeof(Number) +
-               (implementation->units[0].size() +
-                implementation->units[1].size() +
-                implementation->units[2].size()) *
-                 sizeof(RowUnit) +
-               implementation->batches.size() * sizeof(Batch) +
-               implementation->n_columns * sizeof(unsigned int);
-      }
-
-
-
       template class BlockMatrix<double>;
       template class BlockMatrix<float>;
     } // namespace Device

@@ -78,10 +78,6 @@ namespace Tessella
         std::size_t
         memory_consumption() const;
 
-        /// Least bytes that a vmult() moves: values, indices and vectors once.
-        std::size_t
-        product_bytes() const;
-
       private:
         struct Implementation;
         std::unique_ptr<Implementation> implementation;

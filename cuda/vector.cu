@@ -340,8 +340,10 @@ namespace Tessella
       void
       upload(Number *to, const Number *from, const std::size_t n)
       {
-        check(cudaMemcpy(to, from, n * sizeof(Number), cudaMemcpyHostToDevice),
-              "a copy to the device");
+        if (n > 0)
+          check(
+            cudaMemcpy(to, from, n * sizeof(Number), cudaMemcpyHostToDevice),
+            "a copy to the device");
       }
 
 
@@ -350,8 +352,10 @@ namespace Tessella
       void
       download(Number *to, const Number *from, const std::size_t n)
       {
-        check(cudaMemcpy(to, from, n * sizeof(Number), cudaMemcpyDeviceToHost),
-              "a copy from the device");
+        if (n > 0)
+          check(
+            cudaMemcpy(to, from, n * sizeof(Number), cudaMemcpyDeviceToHost),
+            "a copy from the device");
       }
 
 
@@ -360,6 +364,8 @@ namespace Tessella
       void
       copy(To *to, const From *from, const std::size_t n)
       {
+        if (n == 0)
+          return;
         if (std::is_same<To, From>::value)
           check(
             cudaMemcpyAsync(to, from, n * sizeof(To), cudaMemcpyDeviceToDevice),

@@ -184,8 +184,10 @@ namespace Tessella
   std::size_t
   DeviceBlockMatrix<Number>::vmult_bytes() const
   {
-    return implementation == nullptr ? 0
-                                     : implementation->matrix.product_bytes();
+    if (implementation == nullptr)
+      return 0;
+    return (n_nonzero_elements() + 2 * m()) * sizeof(Number) +
+           implementation->sparsity.block_column.size() * sizeof(unsigned int);
   }
 
 

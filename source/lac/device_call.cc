@@ -101,13 +101,6 @@ namespace Tessella
       {
         no_device();
       }
-      template <typename Number>
-      std::size_t
-      BlockMatrix<Number>::product_bytes() const
-      {
-        no_device();
-      }
-
       void
       release(void *) noexcept
       {}

@@ -85,8 +85,8 @@ namespace Tessella
     /// Bytes, those on the device included.
     std::size_t
     memory_consumption() const;
-    /// Least number of bytes that vmult() moves: values, indices and both
-    /// vectors once.
+    /// Least number of bytes that vmult() moves: values, both vectors, and
+    /// four bytes for the column of each block.
     std::size_t
     vmult_bytes() const;
 

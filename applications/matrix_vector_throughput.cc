@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How fast are products with a matrix that stays on a CUDA device? Assembles
+// one problem for a list of degrees, in double and single precision, and times
+// vmult() and Tvmult() against the bandwidth of the device's memory.
+
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/timer.h>
+#include <deal.II/base/utilities.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/information.h>
+#include <tessella/fe/legendre.h>
+#include <tessella/lac/device_block_matrix.h>
+
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/agglomeration_input.h"
+#include "common/discretisation_input.h"
+#include "common/equation_input.h"
+#include "common/mesh_input.h"
+#include "common/program.h"
+#include "common/study_table.h"
+#include "common/text_table.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    const ProgramInfo info = {
+      "matrix_vector_throughput",
+      "products with a matrix on a CUDA device, against the memory's bandwidth",
+      "Assembles the problem of the parameter file into a DeviceBlockMatrix, for\n"
+      "every degree and precision asked for, and prints per case\n"
+      "  unknowns, entries  of the matrix\n"
+      "  blocks      per block row\n"
+      "  MB          that a product must move: all values, one column (4 bytes)\n"
+      "              a block, both vectors, each once\n"
+      "  vmult ms    time of y = A x, the fastest of several measurements\n"
+      "  vmult GB/s  these bytes over the time\n"
+      "  x copy      the same over the rate of a copy within the device's\n"
+      "              memory (bytes read and written), measured in the same run\n"
+      "  Tvmult      the same for y = A^T x, with the same bytes\n"
+      "  dot ms      product of two vectors, its result on the host\n"
+      "and writes the same as NAME.txt and NAME.csv to Output/Directory.\n"};
+
+    struct Parameters
+    {
+      MeshInput           mesh;
+      AgglomerationInput  agglomeration;
+      EquationInput       equation;
+      DiscretisationInput discretisation;
+      OutputInput         output;
+
+      unsigned int                           repetitions = 5;
+      std::vector<std::string>               precisions;
+      std::vector<std::vector<unsigned int>> degrees; // of each mesh
+
+      void
+      declare(ParameterHandler &prm)
+      {
+        mesh.declare_parameters(prm);
+        agglomeration.declare_parameters(prm);
+        equation.declare_parameters(prm);
+        discretisation.declare_parameters(prm);
+        output.declare_parameters(prm);
+        prm.enter_subsection("Benchmark");
+        prm.declare_entry("Repetitions",
+                          "5",
+                          Patterns::Integer(1),
+                          "Measurements of 20 milliseconds or more; the fastest"
+                          " counts.");
+        prm.declare_entry("Degrees of meshes",
+                          "",
+                          Patterns::Anything(),
+                          "Degrees for each mesh, separated by |, for example "
+                          "1, 2 | 3 for two meshes. Empty: all degrees of "
+                          "Discretisation/Degree on every mesh.");
+        prm.declare_entry("Precisions",
+                          "double, float",
+                          Patterns::List(Patterns::Selection("double|float"),
+                                         1),
+                          "Types of numbers of matrix and vectors.");
+        prm.leave_subsection();
+      }
+
+      void
+      parse(ParameterHandler &prm, const std::string &file)
+      {
+        mesh.parse_parameters(prm, file);
+        agglomeration.parse_parameters(prm, file);
+        equation.parse_parameters(prm, mesh.dimension());
+        discretisation.parse_parameters(prm, mesh.dimension());
+        output.parse_parameters(prm, file);
+        prm.enter_subsection("Benchmark");
+        repetitions = prm.get_integer("Repetitions");
+        precisions  = Utilities::split_string_list(prm.get("Precisions"));
+        const std::vector<std::string> lists =
+          Utilities::split_string_list(prm.get("Degrees of meshes"), '|');
+        degrees.assign(mesh.n_levels(), discretisation.degrees());
+        if (!lists.empty())
+          {
+            AssertThrow(lists.size() == mesh.n_levels(),
+                        ExcMessage("Benchmark/Degrees of meshes has degrees "
+                                   "for " +
+                                   std::to_string(lists.size()) +
+                                   " meshes, but there are " +
+                                   std::to_string(mesh.n_levels()) +
+                                   ": separate them by |, or leave the "
+                                   "parameter empty."));
+            for (unsigned int level = 0; level < mesh.n_levels(); ++level)
+              degrees[level] = parse_integers("Benchmark/Degrees of meshes",
+                                              lists[level],
+                                              0,
+                                              Legendre::max_degree);
+          }
+        prm.leave_subsection();
+      }
+    };
+
+
+
+    template <int dim>
+    class Throughput
+    {
+    public:
+      explicit Throughput(const Parameters &parameters)
+        : parameters(parameters)
+        , problem(parameters.equation.create<dim>())
+      {
+        problem.form.set_theta(parameters.discretisation.theta());
+        if (parameters.discretisation.coefficient_order() >= 0)
+          problem.form.set_coefficient_order(
+            parameters.discretisation.coefficient_order());
+      }
+
+      void
+      run()
+      {
+        parameters.output.print(library_information() + ".");
+        AssertThrow(cuda_is_available(),
+                    ExcMessage("This program measures a CUDA device, but none "
+                               "was found, or this build of Tessella has no "
+                               "CUDA backend."));
+        copy_rate = measure_device_rates().bandwidth;
+        std::ostringstream text;
+        text << cuda_device_name() << ": copies within its memory "
+             << std::setprecision(3) << copy_rate * 1e-12 << " TB/s.";
+        parameters.output.print_machine(text.str());
+        for (unsigned int level = 0; level < parameters.mesh.n_levels();
+             ++level)
+          run_mesh(level);
+        finish();
+      }
+
+    private:
+      const Parameters &parameters;
+      Problem<dim>      problem;
+      TextTable         table;
+      double            copy_rate = 0.; // bytes read and written, per second
+
+      void
+      run_mesh(const unsigned int level)
+      {
+        const Mesh<dim> mesh = parameters.mesh.create<dim>(level);
+        const std::vector<unsigned int> ids =
+          parameters.agglomeration.create(mesh);
+        AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                          mesh.mapping.get());
+        handler.agglomerate(Agglomeration::by_id<dim>(ids));
+        for (const unsigned int degree : parameters.degrees[level])
+          {
+            parameters.discretisation.distribute_dofs(handler, degree);
+            typename PolytopicAssembler<dim>::AdditionalData data;
+            data.backend = parameters.discretisation.backend();
+            data.penalty = parameters.discretisation.penalty();
+            PolytopicAssembler<dim> assembler(handler, data);
+            for (const std::string &precision : parameters.precisions)
+              if (precision == "double")
+                run_case<double>(level, degree, handler, assembler);
+              else
+                run_case<float>(level, degree, handler, assembler);
+          }
+      }
+
+      // Seconds of one call of @p function, the least of several measurements;
+      // @p wait returns when the device is done.
+      template <typename Function, typename Wait>
+      double
+      measure(const Function &function, const Wait &wait) const
+      {
+        double       least   = std::numeric_limits<double>::max();
+        unsigned int n_calls = 1;
+        for (unsigned int r = 0; r < parameters.repetitions;)
+          {
+            wait();
+            const Timer timer;
+            for (unsigned int i = 0; i < n_calls; ++i)
+              function();
+            wait();
+            const double seconds = timer.wall_time();
+            if (seconds < 0.02)
+              {
+                n_calls *= 2;
+                continue;
+              }
+            least = std::min(least, seconds / n_calls);
+            ++r;
+          }
+        return least;
+      }
+
+      template <typename Number>
+      void
+      run_case(const unsigned int               level,
+               const unsigned int               degree,
+               const AgglomerationHandler<dim> &handler,
+               PolytopicAssembler<dim>         &assembler)
+      {
+        DeviceBlockMatrix<Number> matrix;
+        DeviceVector<Number>      x, y;
+        assembler.reinit(matrix, x);
+        assembler.assemble(problem.form, matrix, x);
+        y.reinit(x);
+
+        const double bytes  = matrix.vmult_bytes();
+        const auto   wait   = [&] { y.linfty_norm(); };
+        const double vmult  = measure([&] { matrix.vmult(y, x); }, wait);
+        const double Tvmult = measure([&] { matrix.Tvmult(y, x); }, wait);
+        const double dot    = measure([&] { x *y; }, [] {});
+
+        table.start_row();
+        table.add("level", std::uint64_t(level));
+        table.add("degree", std::uint64_t(degree));
+        table.add("precision",
+                  std::is_same<Number, double>::value ? "double" : "float");
+        table.add("polytopes", std::uint64_t(handler.n_polytopes()));
+        table.add("unknowns", std::uint64_t(matrix.m()));
+        table.add("entries", std::uint64_t(matrix.n_nonzero_elements()));
+        table.add("blocks",
+                  double(matrix.block_sparsity().block_column.size()) /
+                    handler.n_polytopes());
+        table.add("MB", bytes * 1e-6, 4);
+        table.add("vmult ms", vmult * 1e3);
+        table.add("vmult GB/s", bytes / vmult * 1e-9, 4);
+        table.add("vmult x copy", bytes / vmult / copy_rate);
+        table.add("Tvmult ms", Tvmult * 1e3);
+        table.add("Tvmult GB/s", bytes / Tvmult * 1e-9, 4);
+        table.add("Tvmult x copy", bytes / Tvmult / copy_rate);
+        table.add("dot ms", dot * 1e3);
+      }
+
+      void
+      finish()
+      {
+        table.print(std::cout);
+        const OutputInput &output = parameters.output;
+        if (output.write_text())
+          write_file(output.file(".txt"),
+                     [&](std::ostream &out) { table.print(out); });
+        if (output.write_csv())
+          write_file(output.file(".csv"),
+                     [&](std::ostream &out) { table.write_csv(out); });
+      }
+    };
+  } // namespace Application
+} // namespace Tessella
+
+int
+main(int argc, char **argv)
+{
+  using namespace Tessella::Application;
+
+  Parameters parameters;
+  return run_program(
+    argc,
+    argv,
+    info,
+    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
+    [&](dealii::ParameterHandler &prm, const std::string &file) {
+      parameters.parse(prm, file);
+      if (parameters.mesh.dimension() == 2)
+        Throughput<2>(parameters).run();
+      else
+        Throughput<3>(parameters).run();
+    });
+}

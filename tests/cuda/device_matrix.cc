@@ -1,0 +1,710 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Vectors and matrices on a CUDA device: operations against those of deal.II
+// and Trilinos, assembly there against assembly on the host, solvers, the same
+// bits when repeated; and the messages where there is no device. Argument: 2d,
+// 3d, vector or unavailable. Returns 77 where the case cannot run on this
+// machine, 1 if a check fails.
+
+#include <deal.II/lac/precondition.h>
+#include <deal.II/lac/solver_bicgstab.h>
+#include <deal.II/lac/solver_cg.h>
+#include <deal.II/lac/solver_gmres.h>
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/trilinos_vector.h>
+
+#include <tessella/assembly/trilinos_block_matrix.h>
+#include <tessella/lac/device_block_matrix.h>
+
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../assembly/compare.h"
+
+namespace
+{
+  using Tessella::Backend;
+  using Tessella::DeviceBlockMatrix;
+  using Tessella::DeviceVector;
+
+  unsigned int n_checks = 0, n_failures = 0;
+
+  void
+  verify(const std::string &name, const bool good, const std::string &text = "")
+  {
+    ++n_checks;
+    if (good)
+      return;
+    ++n_failures;
+    std::cout << name << ": FAILED " << text << std::endl;
+  }
+
+  void
+  verify_below(const std::string &name, const double value, const double bound)
+  {
+    verify(name,
+           value <= bound,
+           std::to_string(value / bound) + " of the bound");
+  }
+
+  /// What @p function throws, in one line: deal.II breaks long texts.
+  template <typename Function>
+  std::string
+  message(const Function &function)
+  {
+    try
+      {
+        function();
+      }
+    catch (const ExceptionBase &exception)
+      {
+        std::istringstream words(exception.what());
+        std::string        text;
+        for (std::string word; words >> word;)
+          text += (text.empty() ? "" : " ") + word;
+        return text;
+      }
+    return "no exception";
+  }
+
+  /// Numbers in (-0.5, 0.5) that do not repeat.
+  double
+  some_number(const std::uint64_t i)
+  {
+    const double x = 12.9898 * (i + 1.);
+    return x * 0.618033988749895 - std::floor(x * 0.618033988749895) - 0.5;
+  }
+
+  template <typename Number>
+  Vector<Number>
+  some_vector(const unsigned int n, const unsigned int seed)
+  {
+    Vector<Number> vector(n);
+    for (unsigned int i = 0; i < n; ++i)
+      vector(i) = some_number(i + 1000003ull * seed);
+    return vector;
+  }
+
+  template <typename Number>
+  bool
+  same_bits(const std::vector<Number> &a, const std::vector<Number> &b)
+  {
+    return a.size() == b.size() &&
+           (a.empty() ||
+            std::memcmp(a.data(), b.data(), a.size() * sizeof(Number)) == 0);
+  }
+
+  template <typename Number>
+  std::vector<Number>
+  on_host(const DeviceVector<Number> &vector)
+  {
+    std::vector<Number> values;
+    vector.copy_to(values);
+    return values;
+  }
+
+  template <typename Number>
+  constexpr double epsilon = std::is_same<Number, double>::value ? 1e-13 : 1e-5;
+
+  template <typename Number>
+  std::string
+  type_name()
+  {
+    return std::is_same<Number, double>::value ? "double" : "float";
+  }
+
+  // ---- vectors
+
+  template <typename Number>
+  void
+  check_vector(const unsigned int n)
+  {
+    const std::string name =
+      type_name<Number>() + ", n = " + std::to_string(n) + ", ";
+    const Vector<Number> u = some_vector<Number>(n, 1),
+                         v = some_vector<Number>(n, 2),
+                         w = some_vector<Number>(n, 3);
+    const DeviceVector<Number> V(v), W(w);
+    const auto                 compare = [&](const std::string &operation,
+                             const auto        &on_device,
+                             const auto        &reference) {
+      DeviceVector<Number> result(u);
+      Vector<Number>       expected(u);
+      on_device(result);
+      reference(expected);
+      Vector<Number> values;
+      result.copy_to(values);
+      double difference = values.size() == expected.size() ? 0. : 1.;
+      for (unsigned int i = 0; i < expected.size(); ++i)
+        difference =
+          std::max<double>(difference, std::abs(values(i) - expected(i)));
+      verify_below(name + operation, difference, epsilon<Number>);
+    };
+    const auto number =
+      [&](const std::string &what, const double value, const double expected) {
+        verify_below(name + what,
+                     std::abs(value - expected),
+                     epsilon<Number> * (1. + n * 0.1));
+      };
+
+    compare(
+      "copy", [](auto &) {}, [](auto &) {});
+    compare(
+      "*=", [](auto &x) { x *= 3; }, [](auto &x) { x *= 3; });
+    compare(
+      "/=", [](auto &x) { x /= 4; }, [](auto &x) { x /= 4; });
+    compare(
+      "+=", [&](auto &x) { x += V; }, [&](auto &x) { x += v; });
+    compare(
+      "-=", [&](auto &x) { x -= V; }, [&](auto &x) { x -= v; });
+    compare(
+      "add number", [](auto &x) { x.add(0.25); }, [](auto &x) { x.add(0.25); });
+    compare(
+      "add", [&](auto &x) { x.add(0.3, V); }, [&](auto &x) { x.add(0.3, v); });
+    compare(
+      "add two",
+      [&](auto &x) { x.add(0.3, V, -2., W); },
+      [&](auto &x) { x.add(0.3, v, -2., w); });
+    compare(
+      "sadd",
+      [&](auto &x) { x.sadd(0.7, V); },
+      [&](auto &x) { x.sadd(0.7, 1., v); });
+    compare(
+      "sadd two",
+      [&](auto &x) { x.sadd(-1., 0.4, V); },
+      [&](auto &x) { x.sadd(-1., 0.4, v); });
+    compare(
+      "equ",
+      [&](auto &x) { x.equ(-0.4, V); },
+      [&](auto &x) { x.equ(-0.4, v); });
+    compare(
+      "equ itself",
+      [&](auto &x) { x.equ(-0.4, x); },
+      [&](auto &x) { x *= Number(-0.4); });
+    compare(
+      "scale", [&](auto &x) { x.scale(V); }, [&](auto &x) { x.scale(v); });
+    compare(
+      "= number", [](auto &x) { x = Number(2); }, [](auto &x) { x = 2; });
+    compare(
+      "= vector", [&](auto &x) { x = V; }, [&](auto &x) { x = v; });
+    compare(
+      "swap",
+      [&](auto &x) {
+        DeviceVector<Number> y(V);
+        x.swap(y);
+      },
+      [&](auto &x) { x = v; });
+    compare(
+      "move",
+      [&](auto &x) {
+        DeviceVector<Number> y(V);
+        x = std::move(y);
+      },
+      [&](auto &x) { x = v; });
+    compare(
+      "add_and_dot",
+      [&](auto &x) {
+        number("add_and_dot", x.add_and_dot(0.4, V, W), [&] {
+          Vector<Number> y(u);
+          return y.add_and_dot(0.4, v, w);
+        }());
+      },
+      [&](auto &x) { x.add(0.4, v); });
+    compare(
+      "add_and_dot itself",
+      [&](auto &x) {
+        number("add_and_dot itself", x.add_and_dot(0.4, V, x), [&] {
+          Vector<Number> y(u);
+          return y.add_and_dot(0.4, v, y);
+        }());
+      },
+      [&](auto &x) { x.add(0.4, v); });
+
+    DeviceVector<Number> U;
+    U.copy_from(u);
+    number("*", U * V, n == 0 ? 0. : u * v);
+    number("norm_sqr", U.norm_sqr(), n == 0 ? 0. : u.norm_sqr());
+    number("l1", U.l1_norm(), n == 0 ? 0. : u.l1_norm());
+    number("l2", U.l2_norm(), n == 0 ? 0. : u.l2_norm());
+    verify(name + "linfty", n == 0 || U.linfty_norm() == u.linfty_norm());
+    if (n > 0)
+      number("mean", U.mean_value(), u.mean_value());
+    DeviceVector<Number> zero;
+    zero.reinit(U);
+    verify(name + "all_zero",
+           zero.all_zero() && U.all_zero() == (n == 0) && zero.size() == n);
+    verify(name + "==", U == U && (n == 0 || U != V));
+    bool same = true;
+    for (unsigned int i = 0; i < 5; ++i)
+      same = same && U * V == U * V && V.l1_norm() == V.l1_norm();
+    verify(name + "repeated reductions", same);
+    verify(name + "indices",
+           U.locally_owned_elements().n_elements() == n &&
+             U.size() == U.locally_owned_size());
+
+    // the other precision and Trilinos
+    DeviceVector<double> precise;
+    precise = U;
+    DeviceVector<Number> back;
+    back = precise;
+    verify(name + "precision", back == U);
+    TrilinosWrappers::MPI::Vector trilinos(complete_index_set(n),
+                                           MPI_COMM_SELF);
+    U.copy_to(trilinos);
+    bool equal = true;
+    for (unsigned int i = 0; i < n; ++i)
+      equal = equal && trilinos(i) == u(i);
+    back = Number(0);
+    back.copy_from(trilinos);
+    verify(name + "Trilinos", equal && back == U);
+    if (n > 0)
+      verify(name + "sizes", message([&] {
+                               U.add(1., DeviceVector<Number>(n + 1));
+                             }) != "no exception");
+  }
+
+  // ---- matrices
+
+  /// Whether @p values are those of @p reference to @p tolerance of the largest
+  /// entry of each block row.
+  template <typename Number>
+  double
+  difference(const Tessella::BlockSparsity &sparsity,
+             const std::vector<Number>     &values,
+             const double                  *reference)
+  {
+    double result = values.size() == sparsity.n_nonzero_elements() ? 0. : 1.;
+    for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
+      {
+        double scale = 0.1, largest = 0.;
+        for (auto i = sparsity.value_offset[k];
+             i < sparsity.value_offset[k + 1];
+             ++i)
+          {
+            scale          = std::max(scale, std::abs(reference[i]));
+            const double d = std::abs(values[i] - reference[i]);
+            if (!(d <= largest))
+              largest = d;
+          }
+        if (!(largest <= result * scale))
+          result = largest / scale;
+      }
+    return result;
+  }
+
+  template <typename Number>
+  void
+  check_products(const std::string               &name,
+                 const DeviceBlockMatrix<Number> &matrix,
+                 TrilinosWrappers::SparseMatrix  &reference)
+  {
+    const unsigned int n = matrix.m();
+    matrix.copy_to(reference);
+    const IndexSet                all = complete_index_set(n);
+    TrilinosWrappers::MPI::Vector x(all, MPI_COMM_SELF), b(all, MPI_COMM_SELF),
+      y(all, MPI_COMM_SELF);
+    DeviceVector<Number> X(some_vector<Number>(n, 1)),
+      B(some_vector<Number>(n, 2)), Y(n);
+    X.copy_to(x);
+    B.copy_to(b);
+    // magnitude of the sums
+    const double scale = reference.linfty_norm() + reference.l1_norm();
+
+    const auto compare = [&](const std::string &operation,
+                             const auto        &on_device,
+                             const auto        &on_host_) {
+      Y = B;
+      on_device();
+      const std::vector<Number> first = on_host(Y);
+      Y                               = B;
+      on_device();
+      verify(name + operation + " repeated", same_bits(first, on_host(Y)));
+      y = b;
+      on_host_();
+      double largest = 0.;
+      for (unsigned int i = 0; i < n; ++i)
+        {
+          const double d = std::abs(first[i] - y(i));
+          if (!(d <= largest))
+            largest = d;
+        }
+      verify_below(name + operation, largest, epsilon<Number> * scale);
+    };
+    compare(
+      "vmult", [&] { matrix.vmult(Y, X); }, [&] { reference.vmult(y, x); });
+    compare(
+      "vmult_add",
+      [&] { matrix.vmult_add(Y, X); },
+      [&] { reference.vmult_add(y, x); });
+    compare(
+      "Tvmult", [&] { matrix.Tvmult(Y, X); }, [&] { reference.Tvmult(y, x); });
+    compare(
+      "Tvmult_add",
+      [&] { matrix.Tvmult_add(Y, X); },
+      [&] { reference.Tvmult_add(y, x); });
+    compare(
+      "residual",
+      [&] {
+        const double norm = matrix.residual(Y, X, B);
+        verify(name + "norm of the residual", norm == Y.l2_norm());
+      },
+      [&] { reference.residual(y, x, b); });
+    compare(
+      "residual in place",
+      [&] { matrix.residual(Y, X, Y); },
+      [&] { reference.residual(y, x, b); });
+    verify(name + "source and destination",
+           message([&] { matrix.vmult(X, X); }).find("different vectors") !=
+             std::string::npos);
+    verify(name + "sizes", message([&] {
+                             DeviceVector<Number> wrong(n + 1);
+                             matrix.vmult(wrong, X);
+                           }) != "no exception");
+  }
+
+  template <int dim, typename Number>
+  void
+  check_matrix(const std::string                         &mesh_name,
+               const Tessella::AgglomerationHandler<dim> &handler,
+               const Tessella::Form<dim>                 &form)
+  {
+    const std::string name = mesh_name + ", " + type_name<Number>() + ", ";
+    using Assembler        = Tessella::PolytopicAssembler<dim>;
+    typename Assembler::AdditionalData on_cuda, on_host_;
+    on_cuda.backend  = Backend::cuda;
+    on_host_.backend = Backend::host;
+    Assembler cuda(handler, on_cuda), host(handler, on_host_);
+
+    TrilinosWrappers::SparseMatrix reference;
+    TrilinosWrappers::MPI::Vector  reference_rhs;
+    host.reinit(reference, reference_rhs);
+    host.assemble(form, reference, reference_rhs);
+
+    DeviceBlockMatrix<Number> matrix;
+    DeviceVector<Number>      rhs;
+    cuda.reinit(matrix, rhs);
+    verify(name + "sizes",
+           matrix.m() == handler.n_dofs() && matrix.n() == matrix.m() &&
+             rhs.size() == matrix.m() &&
+             matrix.n_nonzero_elements() == reference.n_nonzero_elements() &&
+             matrix.memory_consumption() >=
+               matrix.n_nonzero_elements() * sizeof(Number));
+    // whatever is not written shows
+    matrix.copy_from(
+      std::vector<Number>(matrix.n_nonzero_elements(), Number(1e30)));
+    rhs = Number(1e30);
+    cuda.assemble(form, matrix, rhs);
+    std::vector<Number> values, vector = on_host(rhs);
+    matrix.copy_to(values);
+
+    // ---- against the host
+    const double tolerance = std::is_same<Number, double>::value ? 1e-12 : 1e-5;
+    const double *reference_values =
+      Tessella::TrilinosBlockMatrix::values(reference,
+                                            matrix.block_sparsity(),
+                                            matrix.dof_offset());
+    verify_below(name + "matrix",
+                 difference(matrix.block_sparsity(), values, reference_values),
+                 tolerance);
+    double largest = 0.;
+    for (unsigned int i = 0; i < vector.size(); ++i)
+      {
+        const double d = std::abs(vector[i] - reference_rhs(i));
+        if (!(d <= largest))
+          largest = d;
+      }
+    verify_below(name + "rhs",
+                 largest,
+                 tolerance * (0.1 + reference_rhs.linfty_norm()));
+
+    // ---- again, apart
+    DeviceBlockMatrix<Number> again;
+    DeviceVector<Number>      rhs_again;
+    cuda.reinit(again);
+    cuda.reinit(rhs_again);
+    cuda.assemble_matrix(form, again);
+    cuda.assemble_rhs(form, rhs_again);
+    std::vector<Number> values_again;
+    again.copy_to(values_again);
+    verify(name + "repeated assembly",
+           same_bits(values, values_again) &&
+             same_bits(vector, on_host(rhs_again)));
+
+    // ---- the same into a matrix of deal.II
+    SparsityPattern      pattern, host_pattern;
+    SparseMatrix<Number> sparse, copied;
+    Vector<Number>       sparse_rhs, copied_rhs;
+    cuda.reinit(pattern, sparse, sparse_rhs);
+    host.reinit(host_pattern, copied, copied_rhs);
+    cuda.assemble(form, sparse, sparse_rhs);
+    matrix.copy_to(copied);
+    rhs.copy_to(copied_rhs);
+    bool same = sparse_rhs == copied_rhs;
+    auto a    = copied.begin();
+    for (auto b = sparse.begin(); b != sparse.end(); ++a, ++b)
+      same = same && Number(a->value()) == Number(b->value());
+    verify(name + "SparseMatrix", same);
+
+    // ---- computed on the host
+    host.reinit(again, rhs_again);
+    host.assemble(form, again, rhs_again);
+    again.copy_to(values_again);
+    same = true;
+    for (std::size_t i = 0; i < values_again.size(); ++i)
+      same = same && values_again[i] == Number(reference_values[i]);
+    const std::vector<Number> vector_again = on_host(rhs_again);
+    for (unsigned int i = 0; i < vector_again.size(); ++i)
+      same = same && vector_again[i] == Number(reference_rhs(i));
+    verify(name + "host backend", same);
+
+    check_products(name, matrix, reference);
+
+    matrix = 0.;
+    DeviceVector<Number> y;
+    y.reinit(rhs, true);
+    matrix.vmult(y, rhs);
+    verify(name + "zero", y.all_zero());
+  }
+
+  /// Iterations of @p Solver.
+  template <template <typename> class Solver,
+            typename MatrixType,
+            typename VectorType>
+  unsigned int
+  solve(const MatrixType &matrix, VectorType &x, const VectorType &b)
+  {
+    x = 0;
+    SolverControl      control(5000, 1e-9 * b.l2_norm(), false, false);
+    Solver<VectorType> solver(control);
+    solver.solve(matrix, x, b, PreconditionIdentity());
+    return control.last_step();
+  }
+
+  template <template <typename> class Solver, int dim>
+  void
+  check_solver(const std::string                         &name,
+               const Tessella::AgglomerationHandler<dim> &handler,
+               const Tessella::Form<dim>                 &form,
+               const double                               slack)
+  {
+    using Assembler = Tessella::PolytopicAssembler<dim>;
+    typename Assembler::AdditionalData data;
+    data.backend = Backend::cuda;
+    Assembler                 assembler(handler, data);
+    DeviceBlockMatrix<double> matrix;
+    DeviceVector<double>      rhs;
+    assembler.reinit(matrix, rhs);
+    assembler.assemble(form, matrix, rhs);
+
+    SparsityPattern      pattern;
+    SparseMatrix<double> host_matrix;
+    Vector<double>       host_rhs, x(rhs.size()), difference(rhs.size());
+    assembler.reinit(pattern, host_matrix, host_rhs);
+    matrix.copy_to(host_matrix);
+    rhs.copy_to(host_rhs);
+
+    DeviceVector<double> X(rhs.size());
+    const unsigned int   on_host_ = solve<Solver>(host_matrix, x, host_rhs),
+                       on_device_ = solve<Solver>(matrix, X, rhs);
+    verify(name + " iterations",
+           std::abs(int(on_host_) - int(on_device_)) <= 1 + slack * on_host_,
+           std::to_string(on_host_) + " and " + std::to_string(on_device_));
+    DeviceVector<double> r;
+    verify_below(name + " residual",
+                 matrix.residual(r, X, rhs),
+                 1e-8 * rhs.l2_norm());
+    X.copy_to(difference);
+    difference -= x;
+    verify_below(name + " solution",
+                 difference.linfty_norm(),
+                 1e-5 * x.linfty_norm());
+    // once more: the same bits
+    const std::vector<double> first = on_host(X);
+    solve<Solver>(matrix, X, rhs);
+    verify(name + " repeated", same_bits(first, on_host(X)));
+  }
+
+  template <typename VectorType>
+  using CG = SolverCG<VectorType>;
+  template <typename VectorType>
+  using GMRES = SolverGMRES<VectorType>;
+  template <typename VectorType>
+  using Bicgstab = SolverBicgstab<VectorType>;
+
+  template <int dim>
+  void
+  check_meshes()
+  {
+    const Reference::Problem<dim> problem = full_problem<dim>();
+    const auto form = make_form(problem, Give::tensor_functions, 2);
+    for (const std::string mesh : {"simplices", "hanging periodic"})
+      {
+        Triangulation<dim> triangulation;
+        make_mesh(mesh, triangulation);
+        if (mesh == "simplices")
+          triangulation.refine_global(1);
+        for (const std::string agglomeration : {"none", "steps"})
+          {
+            Tessella::AgglomerationHandler<dim> handler(triangulation);
+            handler.agglomerate(make_strategy<dim>(agglomeration));
+            const auto check = [&](const std::string &name) {
+              check_matrix<dim, double>(name, handler, form);
+              check_matrix<dim, float>(name, handler, form);
+            };
+            const std::string name = mesh + ", " + agglomeration;
+            for (unsigned int p = 0; p <= (dim == 2 ? 6 : 4); ++p)
+              {
+                if (dim == 3 && agglomeration == "none" && p > 3)
+                  continue;
+                handler.distribute_dofs(
+                  Tessella::FE_BoundingBoxLegendre<dim>(p));
+                check(name + ", p = " + std::to_string(p));
+              }
+            handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(
+              1, Tessella::PolynomialSpaceType::tensor_product));
+            check(name + ", Q1");
+            for (const unsigned int largest : {1u, 3u, dim == 2 ? 7u : 5u})
+              {
+                if (dim == 3 && agglomeration == "none" && largest > 3)
+                  continue;
+                hp::FECollection<dim>     elements;
+                std::vector<unsigned int> indices(handler.n_polytopes());
+                for (unsigned int p = 0; p <= largest; ++p)
+                  elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
+                for (unsigned int k = 0; k < indices.size(); ++k)
+                  indices[k] = (3 * k + 1) % (largest + 1);
+                handler.distribute_dofs(elements, indices);
+                check(name + ", hp to " + std::to_string(largest));
+              }
+          }
+      }
+
+    // ---- solvers
+    Triangulation<dim> triangulation;
+    make_mesh("box", triangulation);
+    triangulation.refine_global(dim == 2 ? 2 : 1);
+    Tessella::AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(make_strategy<dim>("none"));
+    Reference::Problem<dim> diffusion = problem, reaction = problem;
+    diffusion.b = nullptr;
+    // well conditioned, so that no preconditioner is needed
+    diffusion.c = [](const Point<dim> &) { return 100.; };
+    reaction.c = [](const Point<dim> &x) { return 1000. * (1. + x[0]); };
+    const auto non_symmetric = make_form(reaction, Give::tensor_functions, 2);
+    for (unsigned int p = 1; p <= 3; ++p)
+      {
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+        const std::string name = "p = " + std::to_string(p);
+        check_solver<CG>("CG, " + name,
+                         handler,
+                         make_form(diffusion, Give::constants, 0),
+                         0.);
+        check_solver<GMRES>("GMRES, " + name, handler, non_symmetric, 0.);
+        // rounding errors grow in this one
+        check_solver<Bicgstab>("BiCGstab, " + name,
+                               handler,
+                               non_symmetric,
+                               0.2);
+      }
+
+    // ---- structures that do not match
+    DeviceBlockMatrix<double>                                  matrix;
+    DeviceVector<double>                                       rhs;
+    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
+    data.backend = Backend::cuda;
+    Tessella::PolytopicAssembler<dim> assembler(handler, data);
+    verify("not initialised", message([&] {
+                                assembler.assemble_matrix(form, matrix);
+                              }).find("call reinit()") != std::string::npos);
+    assembler.reinit(matrix, rhs);
+    handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
+    verify("other degrees of freedom",
+           message([&] {
+             assembler.assemble(form, matrix, rhs);
+           }).find("call reinit()") != std::string::npos);
+    verify("non-zero number",
+           message([&] { matrix = 1.; }).find("zero") != std::string::npos);
+  }
+
+  // A build without CUDA or a machine without a device; single precision on
+  // the host still works.
+  void
+  check_unavailable()
+  {
+    for (const std::string &text :
+         {message([] { DeviceVector<double> vector; }),
+          message([] { DeviceVector<float> vector(3); }),
+          message([] { DeviceBlockMatrix<double> matrix; })})
+      verify("message",
+             text.find("No CUDA device") != std::string::npos ||
+               text.find("no CUDA backend") != std::string::npos,
+             text);
+
+    Triangulation<2> triangulation;
+    make_mesh("box", triangulation);
+    Tessella::AgglomerationHandler<2> handler(triangulation);
+    handler.agglomerate(make_strategy<2>("none"));
+    handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(2));
+    const auto form = make_form(full_problem<2>(), Give::constants, 0);
+    Tessella::PolytopicAssembler<2> assembler(handler);
+    SparsityPattern                 pattern, precise_pattern;
+    SparseMatrix<float>             matrix;
+    Vector<float>                   rhs;
+    SparseMatrix<double>            precise;
+    Vector<double>                  precise_rhs;
+    assembler.reinit(pattern, matrix, rhs);
+    assembler.assemble(form, matrix, rhs);
+    assembler.reinit(precise_pattern, precise, precise_rhs);
+    assembler.assemble(form, precise, precise_rhs);
+    bool same = true;
+    auto a    = precise.begin();
+    for (auto b = matrix.begin(); b != matrix.end(); ++a, ++b)
+      same = same && float(a->value()) == float(b->value());
+    for (unsigned int i = 0; i < rhs.size(); ++i)
+      same = same && float(precise_rhs(i)) == rhs(i);
+    verify("SparseMatrix<float>", same && matrix.frobenius_norm() > 0.);
+    SparseMatrix<float> matrix_alone(pattern);
+    Vector<float>       rhs_alone(rhs.size());
+    assembler.assemble_matrix(form, matrix_alone);
+    assembler.assemble_rhs(form, rhs_alone);
+    matrix_alone.add(-1.f, matrix);
+    rhs_alone -= rhs;
+    verify("SparseMatrix<float> apart",
+           matrix_alone.frobenius_norm() == 0. && rhs_alone.l2_norm() == 0.);
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  const std::string                name      = argc > 1 ? argv[1] : "";
+  const bool                       available = Tessella::cuda_is_available();
+  if ((name == "unavailable") == available)
+    {
+      std::cout << (available ? "There is a CUDA device."
+                              : "There is no CUDA device.")
+                << std::endl;
+      return 77;
+    }
+  if (name == "unavailable")
+    check_unavailable();
+  else if (name == "vector")
+    for (const unsigned int n : {0u, 1u, 31u, 1000u, 300007u})
+      {
+        check_vector<double>(n);
+        check_vector<float>(n);
+      }
+  else if (name == "2d")
+    check_meshes<2>();
+  else
+    check_meshes<3>();
+  std::cout << name << ": " << n_checks << " checks, " << n_failures
+            << " failures" << std::endl;
+  return n_failures == 0 ? 0 : 1;
+}
