@@ -23,7 +23,7 @@ namespace Tessella
      * by damped Gauss-Newton steps of least norm, the point that matters least
      * is dropped, and so on; the last solve in extended precision. Rules are
      * invariant under the three half turns of the tetrahedron, which leaves a
-     * quarter of the equations and costs hardly any points (122 at order 12,
+     * quarter of the equations and costs hardly any points (120 at order 12,
      * where the leanest published rule has 117, and a conical product 231).
      */
     std::vector<TetrahedronRule>
