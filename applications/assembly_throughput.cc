@@ -58,7 +58,6 @@ namespace Tessella
       "              rates measured in the same run; x roofline: kernels over\n"
       "              that\n"
       "  x block_rows  kernels over those of the library's own strategy\n"
-      "  product     of a matrix on the device with a vector\n"
       "and kernel by kernel the same rates. Useful are the operations of the\n"
       "products at the points of the leanest quadrature rules published, and\n"
       "every byte once (class AssemblyWork). Cases that fail, for want of memory\n"

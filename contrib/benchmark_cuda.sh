@@ -10,6 +10,8 @@
 #              coefficients; all strategies, kinds of matrices and the host
 #              (throughput_cuda.prm)
 #   variable   the same with coefficients that vary (throughput_cuda_variable.prm)
+#   products   with matrices on the device (vmult_cuda.prm; the program
+#              matrix_vector_throughput beside assembly_throughput)
 #   streaming  p = 3 of "constant" in 1 GiB of the device's memory
 #   table4     half a million triangles in 8,337 and 125,981 polygons and not
 #              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
@@ -23,7 +25,7 @@
 #   --program FILE    the program; default: $BUILD_DIR/assembly_throughput, or
 #                     that in build/
 #   --output FOLDER   for the results; default: benchmark-output
-#   --set "SECTION/NAME=VALUE"   passed on to the program, may be repeated
+#   --set "SECTION/NAME=VALUE"   passed on to assembly_throughput, may be repeated
 #
 # In the output folder: NAME.txt (tables), NAME.csv and NAME-kernels.csv of every
 # parameter file, NAME.log (all that was printed), and results.txt, which has the
@@ -64,7 +66,7 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    constant | variable | streaming | table4 | table6) runs+=("$1") ;;
+    constant | variable | products | streaming | table4 | table6) runs+=("$1") ;;
     *)
       echo "benchmark_cuda.sh: there is no run or option '$1'." >&2
       usage >&2
@@ -73,7 +75,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#runs[@]} -gt 0 ] || runs=(constant variable streaming table4 table6)
+[ ${#runs[@]} -gt 0 ] || runs=(constant variable products streaming table4 table6)
 if [ ! -x "$program" ]; then
   echo "benchmark_cuda.sh: '$program' is not there: build the target" \
     "assembly_throughput, or name the program with --program." >&2
@@ -94,15 +96,15 @@ results=$output/results.txt
 } >"$results"
 failures=()
 
-# run NAME PARAMETER_FILE OPTION...: files of the results are called NAME.
-run() {
-  local name=$1 file=$2 status start=$SECONDS
-  shift 2
+# measure PROGRAM NAME PARAMETER_FILE OPTION...: files of the results are called
+# NAME.
+measure() {
+  local program=$1 name=$2 file=$3 status start=$SECONDS
+  shift 3
   local arguments=(--set "Output/Name=$name" --set "Output/Directory=$output"
-    --set "Benchmark/Threads=$(nproc)" "$@" "${settings[@]}"
-    "parameter_files/$file")
+    "$@" "parameter_files/$file")
   {
-    printf '\n==== %s\nassembly_throughput' "$name"
+    printf '\n==== %s\n%s' "$name" "$(basename "$program")"
     printf ' %q' "${arguments[@]}"
     echo
   } | tee -a "$results"
@@ -111,6 +113,14 @@ run() {
   cat "$output/$name.log" >>"$results"
   echo "($name: $((SECONDS - start)) s)"
   [ "$status" -eq 0 ] || failures+=("$name")
+}
+
+# run NAME PARAMETER_FILE OPTION...: a run of assembly_throughput.
+run() {
+  local name=$1 file=$2
+  shift 2
+  measure "$program" "$name" "$file" --set "Benchmark/Threads=$(nproc)" "$@" \
+    "${settings[@]}"
 }
 
 cubes=()
@@ -124,6 +134,10 @@ for what in "${runs[@]}"; do
     constant) run throughput_cuda throughput_cuda.prm "${cubes[@]}" ;;
     variable)
       run throughput_cuda_variable throughput_cuda_variable.prm "${cubes[@]}"
+      ;;
+    products)
+      measure "$(dirname "$program")/matrix_vector_throughput" vmult_cuda \
+        vmult_cuda.prm "${cubes[@]}"
       ;;
     streaming)
       n=20 memory=1024

@@ -101,15 +101,28 @@ done
 table throughput_cuda.csv '
   BEGIN {
     print "\nOther matrices, milliseconds per million\n"
-    print "| p | matrix | structure | first | kernels | x roofline | re-assembly | x copy | product | product GB/s |"
-    print "|---|--------|-----------|-------|---------|------------|-------------|--------|---------|--------------|"
+    print "| p | matrix | structure | first | kernels | x roofline | re-assembly | x copy |"
+    print "|---|--------|-----------|-------|---------|------------|-------------|--------|"
   }
   col("backend") == "CUDA" && col("strategy") == "block_rows" {
     print "| " col("degree") " | " col("matrix") " | " \
       short(1e3 * col("structure_s/M")) " | " short(1e3 * col("first_s/M")) \
       " | " short(col("kernels_ms/M")) " | " short(col("x_roofline")) " | " \
-      short(col("assembly_ms/M")) " | " short(col("x_copy")) " | " \
-      short(col("product_ms/M")) " | " short(col("product_GB/s")) " |"
+      short(col("assembly_ms/M")) " | " short(col("x_copy")) " |"
+  }'
+
+table vmult_cuda.csv '
+  BEGIN {
+    print "\nProducts with a matrix on the device, milliseconds\n"
+    print "| p | precision | unknowns | entries | vmult | GB/s | x copy | Tvmult | GB/s | x copy |"
+    print "|---|-----------|----------|---------|-------|------|--------|--------|------|--------|"
+  }
+  {
+    print "| " col("degree") " | " col("precision") " | " col("unknowns") " | " \
+      col("entries") " | " short(col("vmult_ms")) " | " \
+      short(col("vmult_GB/s")) " | " short(col("vmult_x_copy")) " | " \
+      short(col("Tvmult_ms")) " | " short(col("Tvmult_GB/s")) " | " \
+      short(col("Tvmult_x_copy")) " |"
   }'
 
 table throughput_cuda_streaming.csv '

@@ -104,37 +104,6 @@ namespace Tessella
         }
       };
 
-      template <typename System>
-      void
-      measure_product(const System &, const unsigned int, ThroughputResult &)
-      {}
-
-      template <typename Number>
-      void
-      measure_product(const DeviceSystem<Number> &system,
-                      const unsigned int          repetitions,
-                      ThroughputResult           &result)
-      {
-        DeviceVector<Number> image;
-        image.reinit(system.rhs);
-        Timer timer;
-        // several at once, since a single one may take as long as its start
-        constexpr unsigned int n_products = 20;
-        for (unsigned int r = 0; r <= repetitions; ++r)
-          {
-            system.matrix.vmult(image, system.rhs);
-            image.l2_norm(); // waits for the product
-            timer.restart();
-            for (unsigned int i = 0; i < n_products; ++i)
-              system.matrix.vmult(image, system.rhs);
-            image.l2_norm();
-            const double time = timer.wall_time() / n_products;
-            if (r == 0 || time < result.product)
-              result.product = time;
-          }
-        result.product_bytes = system.matrix.vmult_bytes();
-      }
-
       /// First the program that assembles once, then repeated assembly.
       template <typename System, int dim>
       void
@@ -172,7 +141,6 @@ namespace Tessella
         result.report.kernel_times = kernels;
         result.report.kernel_time  = kernel_time;
         result.n_nonzero           = system.matrix.n_nonzero_elements();
-        measure_product(system, repetitions, result);
       }
     } // namespace
 

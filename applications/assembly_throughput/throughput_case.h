@@ -35,9 +35,6 @@ namespace Tessella
       /// What the assembler says about that repetition; kernel times are the
       /// least of all repetitions.
       AssemblyReport report = {};
-      /// Product of a matrix on the device with a vector, fastest repetition,
-      /// and the bytes that it moves; 0: not measured.
-      double product = 0., product_bytes = 0.;
       /// Growth of the process over what mesh, flat view, matrix and two
       /// vectors need; 0: not measured.
       double memory = 0.;

@@ -167,12 +167,6 @@ namespace Tessella
             other.execution.strategy == AssemblyStrategy::block_rows)
           own = other.report.kernel_time;
       table.add("x block_rows", report.kernel_time / own);
-      if (result.product > 0.)
-        {
-          table.add("product ms/M", result.product * scale);
-          table.add("product GB/s",
-                    result.product_bytes / result.product * 1e-9);
-        }
       table.add("device GB", report.device_memory * 1e-9);
       table.add("parts", std::uint64_t(report.n_parts));
       table.add("kernel", report.device_kernels);
