@@ -60,8 +60,8 @@ namespace Tessella
        * share one kernel. The right-hand side is computed by kernels of the
        * same kind.
        *
-       * <b>Cost.</b> With N functions about (60 + 8 p) N^2 operations per point
-       * of a sub-cell, three times that per point of an interior facet.
+       * <b>Cost.</b> With N functions about (50 + 6 p) N^2 operations per point
+       * of a sub-cell in 3-D, twice that per point of an interior facet.
        * Memory: 33 bytes a triple (N^2 of a sub-cell, 4 N^2 of an interior
        * facet, N^2 of a boundary facet) and 12 bytes a matrix entry in
        * approach 1, 12 bytes an entry in approach 2. Where the memory does not

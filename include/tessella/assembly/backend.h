@@ -54,8 +54,10 @@ namespace Tessella
      * facet) writes all entries of its contributions as triples of row, column
      * and value, without regard to what other simplices write; then the triples
      * are sorted by (row, column) and equal ones are added up. The sort is
-     * stable: same input, same bits. Memory: 48 bytes a triple; a sub-cell of a
-     * polytope with N functions has N^2 triples, an interior facet 4 N^2.
+     * stable: same input, same bits. Memory: 33 bytes a triple, of which a
+     * sub-cell of a polytope with N functions has N^2 and an interior facet
+     * 4 N^2, and 12 bytes an entry of the matrix; if that is too much the
+     * polytopes are processed in parts.
      */
     coordinate_sort,
     /**
@@ -63,7 +65,7 @@ namespace Tessella
      * as compressed rows with a column index an entry; one thread a simplex
      * finds the place of each entry by binary search in its row and adds to it
      * atomically. The order of these additions varies, and hence the last bits
-     * of the results do, from run to run.
+     * of the results do, from run to run. Memory: 12 bytes an entry.
      */
     precomputed_pattern
   };
