@@ -40,8 +40,19 @@ namespace Tessella
         double flops = nan, bytes = nan;
       };
 
+      bool
+      computes_blocks(const std::string &kernel)
+      {
+        return kernel.find("rows") != std::string::npos ||
+               kernel.find("blocks") != std::string::npos ||
+               kernel.find("tiles") != std::string::npos;
+      }
+
+      /// @p alone: no other kernel computes blocks of the matrix.
       KernelWork
-      kernel_work(const std::string &kernel, const AssemblyWork &work)
+      kernel_work(const std::string  &kernel,
+                  const AssemblyWork &work,
+                  const bool          alone)
       {
         const auto has = [&](const std::string &word) {
           return kernel.find(word) != std::string::npos;
@@ -56,11 +67,10 @@ namespace Tessella
                   work.neighbor_bytes + work.facet_bytes +
                     work.facet_coefficient_bytes};
         if (has("boundary facets"))
-          return {work.boundary_flops, nan};
-        // Block rows.
+          return {work.boundary_flops, 0.};
         if (has("right-hand side"))
-          return {nan, work.rhs_bytes};
-        if (has("rows") || has("blocks"))
+          return {0., work.rhs_bytes};
+        if (computes_blocks(kernel) && alone)
           return {work.flops(), work.bytes() - work.rhs_bytes};
         return {};
       }
@@ -208,8 +218,14 @@ namespace Tessella
             if (report.kernel_times.empty())
               add({report.device_kernels, report.kernel_time},
                   {result.work.flops(), result.work.bytes()});
+            const bool alone =
+              std::count_if(report.kernel_times.begin(),
+                            report.kernel_times.end(),
+                            [](const KernelTime &kernel) {
+                              return computes_blocks(kernel.name);
+                            }) == 1;
             for (const KernelTime &kernel : report.kernel_times)
-              add(kernel, kernel_work(kernel.name, result.work));
+              add(kernel, kernel_work(kernel.name, result.work, alone));
           }
       return table;
     }
