@@ -13,7 +13,7 @@
 #   products   with matrices on the device (vmult_cuda.prm; the program
 #              matrix_vector_throughput beside assembly_throughput)
 #   streaming  p = 3 of "constant" in 1 GiB of the device's memory
-#   table4     half a million triangles in 8,337 and 125,981 polygons and not
+#   table4     503,632 triangles in 8,337 and 125,981 polygons and not
 #              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
 #              if it is not there
 #   table6     1.57 million polyhedra (throughput_table6.prm)
