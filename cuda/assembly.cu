@@ -29,6 +29,16 @@ namespace Tessella
           return (bytes + 255) / 256 * 256;
         }
 
+        __global__ void
+        fill_kernel(double *array, const std::size_t n, const double value)
+        {
+          for (std::size_t i =
+                 std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+               i < n;
+               i += std::size_t(gridDim.x) * blockDim.x)
+            array[i] = value;
+        }
+
         void
         upload_recurrence()
         {
@@ -751,16 +761,17 @@ namespace Tessella
               if (slot.uploads)
                 note(slot.upload_begin, slot.upload_end, times.upload);
             }
-          slot.uploads = layout.volume + layout.facets > 0;
+          // Tables of the volume, a gap, tables of facets.
+          const std::size_t gap = form.constant_f ? 0 : aligned(layout.volume);
+          const std::size_t bytes = gap + layout.facets;
+          slot.uploads            = bytes > 0;
           if (slot.uploads)
             {
-              const std::size_t bytes = aligned(layout.volume) + layout.facets;
               slot.tables.resize(bytes);
               const auto before = now();
               tabulate(chunk,
                        reinterpret_cast<double *>(slot.tables.data()),
-                       reinterpret_cast<double *>(slot.tables.data() +
-                                                  aligned(layout.volume)));
+                       reinterpret_cast<double *>(slot.tables.data() + gap));
               times.tabulation += seconds(now() - before);
               if (slot.busy)
                 check(cudaStreamWaitEvent(W.upload_stream,
@@ -768,7 +779,7 @@ namespace Tessella
                                           0),
                       "the assembly on the device");
               slot.upload_begin.record(W.upload_stream);
-              check(cudaMemcpyAsync(volume,
+              check(cudaMemcpyAsync(form.constant_f ? facets : volume,
                                     slot.tables.data(),
                                     bytes,
                                     cudaMemcpyHostToDevice,
@@ -804,6 +815,14 @@ namespace Tessella
           D.n_polytopes    = chunk.end - chunk.begin;
 
           slot.kernel_begin.record(W.kernel_stream);
+          if (form.constant_f)
+            {
+              fill_kernel<<<1024, 256, 0, W.kernel_stream>>>(
+                reinterpret_cast<double *>(volume),
+                layout.volume / sizeof(double),
+                form.f);
+              check(cudaGetLastError(), "the start of a kernel");
+            }
           I.launch(chunk, W.kernel_stream);
           slot.kernel_end.record(W.kernel_stream);
           slot.busy = true;

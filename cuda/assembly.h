@@ -74,7 +74,11 @@ namespace Tessella
         double       a[dim * dim], b[dim], theta = 0.;
         VolumeLayout volume_layout;
         FacetLayout  facet_layout;
-        bool         matrix = false, rhs = false;
+        /// The only volume table is that of f, whose value is the same
+        /// everywhere: it is filled on the device.
+        bool   constant_f = false;
+        double f          = 0.;
+        bool   matrix = false, rhs = false;
       };
 
       /// A range of polytopes that the device works on at once, and how many

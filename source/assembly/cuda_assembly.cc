@@ -261,7 +261,12 @@ namespace Tessella
         }
 
       if (problem.strategy != AssemblyStrategy::block_rows)
-        return run_paper_strategy(problem, data, target);
+        {
+          // (these read tables for everything)
+          Device::FormData<dim> tabulated = data;
+          tabulated.constant_f            = false;
+          return run_paper_strategy(problem, tabulated, target);
+        }
 
       // ---- the mesh as a whole, if it leaves room for chunks
       if (device == nullptr)
@@ -354,7 +359,7 @@ namespace Tessella
                             mesh.polytope_interface_offset[first]};
         for_polytopes(chunk.end - chunk.begin,
                       [&](const unsigned int begin, const unsigned int end) {
-                        if (data.volume_layout.n > 0)
+                        if (data.volume_layout.n > 0 && !data.constant_f)
                           tabulate_volume(mesh,
                                           problem.form,
                                           problem.rules,

@@ -203,6 +203,21 @@ namespace Tessella
             }
         }
 
+      if (rhs && V.f && V.constant_f && L.n == 1)
+        {
+          VolumeBlocks<dim> blocks = {};
+          blocks.f                 = &data.f;
+          PointBatch<dim> batch;
+          batch.n_points = 1;
+          for (unsigned int d = 0; d < dim; ++d)
+            batch.x[d] = &mesh.subcell_vertices[d];
+          const unsigned int subcell = 0;
+          batch.subcell              = &subcell;
+          batch.material             = mesh.subcell_material.data();
+          form.evaluate_volume(batch, blocks);
+          data.constant_f = true;
+        }
+
       ConstantFacetTerms<dim> terms;
       if (F.facets && form.constant_interior_facets(terms))
         {

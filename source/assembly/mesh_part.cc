@@ -57,29 +57,38 @@ namespace Tessella
       : begin(begin)
       , end(end)
     {
-      // ---- who takes part
+      // ---- who takes part; sorted
+      std::vector<unsigned int> outside;
       for (std::uint64_t b = blocks.block_offset[begin];
            b < blocks.block_offset[end];
            ++b)
         if (blocks.block_column[b] < begin || blocks.block_column[b] >= end)
-          polytope.push_back(blocks.block_column[b]);
+          outside.push_back(blocks.block_column[b]);
+      std::sort(outside.begin(), outside.end());
+      outside.erase(std::unique(outside.begin(), outside.end()), outside.end());
+      first = position(outside, begin);
+      polytope.assign(outside.begin(), outside.begin() + first);
       for (unsigned int k = begin; k < end; ++k)
         polytope.push_back(k);
-      std::sort(polytope.begin(), polytope.end());
-      polytope.erase(std::unique(polytope.begin(), polytope.end()),
-                     polytope.end());
-      first = position(polytope, begin);
+      polytope.insert(polytope.end(), outside.begin() + first, outside.end());
 
-      std::vector<unsigned int> interface(
-        whole.polytope_interface.begin() +
-          whole.polytope_interface_offset[begin],
-        whole.polytope_interface.begin() +
-          whole.polytope_interface_offset[end]);
-      for (unsigned int &i : interface)
-        i /= 2;
-      std::sort(interface.begin(), interface.end());
-      interface.erase(std::unique(interface.begin(), interface.end()),
-                      interface.end());
+      // Interfaces of which side 0 is in the range come in order, after those
+      // that polytopes before the range share with it.
+      std::vector<unsigned int> interface;
+      for (const bool inside : {false, true})
+        {
+          for (unsigned int e = whole.polytope_interface_offset[begin];
+               e < whole.polytope_interface_offset[end];
+               ++e)
+            {
+              const unsigned int code = whole.polytope_interface[e];
+              if (inside ? code % 2 == 0
+                         : code % 2 == 1 && whole.neighbor(code) < begin)
+                interface.push_back(code / 2);
+            }
+          if (!inside || !std::is_sorted(interface.begin(), interface.end()))
+            std::sort(interface.begin(), interface.end());
+        }
 
       // ---- polytopes
       const unsigned int n = polytope.size();

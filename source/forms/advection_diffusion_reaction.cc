@@ -483,10 +483,11 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::volume_structure() const
   {
     VolumeStructure structure;
-    structure.diffusion = data->diffusion_type;
-    structure.b         = data->advection.present();
-    structure.c         = data->reaction.present();
-    structure.f         = data->source.present();
+    structure.diffusion  = data->diffusion_type;
+    structure.b          = data->advection.present();
+    structure.c          = data->reaction.present();
+    structure.f          = data->source.present();
+    structure.constant_f = data->source.function == nullptr;
     // A tensor is taken as it is given: it may not be symmetric.
     structure.symmetric = !structure.b && data->theta == 1. &&
                           data->diffusion_type != DiffusionType::tensor;

@@ -61,6 +61,8 @@ namespace Tessella
     /// The coefficients a, beta, b, c are the same at all points of all
     /// polytopes.
     bool constant = false;
+    /// The same of f.
+    bool constant_f = false;
   };
 
   /// Points on facets, seen by the polytope whose rows are computed ("own");
