@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/multithread_info.h>
 #include <deal.II/base/parallel.h>
 
 #include <tessella/assembly/trilinos_block_matrix.h>
@@ -12,12 +13,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <future>
 #include <limits>
+#include <memory>
 #include <string>
 
-#ifdef __linux__
-#  include <sys/mman.h>
-#endif
+#include "../../cuda/host_memory.h"
 
 namespace Tessella
 {
@@ -56,38 +57,28 @@ namespace Tessella
         return result;
       }
 
-      // An array that the operating system may put on large pages: touching
-      // 2 GB for the first time takes 16 threads 0.32 s in pages of 4 kB, 0.06
-      // s in those of 2 MB.
       template <typename Number>
       Number *
       new_array(const std::size_t n)
       {
         Number *const array = new Number[n];
-#ifdef MADV_HUGEPAGE
-        constexpr std::uintptr_t page = std::uintptr_t(1) << 21;
-        const std::uintptr_t     begin =
-          (reinterpret_cast<std::uintptr_t>(array) + page - 1) / page * page;
-        const std::uintptr_t end =
-          reinterpret_cast<std::uintptr_t>(array + n) / page * page;
-        if (end > begin)
-          // only advice: nothing is lost if it is not taken
-          madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
-#endif
+        internal::Device::advise_large_pages(array, n * sizeof(Number));
         return array;
       }
 
-      // Epetra's own Resize() fills the array with zeros by one thread.
+      // Epetra's own Resize() would fill the array with zeros by one thread and
+      // copies are made by one thread, too.
       struct IndexArray : public Epetra_IntSerialDenseVector
       {
         static void
-        resize(Epetra_IntSerialDenseVector &vector, const int n)
+        take(Epetra_IntSerialDenseVector &vector,
+             std::unique_ptr<int[]>      &array,
+             const int                    n)
         {
-          int *const array = new_array<int>(n);
           vector.Resize(0);
           if (vector.*(&IndexArray::A_Copied_))
             delete[](vector.*(&IndexArray::A_));
-          vector.*(&IndexArray::A_)        = array;
+          vector.*(&IndexArray::A_)        = array.release();
           vector.*(&IndexArray::A_Copied_) = true;
           vector.*(&IndexArray::CV_)       = Copy;
           vector.*(&IndexArray::M_)        = n;
@@ -122,60 +113,73 @@ namespace Tessella
                            static_cast<int>(n_rows),
                            0,
                            epetra_communicator);
+      matrix.clear();
+
+      // ---- the arrays, by all threads
+      std::unique_ptr<int[]> offsets(
+        new_array<int>(static_cast<std::size_t>(n_rows) + 1)),
+        indices(new_array<int>(n_entries));
+      std::unique_ptr<double[]> values(new_array<double>(n_entries));
+      const auto                fill = [&]() {
+        parallel::apply_to_subranges(
+          0u,
+          static_cast<unsigned int>(sparsity.row_width.size()),
+          [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
+              {
+                const unsigned int width = sparsity.row_width[k];
+                std::uint64_t      p = sparsity.value_offset[k];
+                for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
+                     ++row)
+                  {
+                    offsets[row]     = static_cast<int>(p);
+                    int *const first = indices.get() + p;
+                    if (row == dof_offset[k])
+                      {
+                        int *column = first;
+                        for (std::uint64_t b = sparsity.block_offset[k];
+                             b < sparsity.block_offset[k + 1];
+                             ++b)
+                          for (std::uint64_t c =
+                                 dof_offset[sparsity.block_column[b]];
+                               c < dof_offset[sparsity.block_column[b] + 1];
+                               ++c)
+                            *column++ = static_cast<int>(c);
+                      }
+                    else
+                      std::copy(first - width, first, first);
+                    std::fill(values.get() + p, values.get() + p + width, 0.);
+                    p += width;
+                  }
+              }
+          },
+          256);
+        offsets[n_rows] = static_cast<int>(n_entries);
+      };
+      // What Epetra does meanwhile takes one thread.
+      std::future<void> filled =
+        std::async(MultithreadInfo::n_threads() > 1 ? std::launch::async
+                                                    : std::launch::deferred,
+                   fill);
+
+      // ---- a matrix that takes them over
       {
         Epetra_CrsMatrix empty(Copy, map, map, 0, false);
         empty.FillComplete();
-        matrix.clear();
         matrix.reinit(empty, /*copy_values=*/false);
       }
-
       Epetra_CrsMatrix &epetra = epetra_matrix(matrix);
       int               ierr   = epetra.ExpertMakeUniqueCrsGraphData();
       AssertThrow(ierr == 0, ExcTrilinosError(ierr));
-
-      Epetra_IntSerialDenseVector &offsets = epetra.ExpertExtractIndexOffset();
-      Epetra_IntSerialDenseVector &indices = epetra.ExpertExtractIndices();
-      IndexArray::resize(offsets, static_cast<int>(n_rows) + 1);
-      IndexArray::resize(indices, static_cast<int>(n_entries));
-      double *&values = epetra.ExpertExtractValues();
-      delete[] values;
-      values = new_array<double>(n_entries);
-
-      const unsigned int n_blocks = sparsity.row_width.size();
-      parallel::apply_to_subranges(
-        0u,
-        n_blocks,
-        [&](const unsigned int begin, const unsigned int end) {
-          for (unsigned int k = begin; k < end; ++k)
-            {
-              const unsigned int width = sparsity.row_width[k];
-              std::uint64_t      p     = sparsity.value_offset[k];
-              for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
-                   ++row)
-                {
-                  offsets[static_cast<int>(row)] = static_cast<int>(p);
-                  int *const first               = indices.Values() + p;
-                  if (row == dof_offset[k])
-                    {
-                      int *column = first;
-                      for (std::uint64_t b = sparsity.block_offset[k];
-                           b < sparsity.block_offset[k + 1];
-                           ++b)
-                        for (std::uint64_t c =
-                               dof_offset[sparsity.block_column[b]];
-                             c < dof_offset[sparsity.block_column[b] + 1];
-                             ++c)
-                          *column++ = static_cast<int>(c);
-                    }
-                  else
-                    std::copy(first - width, first, first);
-                  std::fill(values + p, values + p + width, 0.);
-                  p += width;
-                }
-            }
-        },
-        256);
-      offsets[static_cast<int>(n_rows)] = static_cast<int>(n_entries);
+      filled.get();
+      IndexArray::take(epetra.ExpertExtractIndexOffset(),
+                       offsets,
+                       static_cast<int>(n_rows) + 1);
+      IndexArray::take(epetra.ExpertExtractIndices(),
+                       indices,
+                       static_cast<int>(n_entries));
+      delete[] epetra.ExpertExtractValues();
+      epetra.ExpertExtractValues() = values.release();
 
       // (every row has a diagonal entry; counting them takes one thread as long
       // as all the rest takes many)
