@@ -506,14 +506,20 @@ namespace Tessella
             {
               const unsigned int k =
                 error.bytes == 0 ? begin : present->polytope[error.polytope];
-              throw Device::Error(
+              const std::string need =
                 "The block row of polytope " + std::to_string(k) +
                 " needs about " + megabytes(part[k] + row[k]) +
                 " of memory on the CUDA device (mesh " + megabytes(part[k]) +
-                ", values and coefficients " + megabytes(row[k]) +
-                "), but assembly may use only " + megabytes(limit) +
-                " there. Raise AdditionalData::device_memory, or use the host "
-                "backend.");
+                ", values and coefficients " + megabytes(row[k]) + "), but ";
+              if (problem.device_memory > 0 && limit == problem.device_memory)
+                throw Device::Error(need + "assembly may use only " +
+                                    megabytes(limit) +
+                                    " there. Raise AdditionalData::"
+                                    "device_memory, or use the host backend.");
+              throw Device::Error(need + "only " + megabytes(limit) +
+                                  " are free there. Free memory of the device, "
+                                  "use a smaller problem, or the host "
+                                  "backend.");
             }
           ++times.n_parts;
           if (present->end == n)

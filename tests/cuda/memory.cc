@@ -8,6 +8,7 @@
 
 #include <tessella/assembly/block_sparsity.h>
 #include <tessella/assembly/trilinos_block_matrix.h>
+#include <tessella/lac/device_vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -338,6 +339,48 @@ namespace
 
 
 
+  /// Something else has taken the device's memory.
+  void
+  check_full_device()
+  {
+    Triangulation<2> triangulation;
+    make_mesh("box", triangulation);
+    Tessella::AgglomerationHandler<2> handler(triangulation);
+    handler.agglomerate(make_strategy<2>("none"));
+    handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(1));
+    const auto form = make_form(full_problem<2>(), Give::constants, 0);
+    Tessella::PolytopicAssembler<2>::AdditionalData data;
+    data.backend = Tessella::Backend::cuda;
+    Tessella::PolytopicAssembler<2> assembler(handler, data);
+    Result                          first, second;
+    assembler.reinit(first.matrix, first.rhs);
+    assembler.reinit(second.matrix, second.rhs);
+    {
+      const std::size_t free = Tessella::internal::Device::device_memory().free;
+      Tessella::DeviceVector<double> other((free - (std::size_t(100) << 20)) /
+                                           sizeof(double));
+      verify_contains(message_of([&]() {
+                        assembler.assemble(form, first.matrix, first.rhs);
+                      }),
+                      "free there");
+      // There is none for so large a vector.
+      verify("large vector", !message_of([&]() {
+                                Tessella::DeviceVector<double> vector(
+                                  (std::size_t(1) << 30) / sizeof(double));
+                              }).empty());
+    }
+    assembler.assemble(form, first.matrix, first.rhs);
+    data.backend = Tessella::Backend::host;
+    Tessella::PolytopicAssembler<2>(handler, data)
+      .assemble(form, second.matrix, second.rhs);
+    second.matrix.add(-1., first.matrix);
+    verify("full device",
+           second.matrix.frobenius_norm() <
+             1e-11 * first.matrix.frobenius_norm());
+  }
+
+
+
   template <int dim>
   void
   check_memory()
@@ -398,6 +441,7 @@ main(int argc, char **argv)
           std::cout << Tessella::why_cuda_is_unavailable() << std::endl;
           return 77;
         }
+      check_full_device();
       check_memory<2>();
       check_memory<3>();
     }
