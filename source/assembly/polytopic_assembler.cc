@@ -59,8 +59,15 @@ namespace Tessella
     }
 
     // Everything that assembly of @p form needs from the geometry: quadrature,
-    // and the penalty sigma. What has not changed is kept.
-    void
+    // and the penalty sigma with a number that stands for it. What has not
+    // changed is kept.
+    struct Penalty
+    {
+      const std::vector<double> &sigma;
+      std::uint64_t              revision;
+    };
+
+    Penalty
     prepare(const Form<dim> &form)
     {
       const Timer timer;
@@ -102,21 +109,26 @@ namespace Tessella
           rules_order    = form.coefficient_order();
         }
 
-      // What sigma depends on; nothing is kept if that varies in space.
       const VolumeStructure structure = form.volume_structure();
-      const bool zero = !penalty || structure.diffusion == DiffusionType::none;
+      if (!penalty || structure.diffusion == DiffusionType::none)
+        {
+          // (forms of both kinds may take turns)
+          if (no_sigma.size() != mesh.n_facets())
+            {
+              no_sigma.assign(mesh.n_facets(), 0.);
+              no_sigma_revision = PolytopicMesh<dim>::new_revision();
+            }
+          return {no_sigma, no_sigma_revision};
+        }
+      // What sigma depends on; nothing is kept if that varies in space.
       std::vector<double> key;
-      if (!zero && structure.constant)
+      if (structure.constant)
         key = internal::constant_diffusion(mesh, form);
-      if (!zero)
-        key.push_back(data.penalty.constant);
+      key.push_back(data.penalty.constant);
       const std::array<std::uint64_t, 3> revisions = {
-        {mesh.revision,
-         mesh.quadrature_revision,
-         zero ? 0 : mesh.penalty_revision}};
-      if ((!zero && !structure.constant) || mesh.revision == 0 ||
-          sigma_revision == 0 || revisions != sigma_revisions ||
-          key != sigma_key)
+        {mesh.revision, mesh.quadrature_revision, mesh.penalty_revision}};
+      if (!structure.constant || mesh.revision == 0 || sigma_revision == 0 ||
+          revisions != sigma_revisions || key != sigma_key)
         {
           sigma_revision = 0;
           internal::compute_penalty(mesh,
@@ -129,29 +141,31 @@ namespace Tessella
           sigma_revisions = revisions;
           sigma_key       = key;
         }
+      return {sigma, sigma_revision};
     }
 
     template <typename Number>
     void
     run(const Form<dim> &form, const internal::Device::Target<Number> &target)
     {
-      const Timer timer;
-      prepare(form);
+      const Timer   timer;
+      const Penalty penalty   = prepare(form);
       report.preparation_time = timer.wall_time() - report.geometry_time;
 #ifdef TESSELLA_HAVE_CUDA
       if (backend == Backend::cuda)
         {
-          run_on_device(form, target);
+          run_on_device(form, penalty, target);
           return;
         }
 #endif
-      run_on_host(form, target);
+      run_on_host(form, penalty, target);
     }
 
 #ifdef TESSELLA_HAVE_CUDA
     // Single precision: rounded, until there are kernels for it.
     void
     run_on_device(const Form<dim>                       &form,
+                  const Penalty                         &penalty,
                   const internal::Device::Target<float> &target)
     {
       const BlockSparsity &blocks   = get_sparsity();
@@ -184,7 +198,7 @@ namespace Tessella
           host_rhs.resize(n_rows);
           precise.host_rhs = host_rhs.data();
         }
-      run_on_device(form, precise);
+      run_on_device(form, penalty, precise);
       internal::device_call([&] {
         if (target.device_values != nullptr)
           internal::Device::copy(target.device_values,
@@ -199,6 +213,7 @@ namespace Tessella
 
     void
     run_on_device(const Form<dim>                        &form,
+                  const Penalty                          &penalty,
                   const internal::Device::Target<double> &target)
     {
       // Assembly does not run in the default stream, other operations on
@@ -211,7 +226,7 @@ namespace Tessella
                        get_sparsity(),
                        form,
                        *rules,
-                       {sigma.data(), sigma_revision},
+                       {penalty.sigma.data(), penalty.revision},
                        handler->polynomial_space() ==
                          PolynomialSpaceType::tensor_product,
                        data.instruction_set,
@@ -238,6 +253,7 @@ namespace Tessella
     template <typename Number>
     void
     run_on_host(const Form<dim>                        &form,
+                const Penalty                          &penalty,
                 const internal::Device::Target<Number> &target)
     {
       constexpr bool       is_double = std::is_same<Number, double>::value;
@@ -284,7 +300,7 @@ namespace Tessella
       internal::assemble_on_host(handler->polytopic_mesh(),
                                  blocks,
                                  form,
-                                 sigma,
+                                 penalty.sigma,
                                  *rules,
                                  handler->polynomial_space() ==
                                    PolynomialSpaceType::tensor_product,
@@ -356,12 +372,17 @@ namespace Tessella
       // Where the columns are is looked at once per matrix.
       const std::array<const void *, 3> arrays =
         TrilinosBlockMatrix::storage(matrix);
-      if (checked_revision == 0 || checked_revision != sparsity_revision ||
-          checked_arrays != arrays)
+      if (checked_revision != sparsity_revision || checked_revision == 0)
+        checked_arrays.clear();
+      checked_revision = sparsity_revision;
+      if (std::find(checked_arrays.begin(), checked_arrays.end(), arrays) ==
+          checked_arrays.end())
         {
           TrilinosBlockMatrix::check_columns(matrix, blocks, dof_offset);
-          checked_revision = sparsity_revision;
-          checked_arrays   = arrays;
+          // (some matrices in turn, not all that there ever were)
+          if (checked_arrays.size() == 8)
+            checked_arrays.erase(checked_arrays.begin());
+          checked_arrays.push_back(arrays);
         }
     }
 
@@ -472,10 +493,11 @@ namespace Tessella
                   rules_revision = 0, checked_revision = 0;
     unsigned int                              max_degree = 0, rules_order = 0;
     std::unique_ptr<internal::HostRules<dim>> rules;
-    std::array<const void *, 3>               checked_arrays = {};
+    std::vector<std::array<const void *, 3>>  checked_arrays;
     std::vector<double>                       sigma, sigma_key;
-    std::uint64_t                             sigma_revision  = 0;
-    std::array<std::uint64_t, 3>              sigma_revisions = {};
+    std::vector<double>                       no_sigma;
+    std::uint64_t                sigma_revision = 0, no_sigma_revision = 0;
+    std::array<std::uint64_t, 3> sigma_revisions = {};
 
     AssemblyReport report = {};
 #ifdef TESSELLA_HAVE_CUDA
@@ -780,8 +802,7 @@ namespace Tessella
   std::vector<double>
   PolytopicAssembler<dim>::penalty(const Form<dim> &form) const
   {
-    implementation->prepare(form);
-    return implementation->sigma;
+    return implementation->prepare(form).sigma;
   }
 
 

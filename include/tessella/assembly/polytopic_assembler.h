@@ -97,7 +97,9 @@ namespace Tessella
    * host's to rounding.
    * Mesh, structure, quadrature and penalty are kept on both sides as long as
    * PolytopicMesh::revision and its companions stay the same: assembling again
-   * costs nothing on one thread that grows with the mesh. Coefficients that
+   * costs nothing on one thread that grows with the mesh. (Rules and what
+   * follows from them are kept for one coefficient order: for forms of
+   * different orders in turn take an assembler for each.) Coefficients that
    * vary (and boundary data) are evaluated by the host's threads, chunk by
    * chunk while the device works on another one. Values come back in pieces
    * through pinned buffers, from where all threads move them on to the matrix;
