@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "assembly.h"
-#include "kernels.h"
+#include "launch.h"
 #include "pipeline.h"
 
 namespace Tessella
@@ -28,30 +28,6 @@ namespace Tessella
         {
           return (bytes + 255) / 256 * 256;
         }
-
-        __global__ void
-        fill_kernel(double *array, const std::size_t n, const double value)
-        {
-          for (std::size_t i =
-                 std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-               i < n;
-               i += std::size_t(gridDim.x) * blockDim.x)
-            array[i] = value;
-        }
-
-        void
-        upload_recurrence()
-        {
-          double table[3][11];
-          for (unsigned int n = 0; n <= 10; ++n)
-            {
-              table[0][n] = (2. * n + 1.) / (n + 1.);
-              table[1][n] = n / (n + 1.);
-              table[2][n] = std::sqrt(2. * n + 1.);
-            }
-          check(cudaMemcpyToSymbol(recurrence, table, sizeof(table)),
-                "a copy to the device");
-        }
       } // namespace
 
 
@@ -72,77 +48,19 @@ namespace Tessella
           , sparsity(sparsity)
           , first(first)
           , last(last)
-          , min_basis(degrees.min_basis)
           , rules(rules)
           , exponents_host(exponents)
           , workspace(workspace)
           , parallel(parallel)
-          , max_degree(degrees.max_degree)
-          , max_basis(degrees.max_basis)
+          , degrees(degrees)
         {}
 
         // Everything that does not depend on the form.
         void
         upload()
         {
-          upload_recurrence();
           const unsigned int n = mesh.n_polytopes();
           count_points();
-
-          // ---- blocks
-          const std::size_t      n_blocks = sparsity.block_column.size();
-          RawArray<unsigned int> row(n_blocks), entry(n_blocks);
-          over_polytopes([&](const unsigned int k) {
-            unsigned int       e   = mesh.polytope_interface_offset[k];
-            const unsigned int end = mesh.polytope_interface_offset[k + 1];
-            for (std::uint64_t b = sparsity.block_offset[k];
-                 b < sparsity.block_offset[k + 1];
-                 ++b)
-              {
-                while (e < end && mesh.neighbor(mesh.polytope_interface[e]) <
-                                    sparsity.block_column[b])
-                  ++e;
-                row[b]   = k;
-                entry[b] = e;
-              }
-          });
-
-          // ---- which kernel
-          uniform = (min_basis == max_basis);
-          if (max_basis <= 16)
-            tile_m = tile_n = max_basis <= 8 ? 1 : 2;
-          else if (!uniform)
-            tile_m = tile_n = 4;
-          else
-            {
-              tile_m = tile_n = (max_basis + 7) / 8;
-              if (tile_m == 7)
-                tile_m = 4;
-              else if (tile_m > 5)
-                tile_m = tile_n = 4;
-            }
-          if (!uniform)
-            {
-              std::vector<std::uint64_t> list;
-              tile_begin.assign(1, 0);
-              for (unsigned int k = 0; k < n; ++k)
-                {
-                  for (std::uint64_t b = sparsity.block_offset[k];
-                       b < sparsity.block_offset[k + 1];
-                       ++b)
-                    {
-                      const unsigned int
-                        n_m = n_tiles(mesh.n_basis[k], tile_m),
-                        n_n = n_tiles(mesh.n_basis[sparsity.block_column[b]],
-                                      tile_n);
-                      for (unsigned int i = 0; i < n_m; ++i)
-                        for (unsigned int j = 0; j < n_n; ++j)
-                          list.push_back(b << 16 | i << 8 | j);
-                    }
-                  tile_begin.push_back(list.size());
-                }
-              copy(D.tiles, tiles, list);
-            }
 
           // ---- copies
           RawArray<double> map(4 * dim * std::size_t(n));
@@ -178,8 +96,6 @@ namespace Tessella
           add(D.box_map, map.data(), map.size());
           add(D.subcell_q, subcell_q.data(), subcell_q.size());
           add(D.facet_q, facet_q.data(), facet_q.size());
-          add(D.block_row, row.data(), row.size());
-          add(D.block_entry, entry.data(), entry.size());
           add(D.rules, rules.data.data(), rules.data.size());
           add(D.exponents, exponents_host.data(), exponents_host.size());
           workspace->upload(memory, parts);
@@ -197,7 +113,15 @@ namespace Tessella
               for (unsigned int t = 0; t < 2; ++t)
                 D.facet_rule[t][p] = rules.facet[t][p];
             }
-          D.table_stride = (dim * (max_degree + 1)) | 1u;
+          kernels = std::make_unique<Kernels<dim>>(mesh,
+                                                   sparsity,
+                                                   first,
+                                                   last,
+                                                   degrees,
+                                                   rules,
+                                                   subcell_q.data(),
+                                                   parallel);
+          kernels->bind(D);
         }
 
         // Calls visit(pointer of D, array, size) for all arrays that are copied
@@ -286,22 +210,6 @@ namespace Tessella
             running_sums(parallel, mesh.n_facets(), [&](const std::size_t f) {
               return n_facet_points(mesh, rules, f, degree[f]);
             });
-        }
-
-        static unsigned int
-        n_tiles(const unsigned int n, const unsigned int tile)
-        {
-          return (n + 8 * tile - 1) / (8 * tile);
-        }
-
-        template <typename Number>
-        static void
-        copy(const Number             *&pointer,
-             Array<Number>             &array,
-             const std::vector<Number> &values)
-        {
-          array   = Array<Number>(values);
-          pointer = array.data();
         }
 
         // Tabulated facet points before each entry of polytope_interface, here
@@ -410,97 +318,18 @@ namespace Tessella
                   facet_points(begin, fits)};
         }
 
-        template <int TM, int TN, bool one_tile>
-        void
-        launch(const Chunk &chunk, const cudaStream_t stream)
-        {
-          const std::size_t shared = shared_memory();
-          // Degrees vary, and the tiles are in a list; this has kernels for
-          // few tile sizes.
-          if (TM == TN && !one_tile && !uniform)
-            {
-              constexpr int T = one_tile ? 4 : TM;
-              D.first_unit    = tile_begin[chunk.begin];
-              const std::uint64_t n =
-                tile_begin[chunk.end] - tile_begin[chunk.begin];
-              block_kernel<dim, T, T, Units::listed>
-                <<<static_cast<unsigned int>(n), 32, shared, stream>>>(D);
-            }
-          else if (TM <= 2)
-            block_kernel<dim, TM, TN, (TM <= 2 ? Units::rows : Units::blocks)>
-              <<<chunk.end - chunk.begin, 32, shared, stream>>>(D);
-          else
-            {
-              D.tiles_m    = n_tiles(max_basis, TM);
-              D.tiles_n    = n_tiles(max_basis, TN);
-              D.first_unit = sparsity.block_offset[chunk.begin];
-              const std::uint64_t n =
-                (D.n_polytopes + sparsity.block_offset[chunk.end] -
-                 sparsity.block_offset[chunk.begin]) *
-                D.tiles_m * D.tiles_n;
-              block_kernel<dim, TM, TN, (TM <= 2 ? Units::rows : Units::blocks)>
-                <<<static_cast<unsigned int>(n), 32, shared, stream>>>(D);
-            }
-          check(cudaGetLastError(), "the start of a kernel");
-        }
-
-        std::size_t
-        shared_memory() const
-        {
-          return 2 * batch * D.table_stride * sizeof(double2) +
-                 16 * batch * sizeof(double);
-        }
-
-        void
-        launch(const Chunk &chunk, const cudaStream_t stream)
-        {
-          if (D.form.matrix)
-            switch (10 * tile_m + tile_n)
-              {
-                case 11:
-                  launch<1, 1, false>(chunk, stream);
-                  break;
-                case 22:
-                  launch<2, 2, false>(chunk, stream);
-                  break;
-                case 33:
-                  launch<3, 3, true>(chunk, stream);
-                  break;
-                case 55:
-                  launch<5, 5, true>(chunk, stream);
-                  break;
-                case 47:
-                  launch<4, 7, true>(chunk, stream);
-                  break;
-                default:
-                  launch<4, 4, false>(chunk, stream);
-              }
-          if (D.form.rhs)
-            {
-              const std::size_t shared = shared_memory();
-              rhs_kernel<dim>
-                <<<dim3(chunk.end - chunk.begin, (max_basis + 63) / 64),
-                   32,
-                   shared,
-                   stream>>>(D);
-              check(cudaGetLastError(), "the start of a kernel");
-            }
-        }
-
         const PolytopicMesh<dim>         &mesh;
         const BlockSparsity              &sparsity;
-        const unsigned int                first, last, min_basis;
+        const unsigned int                first, last;
         const RuleTables                 &rules;
         const std::vector<unsigned char> &exponents_host;
         Workspace                        &workspace;
         const Parallel                    parallel;
-        bool                              uniform = true;
-        unsigned int max_degree, max_basis, tile_m = 1, tile_n = 1;
-        std::vector<std::uint64_t> tile_begin;
-        RawArray<std::uint64_t>    subcell_q, facet_q, entry_q[2];
+        const Degrees                     degrees;
+        std::unique_ptr<Kernels<dim>>     kernels;
+        RawArray<std::uint64_t>           subcell_q, facet_q, entry_q[2];
 
-        Data<dim>            D = {};
-        Array<std::uint64_t> tiles;
+        Data<dim> D = {};
         // in the workspace's memory
         double              *sigma           = nullptr;
         std::uint64_t       *entry_q_device  = nullptr;
@@ -575,7 +404,7 @@ namespace Tessella
         return bytes + aligned(4 * dim * n * sizeof(double)) +
                aligned((mesh.n_subcells() + 1ull) * 8) +
                aligned((mesh.n_facets() + 1ull) * 8) +
-               2 * aligned(sparsity.block_column.size() * 4) +
+               Kernels<dim>::memory(mesh, sparsity, rules) +
                aligned(rules.data.size() * sizeof(double)) +
                aligned(n_exponents) +
                aligned(mesh.n_facets() * sizeof(double)) +
@@ -602,12 +431,8 @@ namespace Tessella
           return std::chrono::duration<double>(duration).count();
         };
         Times times;
-        times.kernel =
-          "blocks of " + std::to_string(8 * I.tile_m) + " x " +
-          std::to_string(8 * I.tile_n) +
-          (I.uniform && I.tile_n * 8 >= I.max_basis ? " (specialised)"
-                                                    : " (general)");
-        I.D.form = form;
+        times.kernel = I.kernels->name(form);
+        I.D.form     = form;
         I.count_facet_points(form.constant_facets);
         if (form.constant_facets &&
             (penalty.revision == 0 || penalty.revision != I.sigma_revision))
@@ -622,8 +447,8 @@ namespace Tessella
                    rhs_to_host = form.rhs && target.device_rhs == nullptr;
         const std::size_t values_size = values_to_host ? sizeof(Number) : 0,
                           rhs_size    = rhs_to_host ? sizeof(Number) : 0;
-        const std::size_t available =
-          W.limit > W.mesh.size() ? W.limit - W.mesh.size() : 0;
+        const std::size_t present     = W.mesh.size() + I.kernels->memory();
+        const std::size_t available = W.limit > present ? W.limit - present : 0;
         const std::size_t total =
           I.layout(I.first, I.last, form, values_size, rhs_size).bytes();
         std::size_t chunk_bytes =
@@ -762,7 +587,7 @@ namespace Tessella
                 note(slot.upload_begin, slot.upload_end, times.upload);
             }
           // Tables of the volume, a gap, tables of facets.
-          const std::size_t gap = form.constant_f ? 0 : aligned(layout.volume);
+          const std::size_t gap   = aligned(layout.volume);
           const std::size_t bytes = gap + layout.facets;
           slot.uploads            = bytes > 0;
           if (slot.uploads)
@@ -779,7 +604,7 @@ namespace Tessella
                                           0),
                       "the assembly on the device");
               slot.upload_begin.record(W.upload_stream);
-              check(cudaMemcpyAsync(form.constant_f ? facets : volume,
+              check(cudaMemcpyAsync(volume,
                                     slot.tables.data(),
                                     bytes,
                                     cudaMemcpyHostToDevice,
@@ -815,15 +640,7 @@ namespace Tessella
           D.n_polytopes    = chunk.end - chunk.begin;
 
           slot.kernel_begin.record(W.kernel_stream);
-          if (form.constant_f)
-            {
-              fill_kernel<<<1024, 256, 0, W.kernel_stream>>>(
-                reinterpret_cast<double *>(volume),
-                layout.volume / sizeof(double),
-                form.f);
-              check(cudaGetLastError(), "the start of a kernel");
-            }
-          I.launch(chunk, W.kernel_stream);
+          I.kernels->template launch<Number>(D, chunk, W.kernel_stream);
           slot.kernel_end.record(W.kernel_stream);
           slot.busy = true;
         };
@@ -934,6 +751,18 @@ namespace Tessella
         const Penalty &,
         const std::function<void(const Chunk &, double *, double *)> &,
         const Target<double> &);
+      template Times
+      Assembler<2>::assemble(
+        const FormData<2> &,
+        const Penalty &,
+        const std::function<void(const Chunk &, double *, double *)> &,
+        const Target<float> &);
+      template Times
+      Assembler<3>::assemble(
+        const FormData<3> &,
+        const Penalty &,
+        const std::function<void(const Chunk &, double *, double *)> &,
+        const Target<float> &);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -4,6 +4,7 @@
 
 #include <tessella/assembly/backend.h>
 #include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/host_device.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cstddef>
@@ -69,16 +70,27 @@ namespace Tessella
         double C[dim + 1][dim + 1];
         /// Only a scalar diffusion and reaction: C is diagonal.
         bool diagonal = false;
+        /// Rows of C that are not zero: 1 values, 2 << d gradient.
+        unsigned int volume_rows = 0;
+        /// Facet terms as Form::has_penalty_facets() describes them, and
+        /// whether they have derivatives at all.
+        bool penalty_facets = false, flux = false;
         /// Interior facets follow from constant a, b and theta.
         bool         constant_facets = false;
         double       a[dim * dim], b[dim], theta = 0.;
         VolumeLayout volume_layout;
         FacetLayout  facet_layout;
-        /// The only volume table is that of f, whose value is the same
-        /// everywhere: it is filled on the device.
+        /// The right-hand side f is this one everywhere, and has no table.
         bool   constant_f = false;
         double f          = 0.;
         bool   matrix = false, rhs = false;
+
+        /// The right-hand side has a volume term.
+        TESSELLA_HOST_DEVICE bool
+        source() const
+        {
+          return rhs && (constant_f || volume_layout.f >= 0);
+        }
       };
 
       /// A range of polytopes that the device works on at once, and how many
@@ -131,6 +143,8 @@ namespace Tessella
       struct Degrees
       {
         unsigned int max_degree = 0, max_basis = 0, min_basis = 0;
+        /// All sub-cells and facets are simplices.
+        bool simplices = false;
       };
 
       struct Times
@@ -186,9 +200,9 @@ namespace Tessella
        * come back in pieces through pinned buffers, from where the host's
        * threads move them on.
        *
-       * A warp computes one block of the matrix (or a tile of a large one) as
-       * the product of test rows and trial rows at the quadrature points of
-       * the volume and of the facets, which is accumulated in registers and
+       * A warp computes a block row, or a block of a large one (launch.h), as
+       * products of test rows and trial rows at the quadrature points of the
+       * volume and of the facets, which are accumulated in registers and
        * written once. No atomics; the order of summation is fixed by the mesh,
        * so results are the same to the last bit in every run, for all sizes of
        * chunks and pieces.
@@ -220,7 +234,7 @@ namespace Tessella
         /**
          * Computes the block rows of the matrix and the vector (what
          * @p form asks for). @p tabulate writes the coefficients of a chunk
-         * into the given arrays, called from this thread. Number: double.
+         * into the given arrays, called from this thread.
          */
         template <typename Number>
         Times

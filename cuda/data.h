@@ -4,6 +4,8 @@
 
 #include <tessella/grid/polytopic_mesh.h>
 
+#include <cuda_runtime.h>
+
 #include "assembly.h"
 
 // What kernels read.
@@ -14,6 +16,64 @@ namespace Tessella
   {
     namespace Device
     {
+      /// Up to four quadrature points of a sub-cell: the depth of one product
+      /// of the matrix units.
+      struct alignas(16) VolumeQuad
+      {
+        unsigned int  subcell, first; ///< first point in the sub-cell's rule
+        std::uint64_t point;          ///< its number in the mesh
+      };
+
+      /// The same of a facet, as one of its two polytopes sees it.
+      struct alignas(16) FacetQuad
+      {
+        unsigned int facet;
+        /// First point in the facet's rule << 2 | (periodic shift) << 1 | side.
+        unsigned int code;
+        unsigned int entry;    ///< in polytope_interface
+        unsigned int neighbor; ///< or invalid_index
+        unsigned int point;    ///< number of the first point in the entry
+        unsigned int column;   ///< first column of the neighbour's block
+      };
+
+      /// A block row.
+      struct alignas(16) Row
+      {
+        std::uint64_t value;    ///< first value
+        unsigned int  width;    ///< entries of a row
+        unsigned int  diagonal; ///< first column of the diagonal block
+        /// Its quads: of the volume, of facets, of facets on the boundary.
+        unsigned int volume_begin, volume_end;
+        unsigned int facet_begin, boundary_begin, facet_end;
+        unsigned int degree, n_basis;
+        bool         empty_blocks; ///< some that no facet contributes to
+
+        __host__ __device__ unsigned int
+        n_quads() const
+        {
+          return volume_end - volume_begin + (facet_end - facet_begin);
+        }
+      };
+
+      /// A tile of a block, or a part of its quadrature points.
+      struct Unit
+      {
+        std::uint64_t block;
+        unsigned int  row, column; ///< first row and column of the tile
+        /// Range of quads: those of the volume, if the block is a diagonal one,
+        /// then those of facets.
+        unsigned int begin, end;
+        /// Where partial sums go; invalid_index: straight to the matrix.
+        unsigned int scratch;
+      };
+
+      /// Partial sums of a tile, to be added in this order.
+      struct Reduction
+      {
+        unsigned int unit; ///< first one
+        unsigned int n_parts;
+      };
+
       /// What the kernels read; pointers are to device memory. Arrays named
       /// as those of PolytopicMesh and BlockSparsity are copies of them.
       template <int dim>
@@ -39,15 +99,27 @@ namespace Tessella
         const std::uint64_t *subcell_q, *facet_q;
         /// First tabulated facet point of each entry of polytope_interface.
         const std::uint64_t *entry_q;
-        /// Row of each block, and its first entry of polytope_interface.
-        const unsigned int *block_row, *block_entry;
-        /// Tiles of blocks, if their number varies: block << 16 | row tile <<
-        /// 8 | column tile.
-        const std::uint64_t *tiles;
 
         const double        *rules, *sigma;
         const unsigned char *exponents;
         RuleTables::Entry    subcell_rule[3][11], facet_rule[2][11];
+
+        // ---- set by Kernels::bind()
+        const VolumeQuad   *volume_quad;
+        const FacetQuad    *facet_quad;
+        const Row          *rows;
+        const unsigned int *block_row;  ///< row of each block
+        const uint2        *block_quad; ///< interior quads of each block
+        const Unit         *units;
+        const Reduction    *reductions;
+        void               *scratch;
+        unsigned int        first_scratch;
+        /// All sub-cells and facets are simplices: vertices lie at fixed
+        /// distances.
+        bool simplices, tensor_space, uniform;
+        /// Rows of more quads than this are computed in parts.
+        unsigned int split_limit;
+        unsigned int max_degree, n_pairs; ///< sizes of tables
 
         FormData<dim> form;
 
@@ -55,12 +127,11 @@ namespace Tessella
         const double *volume_table, *facet_table;
         std::uint64_t n_volume_points, n_facet_points;
         std::uint64_t first_volume_point, first_facet_point;
-        double       *values, *rhs;
+        /// Number of the matrix, of the chunk's first row on.
+        void         *values, *rhs;
         std::uint64_t first_value, first_dof;
         unsigned int  first_polytope, n_polytopes;
-        std::uint64_t first_unit; // block or tile
-        unsigned int  tiles_m, tiles_n;
-        unsigned int  table_stride; // in double2
+        std::uint64_t first_unit; ///< block or unit
       };
     } // namespace Device
   }   // namespace internal

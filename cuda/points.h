@@ -63,15 +63,48 @@ namespace Tessella
                J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
       }
 
+      /// Number of quadrature points of sub-cell s.
+      template <int dim>
+      __device__ inline unsigned int
+      n_volume_points(const Data<dim>   &D,
+                      const unsigned int s,
+                      const unsigned int degree)
+      {
+        if (D.simplices)
+          return D.subcell_rule[0][degree].n_points;
+        const SubCellType type = D.subcell_type[s];
+        return type == SubCellType::tabulated
+                 ? D.subcell_point_offset[s + 1] - D.subcell_point_offset[s]
+                 : D.subcell_rule[static_cast<unsigned int>(type)][degree]
+                     .n_points;
+      }
+
+      /// Number of quadrature points of facet f; degree: the larger of both
+      /// sides.
+      template <int dim>
+      __device__ inline unsigned int
+      n_facet_points(const Data<dim>   &D,
+                     const unsigned int f,
+                     const unsigned int degree)
+      {
+        if (D.simplices)
+          return D.facet_rule[0][degree].n_points;
+        const FacetType type = D.facet_type[f];
+        return type == FacetType::tabulated
+                 ? D.facet_point_offset[f + 1] - D.facet_point_offset[f]
+                 : D.facet_rule[static_cast<unsigned int>(type)][degree]
+                     .n_points;
+      }
+
       /// Point q of sub-cell s of a polytope of given degree; returns the
       /// weight.
       template <int dim>
-      __device__ inline double
-      volume_point(const Data<dim>   &D,
-                   const unsigned int s,
-                   const unsigned int q,
-                   const unsigned int degree,
-                   double (&x)[dim])
+      __device__ __noinline__ double
+      general_volume_point(const Data<dim>   &D,
+                           const unsigned int s,
+                           const unsigned int q,
+                           const unsigned int degree,
+                           double (&x)[dim])
       {
         const SubCellType type = D.subcell_type[s];
         if (type == SubCellType::tabulated)
@@ -109,16 +142,47 @@ namespace Tessella
         return w * fabs(determinant(J));
       }
 
-      /// The same on facet f; degree: the larger of both sides. The normal
-      /// points to side 1.
+      /// The same if all sub-cells are simplices, as all kernels meet it most;
+      /// the general case is a call.
       template <int dim>
       __device__ inline double
-      facet_point(const Data<dim>   &D,
-                  const unsigned int f,
-                  const unsigned int q,
-                  const unsigned int degree,
-                  double (&x)[dim],
-                  double (&normal)[dim])
+      volume_point(const Data<dim>   &D,
+                   const unsigned int s,
+                   const unsigned int q,
+                   const unsigned int degree,
+                   double (&x)[dim])
+      {
+        if (!D.simplices)
+          return general_volume_point(D, s, q, degree, x);
+        const RuleTables::Entry &rule = D.subcell_rule[0][degree];
+        const double            *data = D.rules + rule.offset + q;
+        const double            *v =
+          D.subcell_vertices + std::size_t(s) * (dim * (dim + 1));
+        double J[dim][dim];
+        for (int e = 0; e < dim; ++e)
+          x[e] = __ldg(v + e);
+        for (int d = 0; d < dim; ++d)
+          for (int e = 0; e < dim; ++e)
+            J[d][e] = __ldg(v + (d + 1) * dim + e) - x[e];
+        for (int d = 0; d < dim; ++d)
+          {
+            const double xi = __ldg(data + d * rule.n_points);
+            for (int e = 0; e < dim; ++e)
+              x[e] += xi * J[d][e];
+          }
+        return __ldg(data + dim * rule.n_points) * fabs(determinant(J));
+      }
+
+      /// Point q of facet f; degree: the larger of both sides. The normal
+      /// points to side 1.
+      template <int dim>
+      __device__ __noinline__ double
+      general_facet_point(const Data<dim>   &D,
+                          const unsigned int f,
+                          const unsigned int q,
+                          const unsigned int degree,
+                          double (&x)[dim],
+                          double (&normal)[dim])
       {
         const FacetType type = D.facet_type[f];
         if (type == FacetType::tabulated)
@@ -165,6 +229,37 @@ namespace Tessella
         return w * (dim - 1) * D.facet_measure[f];
       }
 
+      /// The same if all facets are simplices; the general case is a call.
+      template <int dim>
+      __device__ inline double
+      facet_point(const Data<dim>   &D,
+                  const unsigned int f,
+                  const unsigned int q,
+                  const unsigned int degree,
+                  double (&x)[dim],
+                  double (&normal)[dim])
+      {
+        if (!D.simplices)
+          return general_facet_point(D, f, q, degree, x, normal);
+        const RuleTables::Entry &rule = D.facet_rule[0][degree];
+        const double            *data = D.rules + rule.offset + q;
+        const double *v = D.facet_vertices + std::size_t(f) * (dim * dim);
+        double        first[dim];
+        for (int e = 0; e < dim; ++e)
+          {
+            x[e] = first[e] = __ldg(v + e);
+            normal[e]       = __ldg(D.facet_normal + std::size_t(f) * dim + e);
+          }
+        for (int d = 0; d + 1 < dim; ++d)
+          {
+            const double xi = __ldg(data + d * rule.n_points);
+            for (int e = 0; e < dim; ++e)
+              x[e] += xi * (__ldg(v + (d + 1) * dim + e) - first[e]);
+          }
+        // Weights sum to 1 / (dim - 1)! on the unit simplex.
+        return __ldg(data + (dim - 1) * rule.n_points) * (dim - 1) *
+               __ldg(D.facet_measure + f);
+      }
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

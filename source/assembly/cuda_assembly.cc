@@ -226,10 +226,12 @@ namespace Tessella
     {
       const PolytopicMesh<dim>   &mesh     = problem.mesh;
       const BlockSparsity        &sparsity = problem.sparsity;
-      const Device::FormData<dim> data     = make_form_data(mesh,
-                                                        problem.form,
-                                                        target.has_matrix(),
-                                                        target.has_rhs());
+      const Device::FormData<dim> data =
+        make_form_data(mesh,
+                       problem.form,
+                       target.has_matrix(),
+                       target.has_rhs(),
+                       problem.strategy == AssemblyStrategy::block_rows);
 
       // ---- what is kept while the mesh stays the same
       const Key key = {{mesh.revision,
@@ -257,16 +259,21 @@ namespace Tessella
           degrees = {
             max_degree,
             *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end()),
-            *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end())};
+            *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end()),
+            std::all_of(mesh.subcell_type.begin(),
+                        mesh.subcell_type.end(),
+                        [](const SubCellType type) {
+                          return type == SubCellType::simplex;
+                        }) &&
+              std::all_of(mesh.facet_type.begin(),
+                          mesh.facet_type.end(),
+                          [](const FacetType type) {
+                            return type == FacetType::simplex;
+                          })};
         }
 
       if (problem.strategy != AssemblyStrategy::block_rows)
-        {
-          // (these read tables for everything)
-          Device::FormData<dim> tabulated = data;
-          tabulated.constant_f            = false;
-          return run_paper_strategy(problem, tabulated, target);
-        }
+        return run_paper_strategy(problem, data, target);
 
       // ---- the mesh as a whole, if it leaves room for chunks
       if (device == nullptr)
@@ -359,7 +366,7 @@ namespace Tessella
                             mesh.polytope_interface_offset[first]};
         for_polytopes(chunk.end - chunk.begin,
                       [&](const unsigned int begin, const unsigned int end) {
-                        if (data.volume_layout.n > 0 && !data.constant_f)
+                        if (data.volume_layout.n > 0)
                           tabulate_volume(mesh,
                                           problem.form,
                                           problem.rules,

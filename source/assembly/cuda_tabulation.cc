@@ -137,7 +137,8 @@ namespace Tessella
     make_form_data(const PolytopicMesh<dim> &mesh,
                    const Form<dim>          &form,
                    const bool                matrix,
-                   const bool                rhs)
+                   const bool                rhs,
+                   const bool                block_rows)
     {
       const VolumeStructure V    = form.volume_structure();
       const FacetStructure  F    = form.facet_structure();
@@ -150,6 +151,8 @@ namespace Tessella
       data.symmetric             = V.symmetric;
       data.diagonal = V.diffusion != DiffusionType::tensor && !V.beta && !V.b;
       data.constant_volume = V.constant;
+      data.flux            = F.b || F.beta;
+      data.penalty_facets  = block_rows && form.has_penalty_facets(data.theta);
 
       Device::VolumeLayout &L   = data.volume_layout;
       const auto            add = [](int &entry, const int n, int &total) {
@@ -203,7 +206,7 @@ namespace Tessella
             }
         }
 
-      if (rhs && V.f && V.constant_f && L.n == 1)
+      if (block_rows && rhs && V.f && V.constant_f && L.n == 1)
         {
           VolumeBlocks<dim> blocks = {};
           blocks.f                 = &data.f;
@@ -216,7 +219,17 @@ namespace Tessella
           batch.material             = mesh.subcell_material.data();
           form.evaluate_volume(batch, blocks);
           data.constant_f = true;
+          L.f             = -1;
+          L.n             = 0;
         }
+      if (!V.constant)
+        data.volume_rows =
+          (V.b || V.c ? 1u : 0u) | (a || V.beta ? (2u << dim) - 2u : 0u);
+      else if (matrix && data.volume)
+        for (unsigned int e = 0; e <= dim; ++e)
+          for (unsigned int f = 0; f <= dim; ++f)
+            if (data.C[e][f] != 0.)
+              data.volume_rows |= 1u << e;
 
       ConstantFacetTerms<dim> terms;
       if (F.facets && form.constant_interior_facets(terms))
@@ -234,10 +247,11 @@ namespace Tessella
           const int n_sides = data.constant_facets ? 1 : 2;
           for (int side = 0; side < n_sides; ++side)
             {
-              add(G.c[side], 1, G.n);
+              if (side == 0 || !data.penalty_facets)
+                add(G.c[side], 1, G.n);
               if (F.b)
                 add(G.b[side], dim, G.n);
-              if (F.beta)
+              if (F.beta && !data.penalty_facets)
                 add(G.beta[side], dim, G.n);
             }
           if (rhs && F.rhs)
@@ -423,6 +437,7 @@ namespace Tessella
     make_form_data(const PolytopicMesh<2> &,
                    const Form<2> &,
                    const bool,
+                   const bool,
                    const bool);
     template void
     tabulate_volume(const PolytopicMesh<2> &,
@@ -450,6 +465,7 @@ namespace Tessella
     template Device::FormData<3>
     make_form_data(const PolytopicMesh<3> &,
                    const Form<3> &,
+                   const bool,
                    const bool,
                    const bool);
     template void

@@ -18,13 +18,15 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Constant coefficients, and the layout of the tables of all others.
+    /// Constant coefficients, and the layout of the tables of all others;
+    /// block_rows: for the kernels of block rows, which need fewer.
     template <int dim>
     Device::FormData<dim>
     make_form_data(const PolytopicMesh<dim> &mesh,
                    const Form<dim>          &form,
                    const bool                matrix,
-                   const bool                rhs);
+                   const bool                rhs,
+                   const bool                block_rows);
 
     /// Evaluates volume coefficients of polytopes [begin, end) of a chunk.
     /// @p first_point: of each sub-cell.

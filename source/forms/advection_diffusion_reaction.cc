@@ -582,17 +582,10 @@ namespace Tessella
                     blocks.beta[1][d][q] = t;
                   }
           }
-        for (unsigned int q = 0; q < n; ++q)
-          {
-            c_own[q]      = points.sigma[q];
-            c_neighbor[q] = -points.sigma[q];
-          }
+        std::copy(points.sigma, points.sigma + n, c_own);
       }
     else
-      {
-        std::fill(c_own, c_own + n, 0.);
-        std::fill(c_neighbor, c_neighbor + n, 0.);
-      }
+      std::fill(c_own, c_own + n, 0.);
 
     if (data->advection.present())
       {
@@ -602,11 +595,22 @@ namespace Tessella
             double bn = 0.;
             for (unsigned int d = 0; d < dim; ++d)
               bn += scratch.b[d][q] * points.normal[d][q];
-            const double inflow = bn < 0. ? bn : 0.;
-            c_own[q] -= inflow;
-            c_neighbor[q] += inflow;
+            c_own[q] -= bn < 0. ? bn : 0.;
           }
       }
+    if (c_neighbor != nullptr)
+      for (unsigned int q = 0; q < n; ++q)
+        c_neighbor[q] = -c_own[q];
+  }
+
+
+
+  template <int dim>
+  bool
+  AdvectionDiffusionReaction<dim>::has_penalty_facets(double &theta) const
+  {
+    theta = data->theta;
+    return true;
   }
 
 
@@ -740,7 +744,7 @@ namespace Tessella
               blocks.b[0][d][q] = -an;
               if (beta)
                 blocks.beta[0][d][q] = -data->theta * an;
-              if (rhs && beta)
+              if (blocks.s[0] != nullptr)
                 blocks.s[d][q] = -data->theta * an * g;
             }
         if (rhs)

@@ -149,6 +149,60 @@ namespace
 
 
 
+  /// A form of which the device knows only values at points.
+  template <int dim>
+  class PointwiseForm : public Tessella::Form<dim>
+  {
+  public:
+    explicit PointwiseForm(const Tessella::Form<dim> &form)
+      : form(form)
+    {}
+    Tessella::VolumeStructure
+    volume_structure() const override
+    {
+      return form.volume_structure();
+    }
+    Tessella::FacetStructure
+    facet_structure() const override
+    {
+      return form.facet_structure();
+    }
+    unsigned int
+    coefficient_order() const override
+    {
+      return form.coefficient_order();
+    }
+    void
+    evaluate_diffusion(const Tessella::PointBatch<dim> &points,
+                       double *const                   *a) const override
+    {
+      form.evaluate_diffusion(points, a);
+    }
+    void
+    evaluate_volume(const Tessella::PointBatch<dim> &points,
+                    Tessella::VolumeBlocks<dim>     &blocks) const override
+    {
+      form.evaluate_volume(points, blocks);
+    }
+    void
+    evaluate_interior_facets(const Tessella::FacetPointBatch<dim> &points,
+                             Tessella::FacetBlocks<dim> &blocks) const override
+    {
+      form.evaluate_interior_facets(points, blocks);
+    }
+    void
+    evaluate_boundary_facets(const Tessella::FacetPointBatch<dim> &points,
+                             Tessella::FacetBlocks<dim> &blocks) const override
+    {
+      form.evaluate_boundary_facets(points, blocks);
+    }
+
+  private:
+    const Tessella::Form<dim> &form;
+  };
+
+
+
   template <int dim>
   void
   compare_forms(const std::string                   &name,
@@ -157,9 +211,11 @@ namespace
   {
     const Reference::Problem<dim> problem = full_problem<dim>();
     // (the mesh of simplices and the shell have the id 0 only)
-    compare_backends(name + ", tensor functions",
+    const auto general = make_form(problem, Give::tensor_functions, 2);
+    compare_backends(name + ", tensor functions", handler, general);
+    compare_backends(name + ", pointwise",
                      handler,
-                     make_form(problem, Give::tensor_functions, 2));
+                     PointwiseForm<dim>(general));
     compare_backends(name + ", constants",
                      handler,
                      make_form(problem, Give::constants, 0));
@@ -198,10 +254,40 @@ namespace
 
 
 
+  /// Polytopes of so many sub-cells that a row is computed in parts.
+  template <int dim>
+  void
+  compare_large_polytopes()
+  {
+    Triangulation<dim> triangulation;
+    GridGenerator::subdivided_hyper_cube(triangulation, dim == 2 ? 48 : 11);
+    for (const unsigned int n_polytopes : {1u, 3u})
+      {
+        Tessella::AgglomerationHandler<dim> handler(triangulation);
+        handler.agglomerate([&](const Triangulation<dim> &tria) {
+          std::vector<unsigned int> ids(tria.n_active_cells());
+          for (unsigned int c = 0; c < ids.size(); ++c)
+            ids[c] = std::size_t(c) * n_polytopes / ids.size();
+          return ids;
+        });
+        for (const unsigned int p : {0u, 1u, 2u, 4u})
+          {
+            handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+            compare_forms(std::to_string(n_polytopes) +
+                            " large polytopes, p = " + std::to_string(p),
+                          handler,
+                          true);
+          }
+      }
+  }
+
+
+
   template <int dim>
   void
   compare_meshes()
   {
+    compare_large_polytopes<dim>();
     for (const std::string mesh : {"box",
                                    "distorted",
                                    "simplices",

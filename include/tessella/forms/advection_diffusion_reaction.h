@@ -143,6 +143,8 @@ namespace Tessella
     evaluate_interior_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const override;
     bool
+    has_penalty_facets(double &theta) const override;
+    bool
     constant_interior_facets(ConstantFacetTerms<dim> &terms) const override;
     void
     evaluate_boundary_facets(const FacetPointBatch<dim> &points,

@@ -169,6 +169,18 @@ namespace Tessella
     evaluate_interior_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const = 0;
 
+    /**
+     * Whether the facet terms of this form are those of an interior penalty and
+     * upwind method: beta_0 = theta b_0 everywhere, and on interior facets
+     * beta_1 = -beta_0, c_1 = -c_0. A device then needs fewer tables and half
+     * of the evaluations. False is always right.
+     */
+    virtual bool
+    has_penalty_facets(double & /*theta*/) const
+    {
+      return false;
+    }
+
     /// Whether interior facets have exactly the terms that the structure
     /// ConstantFacetTerms describes, which is filled then: a device computes
     /// them itself, without tables.

@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <algorithm>
+#include <limits>
+
+#include "basis.h"
+#include "launch.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        /// Quads of a row, or of a part of one; fixed, since it decides on the
+        /// order of summation.
+        constexpr unsigned int part_size = 512;
+        /// Entries of the tiles of units.
+        constexpr unsigned int unit_tile = 32;
+
+        /// The kernel for a space of largest degree and number of functions.
+        KernelChoice
+        choose(const int          dim,
+               const unsigned int degree,
+               const unsigned int n,
+               const bool         uniform,
+               const bool         tensor_space)
+        {
+          KernelChoice choice;
+          const auto   set = [&](const RowScheme scheme,
+                               const int       p,
+                               const int       tiles,
+                               const bool      packed) {
+            choice.scheme = scheme;
+            choice.degree = p;
+            choice.tiles  = tiles;
+            choice.packed = packed;
+          };
+          if (uniform && !(tensor_space && degree > 0))
+            {
+              if (dim == 2 && degree <= 6)
+                set(RowScheme::rows, degree, 0, false);
+              else if (dim == 3 && degree <= 3)
+                set(RowScheme::rows, degree, 0, false);
+              else if (dim == 3 && degree <= 5)
+                set(RowScheme::blocks, degree, 0, false);
+            }
+          else if (n <= 28)
+            set(RowScheme::rows,
+                -1,
+                n <= 4    ? 1
+                : n <= 12 ? 2
+                : n <= 20 ? 3
+                          : 4,
+                true);
+          return choice;
+        }
+      } // namespace
+
+
+
+      template <int dim>
+      Kernels<dim>::Kernels(const PolytopicMesh<dim> &mesh,
+                            const BlockSparsity      &sparsity,
+                            const unsigned int        first,
+                            const unsigned int        last,
+                            const Degrees            &degrees,
+                            const RuleTables         &rules,
+                            const std::uint64_t      *first_point,
+                            const Parallel           &parallel)
+        : mesh(mesh)
+        , sparsity(sparsity)
+        , first(first)
+        , last(last)
+        , max_degree(degrees.max_degree)
+        , max_basis(degrees.max_basis)
+        , uniform(degrees.max_basis == degrees.min_basis)
+        , simplices(degrees.simplices)
+      {
+        tensor_space =
+          max_basis != Legendre::n_functions(dim, max_degree, false);
+        pairs  = n_pairs(dim, max_degree, tensor_space);
+        choice = choose(dim, max_degree, max_basis, uniform, tensor_space);
+
+        // ---- number of quads of each row
+        const auto n_subcell_points = [&](const unsigned int s,
+                                          const unsigned int p) {
+          const unsigned int type =
+            static_cast<unsigned int>(mesh.subcell_type[s]);
+          return type == 3 ? mesh.subcell_point_offset[s + 1] -
+                               mesh.subcell_point_offset[s]
+                           : rules.subcell[type][p].n_points;
+        };
+        const auto interface_degree = [&](const unsigned int i) {
+          const unsigned int other = mesh.interface_polytope[2 * i + 1],
+                             p = mesh.degree[mesh.interface_polytope[2 * i]];
+          return other == invalid_index ? p : std::max(p, mesh.degree[other]);
+        };
+        const auto n_points_of_facet = [&](const unsigned int f,
+                                           const unsigned int p) {
+          const unsigned int type =
+            static_cast<unsigned int>(mesh.facet_type[f]);
+          return type == 2
+                   ? mesh.facet_point_offset[f + 1] - mesh.facet_point_offset[f]
+                   : rules.facet[type][p].n_points;
+        };
+        row_data.resize(mesh.n_polytopes());
+        constexpr std::size_t grain = 256;
+        parallel(last - first,
+                 grain,
+                 [&](const std::size_t begin, const std::size_t end) {
+                   for (std::size_t k = first + begin; k < first + end; ++k)
+                     {
+                       // counts first
+                       unsigned int n_volume = 0, n_facets = 0;
+                       for (unsigned int s = mesh.subcell_offset[k];
+                            s < mesh.subcell_offset[k + 1];
+                            ++s)
+                         n_volume +=
+                           (n_subcell_points(s, mesh.degree[k]) + 3) / 4;
+                       for (unsigned int e = mesh.polytope_interface_offset[k];
+                            e < mesh.polytope_interface_offset[k + 1];
+                            ++e)
+                         {
+                           const unsigned int i =
+                                                mesh.polytope_interface[e] / 2,
+                                              p = interface_degree(i);
+                           for (unsigned int f = mesh.facet_offset[i];
+                                f < mesh.facet_offset[i + 1];
+                                ++f)
+                             n_facets += (n_points_of_facet(f, p) + 3) / 4;
+                         }
+                       row_data[k].volume_end = n_volume;
+                       row_data[k].facet_end  = n_facets;
+                     }
+                 });
+        std::uint64_t n_volume = 0, n_facets = 0;
+        for (unsigned int k = first; k < last; ++k)
+          {
+            Row &row         = row_data[k];
+            row.value        = sparsity.value_offset[k];
+            row.width        = sparsity.row_width[k];
+            row.degree       = mesh.degree[k];
+            row.n_basis      = mesh.n_basis[k];
+            row.volume_begin = static_cast<unsigned int>(n_volume);
+            row.facet_begin  = static_cast<unsigned int>(n_facets);
+            n_volume += row.volume_end;
+            n_facets += row.facet_end;
+            row.volume_end = static_cast<unsigned int>(n_volume);
+            row.facet_end  = static_cast<unsigned int>(n_facets);
+            if (row.n_quads() > part_size)
+              split_rows.push_back(k);
+          }
+        if (std::max(n_volume, n_facets) >
+            std::numeric_limits<unsigned int>::max())
+          throw Error(
+            "The mesh has more than 2^34 quadrature points, which is "
+            "too many for one assembly on a CUDA device. Use a "
+            "smaller problem or the host backend.");
+
+        // ---- quads, and those of each block
+        std::vector<VolumeQuad>   volume(n_volume);
+        std::vector<FacetQuad>    facets(n_facets);
+        std::vector<unsigned int> row(sparsity.block_column.size());
+        block_quads.resize(row.size());
+        parallel(
+          last - first,
+          grain,
+          [&](const std::size_t begin, const std::size_t end) {
+            for (std::size_t k = first + begin; k < first + end; ++k)
+              {
+                Row          &row_k = row_data[k];
+                unsigned int  v = row_k.volume_begin, f = row_k.facet_begin;
+                std::uint64_t point = first_point[mesh.subcell_offset[k]];
+                for (unsigned int s = mesh.subcell_offset[k];
+                     s < mesh.subcell_offset[k + 1];
+                     ++s)
+                  {
+                    const unsigned int m = n_subcell_points(s, mesh.degree[k]);
+                    for (unsigned int q = 0; q < m; q += 4)
+                      volume[v++] = {s, q, point + q};
+                    point += m;
+                  }
+                std::uint64_t block = sparsity.block_offset[k];
+                const auto    close = [&](const unsigned int column) {
+                  // blocks up to this column end here
+                  for (; block < sparsity.block_offset[k + 1] &&
+                         sparsity.block_column[block] < column;
+                       ++block)
+                    {
+                      row[block]           = k;
+                      block_quads[block].x = std::min(block_quads[block].x, f);
+                      block_quads[block].y = f;
+                    }
+                };
+                for (std::uint64_t b = block; b < sparsity.block_offset[k + 1];
+                     ++b)
+                  block_quads[b].x = std::numeric_limits<unsigned int>::max();
+                row_k.boundary_begin = invalid_index;
+                for (unsigned int e = mesh.polytope_interface_offset[k];
+                     e < mesh.polytope_interface_offset[k + 1];
+                     ++e)
+                  {
+                    const unsigned int code = mesh.polytope_interface[e],
+                                       i = code / 2, p = interface_degree(i),
+                                       neighbor = mesh.neighbor(code);
+                    close(neighbor);
+                    if (neighbor == invalid_index)
+                      row_k.boundary_begin = std::min(row_k.boundary_begin, f);
+                    else if (block < sparsity.block_offset[k + 1] &&
+                             sparsity.block_column[block] == neighbor)
+                      block_quads[block].x = std::min(block_quads[block].x, f);
+                    const unsigned int column =
+                      neighbor == invalid_index ? 0
+                                                : sparsity.column_offset[block];
+                    const unsigned int shifted =
+                      mesh.interface_shift[i] != 0 ? 2 : 0;
+                    unsigned int entry_point = 0;
+                    for (unsigned int g = mesh.facet_offset[i];
+                         g < mesh.facet_offset[i + 1];
+                         ++g)
+                      {
+                        const unsigned int m = n_points_of_facet(g, p);
+                        for (unsigned int q = 0; q < m; q += 4)
+                          facets[f++] = {g,
+                                         q << 2 | shifted | (code & 1u),
+                                         e,
+                                         neighbor,
+                                         entry_point + q,
+                                         column};
+                        entry_point += m;
+                      }
+                  }
+                close(invalid_index);
+                row_k.boundary_begin = std::min(row_k.boundary_begin, f);
+                row_k.empty_blocks   = false;
+                for (std::uint64_t b = sparsity.block_offset[k];
+                     b < sparsity.block_offset[k + 1];
+                     ++b)
+                  if (sparsity.block_column[b] == k)
+                    row_k.diagonal = sparsity.column_offset[b];
+                  else if (block_quads[b].x == block_quads[b].y)
+                    row_k.empty_blocks = true;
+              }
+          });
+
+        for (unsigned int k = first; k < last; ++k)
+          if (row_data[k].boundary_begin < row_data[k].facet_end &&
+              row_data[k].n_quads() <= part_size)
+            boundary_rows.push_back(k);
+        boundary_row = Array<unsigned int>(boundary_rows);
+        volume_quad  = Array<VolumeQuad>(volume);
+        facet_quad   = Array<FacetQuad>(facets);
+        rows         = Array<Row>(row_data);
+        block_row    = Array<unsigned int>(row);
+        block_quad   = Array<uint2>(block_quads);
+        if (!split_rows.empty())
+          {
+            make_block_units(split_rows, split_units);
+            make_rhs_units(split_rows, rhs_units);
+          }
+      }
+
+
+
+      template <int dim>
+      std::size_t
+      Kernels<dim>::memory() const
+      {
+        std::size_t bytes = volume_quad.size() * sizeof(VolumeQuad) +
+                            facet_quad.size() * sizeof(FacetQuad) +
+                            rows.size() * sizeof(Row) +
+                            block_row.size() * sizeof(unsigned int) +
+                            block_quad.size() * sizeof(uint2) +
+                            boundary_row.size() * sizeof(unsigned int) +
+                            scratch.size() * sizeof(double);
+        for (const UnitList *list : {&split_units, &all_units, &rhs_units})
+          bytes += list->units.size() * sizeof(Unit) +
+                   list->reductions.size() * sizeof(Reduction);
+        return bytes;
+      }
+
+
+
+      template <int dim>
+      std::size_t
+      Kernels<dim>::memory(const PolytopicMesh<dim> &mesh,
+                           const BlockSparsity      &sparsity,
+                           const RuleTables         &rules)
+      {
+        unsigned int n_volume = 0, n_facet = 0;
+        for (const auto &type : rules.subcell)
+          for (const RuleTables::Entry &rule : type)
+            n_volume = std::max(n_volume, (rule.n_points + 3) / 4);
+        for (const auto &type : rules.facet)
+          for (const RuleTables::Entry &rule : type)
+            n_facet = std::max(n_facet, (rule.n_points + 3) / 4);
+        const std::size_t volume =
+                            std::size_t(mesh.n_subcells()) * (n_volume + 1) +
+                            mesh.subcell_point_weights.size() / 4,
+                          facets =
+                            2 * (std::size_t(mesh.n_facets()) * (n_facet + 1) +
+                                 mesh.facet_point_weights.size() / 4);
+        return volume * sizeof(VolumeQuad) + facets * sizeof(FacetQuad) +
+               mesh.n_polytopes() * (sizeof(Row) + sizeof(unsigned int)) +
+               sparsity.block_column.size() *
+                 (sizeof(unsigned int) + sizeof(uint2));
+      }
+
+
+
+      template <int dim>
+      void
+      Kernels<dim>::upload(const std::vector<Unit>      &units,
+                           const std::vector<Reduction> &reductions,
+                           UnitList                     &list)
+      {
+        if (units.size() > std::numeric_limits<unsigned int>::max())
+          throw Error(
+            "The matrix has more than 2^32 tiles, which is too many "
+            "for one assembly on a CUDA device. Use a smaller "
+            "problem or the host backend.");
+        list.units      = Array<Unit>(units);
+        list.reductions = Array<Reduction>(reductions);
+      }
+
+
+
+      template <int dim>
+      void
+      Kernels<dim>::make_block_units(const std::vector<unsigned int> &rows,
+                                     UnitList                        &list)
+      {
+        std::vector<Unit>      units;
+        std::vector<Reduction> reductions;
+        list.rows       = rows;
+        list.unit_begin = list.reduction_begin = list.scratch_begin = {0};
+        std::uint32_t n_scratch                                     = 0;
+        for (const unsigned int k : rows)
+          {
+            const unsigned int own = row_data[k].n_quads();
+            for (std::uint64_t b = sparsity.block_offset[k];
+                 b < sparsity.block_offset[k + 1];
+                 ++b)
+              {
+                const unsigned int column = sparsity.block_column[b];
+                const unsigned int n_quads =
+                  (column == k ? own : 0) + block_quads[b].y - block_quads[b].x;
+                for (unsigned int i = 0; i < mesh.n_basis[k]; i += unit_tile)
+                  for (unsigned int j = 0; j < mesh.n_basis[column];
+                       j += unit_tile)
+                    {
+                      if (n_quads <= part_size)
+                        {
+                          units.push_back({b, i, j, 0, n_quads, invalid_index});
+                          continue;
+                        }
+                      const unsigned int n_parts =
+                        (n_quads + part_size - 1) / part_size;
+                      reductions.push_back(
+                        {static_cast<unsigned int>(units.size()), n_parts});
+                      for (unsigned int p = 0; p < n_parts; ++p)
+                        units.push_back({b,
+                                         i,
+                                         j,
+                                         p * part_size,
+                                         std::min((p + 1) * part_size, n_quads),
+                                         n_scratch++});
+                    }
+              }
+            list.unit_begin.push_back(units.size());
+            list.reduction_begin.push_back(reductions.size());
+            list.scratch_begin.push_back(n_scratch);
+          }
+        upload(units, reductions, list);
+      }
+
+
+
+      template <int dim>
+      void
+      Kernels<dim>::make_rhs_units(const std::vector<unsigned int> &rows,
+                                   UnitList                        &list)
+      {
+        std::vector<Unit>      units;
+        std::vector<Reduction> reductions;
+        list.rows       = rows;
+        list.unit_begin = list.reduction_begin = list.scratch_begin = {0};
+        std::uint32_t n_scratch                                     = 0;
+        for (const unsigned int k : rows)
+          {
+            const Row         &row     = row_data[k];
+            const unsigned int n_quads = row.volume_end - row.volume_begin +
+                                         (row.facet_end - row.boundary_begin);
+            const unsigned int n_parts =
+              std::max(1u, (n_quads + part_size - 1) / part_size);
+            for (unsigned int i = 0; i < mesh.n_basis[k]; i += unit_tile)
+              {
+                if (n_parts > 1)
+                  reductions.push_back(
+                    {static_cast<unsigned int>(units.size()), n_parts});
+                for (unsigned int p = 0; p < n_parts; ++p)
+                  units.push_back({k,
+                                   i,
+                                   0,
+                                   p * part_size,
+                                   std::min((p + 1) * part_size, n_quads),
+                                   n_parts > 1 ? n_scratch++ : invalid_index});
+              }
+            list.unit_begin.push_back(units.size());
+            list.reduction_begin.push_back(reductions.size());
+            list.scratch_begin.push_back(n_scratch);
+          }
+        upload(units, reductions, list);
+      }
+
+
+
+      template <int dim>
+      void
+      Kernels<dim>::bind(Data<dim> &D) const
+      {
+        D.volume_quad  = volume_quad.data();
+        D.facet_quad   = facet_quad.data();
+        D.rows         = rows.data();
+        D.block_row    = block_row.data();
+        D.block_quad   = block_quad.data();
+        D.simplices    = simplices;
+        D.tensor_space = tensor_space;
+        D.uniform      = uniform;
+        D.split_limit  = part_size;
+        D.max_degree   = max_degree;
+        D.n_pairs      = pairs;
+      }
+
+
+
+      template <int dim>
+      std::string
+      Kernels<dim>::name(const FormData<dim> &form) const
+      {
+        const bool units = choice.scheme == RowScheme::units ||
+                           (form.facets && !form.penalty_facets);
+        std::string text = units ? "tiles of 32 x 32"
+                           : choice.scheme == RowScheme::rows ? "block rows"
+                                                              : "blocks";
+        text += units || choice.degree < 0
+                  ? " (general)"
+                  : ", p = " + std::to_string(choice.degree) + " (specialised)";
+        if (!split_rows.empty())
+          text += ", " + std::to_string(split_rows.size()) + " rows in parts";
+        return text;
+      }
+
+
+
+      template <int dim>
+      template <typename Number, bool rhs>
+      void
+      Kernels<dim>::launch_units(Data<dim>         &D,
+                                 const UnitList    &list,
+                                 const Chunk       &chunk,
+                                 const cudaStream_t stream)
+      {
+        const auto position = [&](const unsigned int row) {
+          return std::lower_bound(list.rows.begin(), list.rows.end(), row) -
+                 list.rows.begin();
+        };
+        const std::size_t first = position(chunk.begin),
+                          last  = position(chunk.end);
+        if (first == last)
+          return;
+        const std::uint32_t n_scratch =
+          list.scratch_begin[last] - list.scratch_begin[first];
+        scratch.resize(std::size_t(n_scratch) *
+                       (rhs ? unit_tile : unit_tile * unit_tile));
+        D.scratch       = scratch.data();
+        D.first_scratch = list.scratch_begin[first];
+        D.units         = list.units.data();
+        D.reductions    = list.reductions.data();
+        D.first_unit    = list.unit_begin[first];
+        const std::uint64_t n_units =
+                              list.unit_begin[last] - list.unit_begin[first],
+                            first_reduction = list.reduction_begin[first],
+                            n_reductions =
+                              list.reduction_begin[last] - first_reduction;
+        if (rhs)
+          Launcher<dim, Number>::rhs_units(
+            D, n_units, first_reduction, n_reductions, stream);
+        else
+          Launcher<dim, Number>::units(
+            D, n_units, first_reduction, n_reductions, stream);
+      }
+
+
+
+      template <int dim>
+      template <typename Number>
+      void
+      Kernels<dim>::launch(Data<dim>          D,
+                           const Chunk       &chunk,
+                           const cudaStream_t stream)
+      {
+        // The kernels of block rows compute the volume's part of the
+        // right-hand side on the way.
+        bool rhs = false;
+        if (D.form.matrix)
+          {
+            if (choice.scheme == RowScheme::units ||
+                (D.form.facets && !D.form.penalty_facets))
+              {
+                if (all_units.rows.empty())
+                  {
+                    std::vector<unsigned int> rows;
+                    for (unsigned int k = first; k < last; ++k)
+                      rows.push_back(k);
+                    make_block_units(rows, all_units);
+                  }
+                launch_units<Number, false>(D, all_units, chunk, stream);
+              }
+            else
+              {
+                if (choice.scheme == RowScheme::rows)
+                  {
+                    Launcher<dim, Number>::rows(choice, D, stream);
+                    rhs = true;
+                  }
+                else
+                  {
+                    D.first_unit = sparsity.block_offset[chunk.begin];
+                    Launcher<dim, Number>::blocks(
+                      choice,
+                      D,
+                      sparsity.block_offset[chunk.end] - D.first_unit,
+                      stream);
+                  }
+                launch_units<Number, false>(D, split_units, chunk, stream);
+              }
+          }
+        if (D.form.rhs)
+          {
+            if (!rhs)
+              Launcher<dim, Number>::rhs(choice, D, max_basis, stream);
+            const auto begin = std::lower_bound(boundary_rows.begin(),
+                                                boundary_rows.end(),
+                                                chunk.begin),
+                       end   = std::lower_bound(begin,
+                                              boundary_rows.end(),
+                                              chunk.end);
+            if (begin != end && D.form.facets && D.form.facet_layout.r >= 0)
+              Launcher<dim, Number>::rhs_boundary(
+                choice,
+                D,
+                boundary_row.data() + (begin - boundary_rows.begin()),
+                static_cast<unsigned int>(end - begin),
+                max_basis,
+                stream);
+            launch_units<Number, true>(D, rhs_units, chunk, stream);
+          }
+      }
+
+
+
+      template class Kernels<2>;
+      template class Kernels<3>;
+      template void
+      Kernels<2>::launch<double>(Data<2>, const Chunk &, const cudaStream_t);
+      template void
+      Kernels<2>::launch<float>(Data<2>, const Chunk &, const cudaStream_t);
+      template void
+      Kernels<3>::launch<double>(Data<3>, const Chunk &, const cudaStream_t);
+      template void
+      Kernels<3>::launch<float>(Data<3>, const Chunk &, const cudaStream_t);
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

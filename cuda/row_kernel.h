@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_cuda_row_kernel_h
+#define tessella_cuda_row_kernel_h
+
+#include "basis.h"
+#include "product.h"
+
+// Kernel for small numbers of functions: one warp computes a block row.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /**
+       * A warp computes the block row of a polytope: first the volume, then the
+       * facets neighbour by neighbour, where the own functions are evaluated
+       * once for the diagonal block and the neighbour's.
+       *
+       * Columns are the own functions, then the neighbour's, in tiles of 8.
+       * T: tiles of the own functions. If packed, the last own tile holds four
+       * own functions and the first four of the neighbour, so that the other
+       * tiles are full: N <= 8 T - 4.
+       */
+      template <int dim, int P, int T, bool packed, typename Number>
+      struct RowKernel
+      {
+        static constexpr int          E = packed ? 2 * T - 1 : 2 * T;
+        static constexpr unsigned int n_volume_slots = 32, n_facet_slots = 32;
+
+        using Slots = Batch<dim, P, Number>;
+
+        // Known when compiled, if the degree is.
+        static constexpr bool         known = P >= 0;
+        static constexpr unsigned int N =
+          known ? Legendre::n_functions(dim, known ? P : 0, false) : 0;
+
+        const Data<dim>   &D;
+        const unsigned int k, lane, g, r;
+        const Row          row;
+        Slots              volume_slots, facet_slots;
+        Number             acc[T][E][2], sum[T]; ///< sum: right-hand side
+        /// Of the lane's functions: entries in the tables.
+        unsigned int       x[E], pair[E];
+        bool               neighbor_column; ///< the mixed tile's function
+        const unsigned int n1;
+        unsigned int       n2;
+        const unsigned int width;
+        Number            *out;
+        /// Loaded ahead.
+        VolumeQuad volume_quad;
+        FacetQuad  facet_quad;
+
+        __device__
+        RowKernel(const Data<dim> &D, const unsigned int k, void *shared)
+          : D(D)
+          , k(k)
+          , lane(threadIdx.x & 31u)
+          , g(lane >> 2)
+          , r(lane & 3u)
+          , row(D.rows[k])
+          , volume_slots(D, n_volume_slots, shared)
+          , facet_slots(D, n_facet_slots, shared)
+          , neighbor_column(packed && g >= 4)
+          , n1(known ? N : row.n_basis)
+          , n2(n1)
+          , width(row.width)
+          , out(static_cast<Number *>(D.values) + (row.value - D.first_value))
+        {
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+            {
+              sum[t] = 0.;
+#pragma unroll
+              for (int e = 0; e < E; ++e)
+                acc[t][e][0] = acc[t][e][1] = 0.;
+            }
+        }
+
+        /// Function of the lane in tile e: of the own ones or the neighbour's.
+        __device__ bool
+        is_own(const int e) const
+        {
+          return e < T - 1 || (e == T - 1 && !neighbor_column);
+        }
+
+        __device__ unsigned int
+        function(const int e) const
+        {
+          return e < T - 1    ? 8 * e + g
+                 : e == T - 1 ? (neighbor_column ? g - 4 : 8 * e + g)
+                              : 8 * (e - T) + g + (packed ? 4 : 0);
+        }
+
+        __device__ void
+        set_position(const Slots       &slots,
+                     const int          e,
+                     const unsigned int n,
+                     const unsigned int p)
+        {
+          const unsigned int position = table_position(D, function(e), n, p);
+          const unsigned int side =
+            is_own(e) ? 0 : (slots.n_x + slots.n_pairs_) * slots.stride;
+          x[e]    = side + (position >> 16) * slots.stride + r;
+          pair[e] = side + (position & 0xffffu) * slots.stride + r;
+        }
+
+        __device__ void
+        set_neighbor_positions(const unsigned int j)
+        {
+          n2 = known ? N : D.n_basis[j];
+#pragma unroll
+          for (int e = T - 1; e < E; ++e)
+            if (!is_own(e))
+              set_position(facet_slots, e, n2, D.degree[j]);
+        }
+
+        template <bool diagonal>
+        __device__ void
+        add_volume()
+        {
+          const bool mirror = D.form.symmetric;
+          const auto wanted = [&](const int t, const int u) {
+            // the second tile of a pair decides
+            return !mirror || u >= t;
+          };
+          const unsigned int     rows    = D.form.volume_rows;
+          const unsigned int     end     = row.volume_end;
+          constexpr unsigned int n_quads = n_volume_slots / 4;
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+            if (is_own(t))
+              set_position(volume_slots, t, n1, row.degree);
+            else
+              x[t] = pair[t] = r; // there are no functions of neighbours here
+          for (unsigned int begin = row.volume_begin; begin < end;
+               begin += n_quads)
+            {
+              volume_slots.template fill_volume<true>(k,
+                                                      volume_quad,
+                                                      begin,
+                                                      end);
+              volume_quad = volume_slots.volume_quad(begin + n_quads, end);
+              const unsigned int n = min(end - begin, n_quads);
+#pragma unroll 1
+              for (unsigned int m = 0; m < 4 * n; m += 4)
+                {
+                  Number a[dim + 1][T];
+#pragma unroll
+                  for (int t = 0; t < T; ++t)
+                    {
+                      const Two<Number> vx = volume_slots.own_x[x[t] + m];
+                      const Number      v  = volume_slots.V[pair[t] + m];
+                      const Two<Number> d  = volume_slots.G[pair[t] + m];
+                      a[0][t]              = vx.x * v;
+                      a[1][t]              = vx.y * v;
+                      a[2][t]              = vx.x * d.x;
+                      if (dim == 3)
+                        a[dim][t] = vx.x * d.y;
+                    }
+                  if (D.form.source())
+                    add_source(sum, volume_slots.source()[m + r], a[0]);
+                  const Number *c = volume_slots.volume_coefficients + m + r;
+#pragma unroll
+                  for (int e = 0; e <= dim; ++e)
+                    if (rows >> e & 1u)
+                      {
+                        Number b[T];
+                        if (diagonal)
+                          {
+                            const Number factor =
+                              e == 0 ? c[volume_slots.stride] : c[0];
+#pragma unroll
+                            for (int t = 0; t < T; ++t)
+                              b[t] = factor * a[e][t];
+                          }
+                        else
+                          {
+#pragma unroll
+                            for (int t = 0; t < T; ++t)
+                              b[t] = 0.;
+#pragma unroll
+                            for (int f = 0; f <= dim; ++f)
+                              {
+                                const Number factor =
+                                  c[(e * (dim + 1) + f) * volume_slots.stride];
+#pragma unroll
+                                for (int t = 0; t < T; ++t)
+                                  b[t] += factor * a[f][t];
+                              }
+                          }
+                        WarpProduct<T, T, E, Number>::add(acc, a[e], b, wanted);
+                      }
+                }
+            }
+        }
+
+        __device__ void
+        add_facets()
+        {
+          const bool         mirror   = D.form.symmetric;
+          const bool         flux     = D.form.flux && D.form.theta != 0.;
+          const Number       theta    = Number(D.form.theta);
+          const unsigned int end      = row.facet_end;
+          unsigned int       neighbor = invalid_index, column = 0;
+          bool               self   = false;
+          const auto         wanted = [&](const int t, const int u) {
+            return !mirror || u >= t;
+          };
+#pragma unroll
+          for (int e = 0; e < E; ++e)
+            if (D.uniform || is_own(e))
+              set_position(facet_slots, e, n1, row.degree);
+            else
+              x[e] = pair[e] = r; // until the first neighbour
+          for (unsigned int begin = row.facet_begin; begin < end;
+               begin += n_facet_slots / 4)
+            {
+              using Facets = typename Slots::Facets;
+              facet_slots.template fill_facets<Facets::penalty, true>(
+                k, facet_quad, begin, end);
+              const unsigned int lane_neighbor = facet_quad.neighbor,
+                                 lane_column   = facet_quad.column;
+              facet_quad =
+                facet_slots.facet_quad(begin + n_facet_slots / 4, end);
+              const unsigned int n = min(end - begin, n_facet_slots / 4);
+#pragma unroll 1
+              for (unsigned int m = 0; m < 4 * n; m += 4)
+                {
+                  const unsigned int j = __shfl_sync(~0u, lane_neighbor, m);
+                  if (j != neighbor)
+                    {
+                      if (neighbor != invalid_index)
+                        write_neighbor(column);
+                      clear_neighbor();
+                      neighbor = j;
+                      column   = __shfl_sync(~0u, lane_column, m);
+                      self     = self || j == k;
+                      if (!D.uniform && j != invalid_index)
+                        set_neighbor_positions(j);
+                    }
+                  const bool   interior = j != invalid_index;
+                  const Number c0       = facet_slots.coefficients[m + r],
+                               c1       = facet_slots
+                                      .coefficients[facet_slots.stride + m + r];
+                  // At the boundary the neighbour's are not used.
+                  Number v[E], d[E];
+#pragma unroll
+                  for (int e = 0; e < E; ++e)
+                    {
+                      const Two<Number> vx = facet_slots.own_x[x[e] + m],
+                                        p  = facet_slots.own_pairs[pair[e] + m];
+                      v[e]                 = vx.x * p.x;
+                      d[e]                 = vx.y * p.x + vx.x * p.y;
+                    }
+                  Number a[T], b[E];
+#pragma unroll
+                  for (int t = 0; t < T; ++t)
+                    a[t] = v[t];
+#pragma unroll
+                  for (int e = 0; e < E; ++e)
+                    b[e] = (is_own(e) ? c0 : c1) * v[e] + d[e];
+                  if (!interior && neighbor_column)
+                    v[T - 1] = b[T - 1] = 0.;
+                  product(a, b, interior, wanted);
+                  if (flux)
+                    {
+#pragma unroll
+                      for (int t = 0; t < T; ++t)
+                        a[t] = theta * d[t];
+                      product(a, v, interior, wanted);
+                    }
+                }
+            }
+          if (neighbor != invalid_index)
+            write_neighbor(column);
+          if (row.empty_blocks)
+            write_zeros(false);
+          store_diagonal(self);
+        }
+
+        template <typename Wanted>
+        __device__ void
+        product(const Number (&a)[T],
+                const Number (&b)[E],
+                const bool    interior,
+                const Wanted &wanted)
+        {
+          if (interior)
+            WarpProduct<T, E, E, Number>::add(acc, a, b, wanted);
+          else
+            {
+              Number own[T];
+#pragma unroll
+              for (int t = 0; t < T; ++t)
+                own[t] = b[t];
+              WarpProduct<T, T, E, Number>::add(acc, a, own, wanted);
+            }
+        }
+
+        __device__ void
+        clear_neighbor()
+        {
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+#pragma unroll
+            for (int e = T - 1; e < E; ++e)
+              if (e >= T || (packed && r >= 2))
+                acc[t][e][0] = acc[t][e][1] = 0.;
+        }
+
+        // Blocks that no facet contributes to.
+        __device__ void
+        write_zeros(const bool all)
+        {
+          clear_neighbor();
+          for (std::uint64_t b = D.block_offset[k]; b < D.block_offset[k + 1];
+               ++b)
+            if (D.block_column[b] != k &&
+                (all || D.block_quad[b].x == D.block_quad[b].y))
+              {
+                n2 = D.n_basis[D.block_column[b]];
+                write_neighbor(D.column_offset[b]);
+              }
+        }
+
+        __device__ void
+        write_neighbor(const unsigned int column)
+        {
+          Number    *to   = out + column;
+          const bool even = is_even(to, width);
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+#pragma unroll
+            for (int e = T - 1; e < E; ++e)
+              if (e >= T || (packed && r >= 2))
+                {
+                  const unsigned int i = 8 * t + g,
+                                     j = packed ? 8 * (e - T) + 4 + 2 * r
+                                                : 8 * (e - T) + 2 * r;
+                  if (e == T - 1)
+                    store(to, even, i, 2 * r - 4, n2, acc[t][e]);
+                  else
+                    store(to, even, i, j, n2, acc[t][e]);
+                }
+        }
+
+        __device__ static bool
+        is_even(const Number *to, const unsigned int width)
+        {
+          return ((reinterpret_cast<std::uintptr_t>(to) / sizeof(Number) |
+                   width) &
+                  1u) == 0;
+        }
+
+        __device__ void
+        store(Number            *to,
+              const bool         even,
+              const unsigned int i,
+              const unsigned int j,
+              const unsigned int n_columns,
+              const Number (&c)[2]) const
+        {
+          if (i >= n1)
+            return;
+          Number *p = to + std::size_t(i) * width + j;
+          if (even && j + 1 < n_columns)
+            {
+              Two<Number> two;
+              two.x                               = c[0];
+              two.y                               = c[1];
+              *reinterpret_cast<Two<Number> *>(p) = two;
+              return;
+            }
+          if (j < n_columns)
+            p[0] = c[0];
+          if (j + 1 < n_columns)
+            p[1] = c[1];
+        }
+
+        // self: the block in memory holds a part already.
+        __device__ void
+        store_diagonal(const bool self)
+        {
+          __syncwarp();
+          Number    *to     = out + row.diagonal;
+          const bool mirror = D.form.symmetric && !self;
+          const bool even   = is_even(to, width);
+          if (self && D.form.symmetric)
+            {
+              // Both triangles of what is here are needed.
+              symmetrize_into(to);
+              return;
+            }
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+#pragma unroll
+            for (int e = 0; e < T; ++e)
+              {
+                const unsigned int i = 8 * t + g, j = 8 * e + 2 * r;
+                if (packed && e == T - 1 && r >= 2)
+                  continue;
+                if (self)
+                  {
+                    for (unsigned int s = 0; s < 2; ++s)
+                      if (i < n1 && j + s < n1)
+                        to[std::size_t(i) * width + j + s] += acc[t][e][s];
+                  }
+                else if (!mirror)
+                  store(to, even, i, j, n1, acc[t][e]);
+                else if (e > t)
+                  {
+                    store(to, even, i, j, n1, acc[t][e]);
+                    for (unsigned int s = 0; s < 2; ++s)
+                      if (i < n1 && j + s < n1)
+                        to[std::size_t(j + s) * width + i] = acc[t][e][s];
+                  }
+                else if (e == t)
+                  for (unsigned int s = 0; s < 2; ++s)
+                    if (i <= j + s && j + s < n1)
+                      {
+                        to[std::size_t(i) * width + j + s] = acc[t][e][s];
+                        to[std::size_t(j + s) * width + i] = acc[t][e][s];
+                      }
+              }
+        }
+
+        __device__ void
+        symmetrize_into(Number *to) const
+        {
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+#pragma unroll
+            for (int e = 0; e < T; ++e)
+              if (!(packed && e == T - 1 && r >= 2))
+                for (unsigned int s = 0; s < 2; ++s)
+                  {
+                    const unsigned int i = 8 * t + g, j = 8 * e + 2 * r + s;
+                    if (i <= j && j < n1)
+                      {
+                        to[std::size_t(i) * width + j] += acc[t][e][s];
+                        if (i < j)
+                          to[std::size_t(j) * width + i] += acc[t][e][s];
+                      }
+                  }
+        }
+
+        __device__ void
+        compute()
+        {
+          if (D.form.volume || D.form.source())
+            volume_quad =
+              volume_slots.volume_quad(row.volume_begin, row.volume_end);
+          if (D.form.facets)
+            facet_quad = facet_slots.facet_quad(row.facet_begin, row.facet_end);
+          if (D.form.volume || D.form.source())
+            {
+              if (D.form.diagonal)
+                add_volume<true>();
+              else
+                add_volume<false>();
+            }
+          if (D.form.facets)
+            add_facets();
+          else
+            {
+              write_zeros(true);
+              store_diagonal(false);
+            }
+          if (D.form.rhs)
+            {
+              sum_over_points(sum);
+              if (r == 0)
+#pragma unroll
+                for (int t = 0; t < T; ++t)
+                  if (8 * t + g < n1)
+                    static_cast<Number *>(
+                      D.rhs)[D.dof_offset[k] - D.first_dof + 8 * t + g] =
+                      sum[t];
+            }
+        }
+      };
+
+
+
+      /// Blocks per multiprocessor that the compiler makes room for.
+      constexpr int
+      min_row_blocks(const int degree, const int tiles)
+      {
+#if __CUDA_ARCH__ >= 900
+        return degree < 0    ? 8
+               : tiles <= 1  ? 28
+               : tiles <= 6  ? 16
+               : tiles <= 18 ? 12
+                             : 8;
+#else
+        return tiles > degree ? 1 : 0;
+#endif
+      }
+
+      template <int dim, int P, int T, bool packed, typename Number>
+      __global__ void
+        __launch_bounds__(32,
+                          min_row_blocks(P, T *(packed ? 2 * T - 1 : 2 * T)))
+          row_kernel(const __grid_constant__ Data<dim> D)
+      {
+        extern __shared__ double2 shared[];
+        const unsigned int        k = D.first_polytope + blockIdx.x;
+        if (D.rows[k].n_quads() > D.split_limit)
+          return;
+        RowKernel<dim, P, T, packed, Number> kernel(D, k, shared);
+        kernel.compute();
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

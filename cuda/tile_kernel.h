@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_cuda_tile_kernel_h
+#define tessella_cuda_tile_kernel_h
+
+#include "basis.h"
+#include "product.h"
+
+// Kernels for larger numbers of functions, and for polytopes of very many
+// sub-cells: a warp computes a tile of a block.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /**
+       * A tile of 8 TM x 8 TN entries of a block. If I0 >= 0, rows begin at 8
+       * I0 and columns at 0, so that rows of diagonal blocks are among the
+       * columns and nothing is evaluated twice.
+       */
+      template <int dim, int P, int TM, int TN, int I0, typename Number>
+      struct TileKernel
+      {
+        using Slots = Batch<dim, P, Number>;
+
+        const Data<dim>    &D;
+        const unsigned int  lane, g, r;
+        const std::uint64_t block;
+        const unsigned int  k, j, i0, j0, n1, n2;
+        Slots               slots;
+        Number              acc[TM][TN][2];
+        unsigned int        row_x[TM], row_pair[TM];
+        unsigned int        column_x[TN], column_pair[TN];
+        const bool          mirror;
+
+        __device__
+        TileKernel(const Data<dim>    &D,
+                   const unsigned int  n_slots,
+                   const std::uint64_t block,
+                   const unsigned int  i0,
+                   const unsigned int  j0,
+                   void               *shared)
+          : D(D)
+          , lane(threadIdx.x & 31u)
+          , g(lane >> 2)
+          , r(lane & 3u)
+          , block(block)
+          , k(D.block_row[block])
+          , j(D.block_column[block])
+          , i0(I0 >= 0 ? 8u * (I0 >= 0 ? I0 : 0) : i0)
+          , j0(I0 >= 0 ? 0 : j0)
+          , n1(D.n_basis[k])
+          , n2(D.n_basis[j])
+          , slots(D, n_slots, shared)
+          , mirror(k == j && D.form.symmetric)
+        {
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < TN; ++u)
+              acc[t][u][0] = acc[t][u][1] = 0.;
+        }
+
+        // Columns: of the polytope's own functions, or the neighbour's.
+        __device__ void
+        set_positions(const bool pair)
+        {
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+            set_position(
+              i0 + 8 * t + g, n1, D.degree[k], 0, row_x[t], row_pair[t]);
+          const unsigned int side =
+            pair ? (slots.n_x + slots.n_pairs_) * slots.stride : 0;
+#pragma unroll
+          for (int u = 0; u < TN; ++u)
+            set_position(j0 + 8 * u + g,
+                         n2,
+                         D.degree[j],
+                         side,
+                         column_x[u],
+                         column_pair[u]);
+        }
+
+        __device__ void
+        set_position(const unsigned int i,
+                     const unsigned int n,
+                     const unsigned int p,
+                     const unsigned int side,
+                     unsigned int      &x,
+                     unsigned int      &pair) const
+        {
+          const unsigned int position = table_position(D, i, n, p);
+          x    = side + (position >> 16) * slots.stride + r;
+          pair = side + (position & 0xffffu) * slots.stride + r;
+        }
+
+        // Tiles below the diagonal of a symmetric block are left out.
+        __device__ void
+        multiply(const Number (&a)[TM], const Number (&b)[TN])
+        {
+          WarpProduct<TM, TN, TN, Number>::add(
+            acc, a, b, [&](const int t, const int u) {
+              return !mirror || j0 + 8 * u + 8 > i0 + 8 * t;
+            });
+        }
+
+        __device__ void
+        gradient(const unsigned int x,
+                 const unsigned int pair,
+                 Number (&a)[dim + 1]) const
+        {
+          const Two<Number> vx = slots.own_x[x];
+          const Number      v  = slots.V[pair];
+          const Two<Number> d  = slots.G[pair];
+          a[0]                 = vx.x * v;
+          a[1]                 = vx.y * v;
+          a[2]                 = vx.x * d.x;
+          if (dim == 3)
+            a[dim] = vx.x * d.y;
+        }
+
+        template <bool diagonal>
+        __device__ void
+        add_volume(const unsigned int first, const unsigned int last)
+        {
+          const unsigned int rows = D.form.volume_rows;
+          VolumeQuad         quad = slots.volume_quad(first, last);
+          for (unsigned int begin = first; begin < last;
+               begin += slots.n_slots / 4)
+            {
+              slots.template fill_volume<true>(k, quad, begin, last);
+              quad = slots.volume_quad(begin + slots.n_slots / 4, last);
+              const unsigned int n = min(last - begin, slots.n_slots / 4);
+#pragma unroll 1
+              for (unsigned int m = 0; m < 4 * n; m += 4)
+                {
+                  Number column[TN][dim + 1];
+                  Number row[I0 >= 0 ? 1 : TM][dim + 1];
+#pragma unroll
+                  for (int u = 0; u < TN; ++u)
+                    gradient(column_x[u] + m, column_pair[u] + m, column[u]);
+                  if (I0 < 0)
+#pragma unroll
+                    for (int t = 0; t < TM; ++t)
+                      gradient(row_x[t] + m,
+                               row_pair[t] + m,
+                               row[I0 >= 0 ? 0 : t]);
+                  const Number *c = slots.volume_coefficients + m + r;
+#pragma unroll
+                  for (int e = 0; e <= dim; ++e)
+                    if (rows >> e & 1u)
+                      {
+                        Number a[TM], b[TN];
+#pragma unroll
+                        for (int t = 0; t < TM; ++t)
+                          a[t] = I0 >= 0 ? column[I0 >= 0 ? I0 + t : 0][e]
+                                         : row[I0 >= 0 ? 0 : t][e];
+                        if (diagonal)
+                          {
+                            const Number factor =
+                              e == 0 ? c[slots.stride] : c[0];
+#pragma unroll
+                            for (int u = 0; u < TN; ++u)
+                              b[u] = factor * column[u][e];
+                          }
+                        else
+                          {
+#pragma unroll
+                            for (int u = 0; u < TN; ++u)
+                              b[u] = 0.;
+#pragma unroll
+                            for (int f = 0; f <= dim; ++f)
+                              {
+                                const Number factor =
+                                  c[(e * (dim + 1) + f) * slots.stride];
+#pragma unroll
+                                for (int u = 0; u < TN; ++u)
+                                  b[u] += factor * column[u][f];
+                              }
+                          }
+                        multiply(a, b);
+                      }
+                }
+            }
+        }
+
+        // Value and directional derivative of a function.
+        __device__ void
+        directional(const unsigned int x,
+                    const unsigned int pair,
+                    Number            &v,
+                    Number            &d) const
+        {
+          const Two<Number> vx = slots.own_x[x], p = slots.own_pairs[pair];
+          v = vx.x * p.x;
+          d = vx.y * p.x + vx.x * p.y;
+        }
+
+        template <typename Slots::Facets terms, bool pair>
+        __device__ void
+        add_facets(const unsigned int first, const unsigned int last)
+        {
+          using Facets = typename Slots::Facets;
+          // Rows are among the columns.
+          constexpr bool shared_rows = I0 >= 0 && !pair;
+          constexpr bool values =
+            terms == Facets::penalty || terms == Facets::value_rows;
+          const bool   flux  = terms != Facets::penalty
+                                 ? !values
+                                 : D.form.flux && D.form.theta != 0.;
+          const Number theta = terms == Facets::penalty ? Number(D.form.theta)
+                               : terms == Facets::flux_rows ? Number(1.)
+                                                            : Number(-1.);
+          FacetQuad    quad  = slots.facet_quad(first, last);
+          for (unsigned int begin = first; begin < last;
+               begin += slots.n_slots / 4)
+            {
+              slots.template fill_facets<terms, pair>(k, quad, begin, last);
+              quad = slots.facet_quad(begin + slots.n_slots / 4, last);
+              const unsigned int n = min(last - begin, slots.n_slots / 4);
+#pragma unroll 1
+              for (unsigned int m = 0; m < 4 * n; m += 4)
+                {
+                  Number v[TN], d[TN], row_v[TM], row_d[TM];
+#pragma unroll
+                  for (int u = 0; u < TN; ++u)
+                    directional(column_x[u] + m,
+                                column_pair[u] + m,
+                                v[u],
+                                d[u]);
+#pragma unroll
+                  for (int t = 0; t < TM; ++t)
+                    if (shared_rows)
+                      {
+                        row_v[t] = v[shared_rows ? I0 + t : 0];
+                        row_d[t] = d[shared_rows ? I0 + t : 0];
+                      }
+                    else
+                      directional(row_x[t] + m,
+                                  row_pair[t] + m,
+                                  row_v[t],
+                                  row_d[t]);
+                  if (values)
+                    {
+                      const Number c =
+                        slots.coefficients[(pair ? slots.stride : 0) + m + r];
+                      Number b[TN];
+#pragma unroll
+                      for (int u = 0; u < TN; ++u)
+                        b[u] = c * v[u] + d[u];
+                      multiply(row_v, b);
+                    }
+                  if (flux)
+                    {
+#pragma unroll
+                      for (int t = 0; t < TM; ++t)
+                        row_d[t] *= theta;
+                      multiply(row_d, v);
+                    }
+                }
+            }
+        }
+
+        template <bool pair>
+        __device__ void
+        add_all_facets(const unsigned int first, const unsigned int last)
+        {
+          using Facets = typename Slots::Facets;
+          if (D.form.penalty_facets)
+            add_facets<Facets::penalty, pair>(first, last);
+          else if constexpr (P < 0)
+            {
+              add_facets<Facets::value_rows, pair>(first, last);
+              if (D.form.flux)
+                add_facets<pair ? Facets::flux_rows_pair : Facets::flux_rows,
+                           pair>(first, last);
+            }
+        }
+
+        /// Quads [begin, end) of the block: first those of the volume, then
+        /// those of all facets (diagonal blocks), then those of facets between
+        /// the two polytopes.
+        __device__ void
+        compute(const unsigned int begin, const unsigned int end)
+        {
+          unsigned int before = 0;
+          // The part of the next n quads that is in the range.
+          const auto part =
+            [&](const unsigned int n, unsigned int &first, unsigned int &last) {
+              first = max(begin, before) - before;
+              last  = end > before ? min(end - before, n) : 0;
+              before += n;
+              return first < last;
+            };
+          unsigned int first, last;
+          if (k == j)
+            {
+              set_positions(false);
+              const Row          row = D.rows[k];
+              const unsigned int v   = row.volume_begin;
+              if (part(row.volume_end - v, first, last) && D.form.volume)
+                {
+                  if (D.form.diagonal)
+                    add_volume<true>(v + first, v + last);
+                  else
+                    add_volume<false>(v + first, v + last);
+                }
+              const unsigned int f = row.facet_begin;
+              if (part(row.facet_end - f, first, last) && D.form.facets)
+                add_all_facets<false>(f + first, f + last);
+            }
+          const uint2 quads = D.block_quad[block];
+          if (part(quads.y - quads.x, first, last) && D.form.facets)
+            {
+              set_positions(true);
+              add_all_facets<true>(quads.x + first, quads.x + last);
+            }
+        }
+
+        __device__ void
+        store() const
+        {
+          const unsigned int width = D.row_width[k];
+          Number            *out   = static_cast<Number *>(D.values) +
+                        (D.value_offset[k] - D.first_value) +
+                        D.column_offset[block];
+          const bool even =
+            ((reinterpret_cast<std::uintptr_t>(out) / sizeof(Number) | width) &
+             1u) == 0;
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < TN; ++u)
+              {
+                const unsigned int i = i0 + 8 * t + g, c = j0 + 8 * u + 2 * r;
+                if (!mirror && even && c + 1 < n2)
+                  {
+                    if (i < n1)
+                      {
+                        Two<Number> two;
+                        two.x = acc[t][u][0];
+                        two.y = acc[t][u][1];
+                        *reinterpret_cast<Two<Number> *>(
+                          out + std::size_t(i) * width + c) = two;
+                      }
+                  }
+                else
+#pragma unroll
+                  for (unsigned int s = 0; s < 2; ++s)
+                    if (i < n1 && c + s < n2 && (!mirror || i <= c + s))
+                      {
+                        out[std::size_t(i) * width + c + s] = acc[t][u][s];
+                        if (mirror)
+                          out[std::size_t(c + s) * width + i] = acc[t][u][s];
+                      }
+              }
+        }
+
+        // Partial sums, in the order of lanes.
+        __device__ Number *
+        scratch(const unsigned int part) const
+        {
+          return static_cast<Number *>(D.scratch) +
+                 std::size_t(part) * (TM * TN * 64) + 2 * lane;
+        }
+
+        __device__ void
+        store_part(const unsigned int part) const
+        {
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < TN; ++u)
+#pragma unroll
+              for (int s = 0; s < 2; ++s)
+                scratch(part)[(t * TN + u) * 64 + s] = acc[t][u][s];
+        }
+
+        __device__ void
+        add_part(const unsigned int part)
+        {
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < TN; ++u)
+#pragma unroll
+              for (int s = 0; s < 2; ++s)
+                acc[t][u][s] += scratch(part)[(t * TN + u) * 64 + s];
+        }
+      };
+
+
+
+      /// Tiles of the general kernel.
+      constexpr int general_tile = 4;
+
+      /// Slots of the kernels here, for shared memory of reasonable size.
+      inline unsigned int
+      n_tile_slots(const unsigned int degree)
+      {
+        return degree <= 5 ? 16 : degree <= 7 ? 8 : 4;
+      }
+
+      /// Blocks of functions of one degree: a warp computes TM tiles of rows,
+      /// or the T - TM others, of a block.
+      template <int dim, int P, int T, int TM, typename Number>
+      __global__ void __launch_bounds__(32, TM *T <= 25 ? 10 : 8)
+        block_kernel(const __grid_constant__ Data<dim> D)
+      {
+        extern __shared__ double2 shared[];
+        // Diagonal blocks take longest and come first.
+        constexpr unsigned int n_parts = TM < T ? 2 : 1;
+        const unsigned int     number  = blockIdx.x / n_parts;
+        std::uint64_t          b;
+        if (number < D.n_polytopes)
+          {
+            const unsigned int k = D.first_polytope + number;
+            b                    = D.block_offset[k];
+            while (D.block_column[b] != k)
+              ++b;
+          }
+        else
+          {
+            b = D.first_unit + (number - D.n_polytopes);
+            if (D.block_row[b] == D.block_column[b])
+              return;
+          }
+        const unsigned int k = D.block_row[b];
+        if (D.rows[k].n_quads() > D.split_limit)
+          return;
+        if (TM == T || blockIdx.x % n_parts == 0)
+          {
+            TileKernel<dim, P, TM, T, 0, Number> tile(D, 16, b, 0, 0, shared);
+            tile.compute(0, 0xffffffffu);
+            tile.store();
+          }
+        else
+          {
+            constexpr int rest = TM < T ? T - TM : 1;
+            TileKernel<dim, P, rest, T, (TM < T ? TM : 0), Number> tile(
+              D, 16, b, 0, 0, shared);
+            tile.compute(0, 0xffffffffu);
+            tile.store();
+          }
+      }
+
+      /// Tiles of a list.
+      template <int dim, typename Number>
+      __global__ void __launch_bounds__(32)
+        unit_kernel(const __grid_constant__ Data<dim> D,
+                    const unsigned int                n_slots)
+      {
+        extern __shared__ double2 shared[];
+        const Unit                unit = D.units[D.first_unit + blockIdx.x];
+        TileKernel<dim, -1, general_tile, general_tile, -1, Number> tile(
+          D, n_slots, unit.block, unit.row, unit.column, shared);
+        tile.compute(unit.begin, unit.end);
+        if (unit.scratch == invalid_index)
+          tile.store();
+        else
+          tile.store_part(unit.scratch - D.first_scratch);
+      }
+
+      /// Adds the parts of tiles.
+      template <int dim, typename Number>
+      __global__ void __launch_bounds__(32)
+        reduction_kernel(const __grid_constant__ Data<dim> D,
+                         const std::uint64_t               first)
+      {
+        extern __shared__ double2 shared[];
+        const Reduction           reduction = D.reductions[first + blockIdx.x];
+        const Unit                unit      = D.units[reduction.unit];
+        TileKernel<dim, -1, general_tile, general_tile, -1, Number> tile(
+          D, 4, unit.block, unit.row, unit.column, shared);
+        for (unsigned int p = 0; p < reduction.n_parts; ++p)
+          tile.add_part(unit.scratch - D.first_scratch + p);
+        tile.store();
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif
