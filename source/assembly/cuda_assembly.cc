@@ -543,6 +543,10 @@ namespace Tessella
     CUDAAssembly<2>::assemble(const Problem &, const AssemblyTarget<double> &);
     template Device::Times
     CUDAAssembly<3>::assemble(const Problem &, const AssemblyTarget<double> &);
+    template Device::Times
+    CUDAAssembly<2>::assemble(const Problem &, const AssemblyTarget<float> &);
+    template Device::Times
+    CUDAAssembly<3>::assemble(const Problem &, const AssemblyTarget<float> &);
   } // namespace internal
 } // namespace Tessella
 

@@ -54,7 +54,7 @@ namespace Tessella
       /**
        * The matrix is computed if the target has a place for it, so is the
        * vector. Errors of the device are dealii::ExcMessage; afterwards the
-       * next call begins from scratch. Number: double.
+       * next call begins from scratch. Number: double or float.
        */
       template <typename Number>
       Device::Times

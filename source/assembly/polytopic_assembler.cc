@@ -162,59 +162,11 @@ namespace Tessella
     }
 
 #ifdef TESSELLA_HAVE_CUDA
-    // Single precision: rounded, until there are kernels for it.
-    void
-    run_on_device(const Form<dim>                       &form,
-                  const Penalty                         &penalty,
-                  const internal::Device::Target<float> &target)
-    {
-      const BlockSparsity &blocks   = get_sparsity();
-      const std::size_t    n_values = blocks.n_nonzero_elements(),
-                        n_rows      = dof_offset.back();
-      internal::Device::Target<double> precise;
-      DeviceVector<double>             values, rhs;
-      std::vector<double>              host_rhs;
-      if (target.device_values != nullptr)
-        {
-          values.reinit(n_values);
-          precise.device_values = values.begin();
-        }
-      if (target.device_rhs != nullptr)
-        {
-          rhs.reinit(n_rows);
-          precise.device_rhs = rhs.begin();
-        }
-      if (target.store_block_rows)
-        precise.store_block_rows = [&](const unsigned int begin,
-                                       const unsigned int end,
-                                       const double      *rows) {
-          const std::vector<float> rounded(rows,
-                                           rows + (blocks.value_offset[end] -
-                                                   blocks.value_offset[begin]));
-          target.store_block_rows(begin, end, rounded.data());
-        };
-      if (target.host_rhs != nullptr)
-        {
-          host_rhs.resize(n_rows);
-          precise.host_rhs = host_rhs.data();
-        }
-      run_on_device(form, penalty, precise);
-      internal::device_call([&] {
-        if (target.device_values != nullptr)
-          internal::Device::copy(target.device_values,
-                                 values.begin(),
-                                 n_values);
-        if (target.device_rhs != nullptr)
-          internal::Device::copy(target.device_rhs, rhs.begin(), n_rows);
-      });
-      if (target.host_rhs != nullptr)
-        std::copy(host_rhs.begin(), host_rhs.end(), target.host_rhs);
-    }
-
+    template <typename Number>
     void
     run_on_device(const Form<dim>                        &form,
                   const Penalty                          &penalty,
-                  const internal::Device::Target<double> &target)
+                  const internal::Device::Target<Number> &target)
     {
       // Assembly does not run in the default stream, other operations on
       // vectors and matrices do.
