@@ -583,6 +583,7 @@ namespace Tessella
             {
               slot.kernel_end.wait();
               note(slot.kernel_begin, slot.kernel_end, times.kernels);
+              slot.clock.add_to(times);
               if (slot.uploads)
                 note(slot.upload_begin, slot.upload_end, times.upload);
             }
@@ -640,7 +641,10 @@ namespace Tessella
           D.n_polytopes    = chunk.end - chunk.begin;
 
           slot.kernel_begin.record(W.kernel_stream);
-          I.kernels->template launch<Number>(D, chunk, W.kernel_stream);
+          I.kernels->template launch<Number>(D,
+                                             chunk,
+                                             W.kernel_stream,
+                                             slot.clock);
           slot.kernel_end.record(W.kernel_stream);
           slot.busy = true;
         };
@@ -708,6 +712,7 @@ namespace Tessella
                 Pipeline::Slot &slot = W.slot[s];
                 slot.kernel_end.wait();
                 note(slot.kernel_begin, slot.kernel_end, times.kernels);
+                slot.clock.add_to(times);
                 if (slot.uploads)
                   note(slot.upload_begin, slot.upload_end, times.upload);
               }

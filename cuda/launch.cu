@@ -501,8 +501,10 @@ namespace Tessella
       void
       Kernels<dim>::launch(Data<dim>          D,
                            const Chunk       &chunk,
-                           const cudaStream_t stream)
+                           const cudaStream_t stream,
+                           KernelClock       &clock)
       {
+        clock.start(stream);
         // The kernels of block rows compute the volume's part of the
         // right-hand side on the way.
         bool rhs = false;
@@ -519,12 +521,14 @@ namespace Tessella
                     make_block_units(rows, all_units);
                   }
                 launch_units<Number, false>(D, all_units, chunk, stream);
+                clock.stop("tiles", stream);
               }
             else
               {
                 if (choice.scheme == RowScheme::rows)
                   {
                     Launcher<dim, Number>::rows(choice, D, stream);
+                    clock.stop("block rows", stream);
                     rhs = true;
                   }
                 else
@@ -535,8 +539,13 @@ namespace Tessella
                       D,
                       sparsity.block_offset[chunk.end] - D.first_unit,
                       stream);
+                    clock.stop("blocks", stream);
                   }
-                launch_units<Number, false>(D, split_units, chunk, stream);
+                if (!split_rows.empty())
+                  {
+                    launch_units<Number, false>(D, split_units, chunk, stream);
+                    clock.stop("tiles of large rows", stream);
+                  }
               }
           }
         if (D.form.rhs)
@@ -558,6 +567,8 @@ namespace Tessella
                 max_basis,
                 stream);
             launch_units<Number, true>(D, rhs_units, chunk, stream);
+            clock.stop(rhs ? "right-hand side (boundary)" : "right-hand side",
+                       stream);
           }
       }
 
@@ -566,13 +577,25 @@ namespace Tessella
       template class Kernels<2>;
       template class Kernels<3>;
       template void
-      Kernels<2>::launch<double>(Data<2>, const Chunk &, const cudaStream_t);
+      Kernels<2>::launch<double>(Data<2>,
+                                 const Chunk &,
+                                 const cudaStream_t,
+                                 KernelClock &);
       template void
-      Kernels<2>::launch<float>(Data<2>, const Chunk &, const cudaStream_t);
+      Kernels<2>::launch<float>(Data<2>,
+                                const Chunk &,
+                                const cudaStream_t,
+                                KernelClock &);
       template void
-      Kernels<3>::launch<double>(Data<3>, const Chunk &, const cudaStream_t);
+      Kernels<3>::launch<double>(Data<3>,
+                                 const Chunk &,
+                                 const cudaStream_t,
+                                 KernelClock &);
       template void
-      Kernels<3>::launch<float>(Data<3>, const Chunk &, const cudaStream_t);
+      Kernels<3>::launch<float>(Data<3>,
+                                const Chunk &,
+                                const cudaStream_t,
+                                KernelClock &);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

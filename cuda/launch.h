@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data.h"
+#include "kernel_clock.h"
 #include "memory.h"
 
 namespace Tessella
@@ -84,7 +85,10 @@ namespace Tessella
         /// @p Number.
         template <typename Number>
         void
-        launch(Data<dim> data, const Chunk &chunk, const cudaStream_t stream);
+        launch(Data<dim>          data,
+               const Chunk       &chunk,
+               const cudaStream_t stream,
+               KernelClock       &clock);
 
       private:
         /// Tiles of some rows in device memory.

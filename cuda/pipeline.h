@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host_memory.h"
+#include "kernel_clock.h"
 #include "memory.h"
 #include "workspace.h"
 
@@ -42,7 +43,8 @@ namespace Tessella
           Array<char, true> tables;
           Event             upload_begin, upload_end, kernel_begin, kernel_end,
             download_end;
-          bool busy = false, uploads = false;
+          KernelClock clock;
+          bool        busy = false, uploads = false;
         };
 
         explicit Implementation(const Parallel &parallel)
