@@ -62,7 +62,7 @@ namespace Tessella
       "products at the points of the leanest quadrature rules published, and\n"
       "every byte once (class AssemblyWork). Cases that fail, for want of memory\n"
       "for example, are reported, and the others go on. Tables go to NAME.txt,\n"
-      "NAME.csv and NAME-kernels.csv in Output/Directory.\n"};
+      "NAME.csv and NAME-kernels.csv in Output/Directory, after every mesh.\n"};
 
     struct Parameters
     {
@@ -129,6 +129,8 @@ namespace Tessella
               for (const Execution &execution :
                    parameters.benchmark.executions())
                 run_case(mesh, level, degree, execution);
+            // What follows may take long, or be ended from outside.
+            write_tables();
           }
         finish();
       }
@@ -214,26 +216,30 @@ namespace Tessella
       }
 
       void
-      finish() const
+      write_tables() const
       {
         const OutputInput &output = parameters.output;
-        if (!report.empty())
+        if (report.empty())
+          return;
+        if (output.write_text())
+          write_file(output.file(".txt"),
+                     [&](std::ostream &out) { report.print(out); });
+        if (output.write_csv())
           {
-            report.print(std::cout);
-            if (output.write_text())
-              write_file(output.file(".txt"),
-                         [&](std::ostream &out) { report.print(out); });
-            if (output.write_csv())
-              {
-                write_file(output.file(".csv"),
-                           [&](std::ostream &out) { report.write_csv(out); });
-                if (report.has_kernels())
-                  write_file(output.file("-kernels.csv"),
-                             [&](std::ostream &out) {
-                               report.write_kernels_csv(out);
-                             });
-              }
+            write_file(output.file(".csv"),
+                       [&](std::ostream &out) { report.write_csv(out); });
+            if (report.has_kernels())
+              write_file(output.file("-kernels.csv"), [&](std::ostream &out) {
+                report.write_kernels_csv(out);
+              });
           }
+      }
+
+      void
+      finish() const
+      {
+        if (!report.empty())
+          report.print(std::cout);
         AssertThrow(!report.empty() || n_failures == 0,
                     ExcMessage(first_failure));
         AssertThrow(n_failures == 0,

@@ -91,7 +91,7 @@ for coefficients in constant variable; do
       print "| p | strategy | kernel | ms | GFLOP/s | GB/s | x roofline |"
       print "|---|----------|--------|----|---------|------|------------|"
     }
-    {
+    col("matrix") == "trilinos" {
       print "| " col("degree") " | " col("strategy") " | " col("kernel") " | " \
         short(col("ms/M")) " | " short(col("kernel_GFLOP/s")) " | " \
         short(col("kernel_GB/s")) " | " short(col("x_roofline")) " |"
