@@ -120,6 +120,7 @@ namespace Tessella
                                                    degrees,
                                                    rules,
                                                    subcell_q.data(),
+                                                   workspace,
                                                    parallel);
           kernels->bind(D);
         }

@@ -5,6 +5,7 @@
 
 #include "basis.h"
 #include "launch.h"
+#include "pipeline.h"
 
 namespace Tessella
 {
@@ -69,6 +70,7 @@ namespace Tessella
                             const Degrees            &degrees,
                             const RuleTables         &rules,
                             const std::uint64_t      *first_point,
+                            Workspace                &workspace,
                             const Parallel           &parallel)
         : mesh(mesh)
         , sparsity(sparsity)
@@ -106,7 +108,10 @@ namespace Tessella
                    ? mesh.facet_point_offset[f + 1] - mesh.facet_point_offset[f]
                    : rules.facet[type][p].n_points;
         };
-        row_data.resize(mesh.n_polytopes());
+        row_data = RawArray<Row>(mesh.n_polytopes());
+        for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+          if (k < first || k >= last)
+            row_data[k] = Row();
         constexpr std::size_t grain = 256;
         parallel(last - first,
                  grain,
@@ -161,10 +166,10 @@ namespace Tessella
             "smaller problem or the host backend.");
 
         // ---- quads, and those of each block
-        std::vector<VolumeQuad>   volume(n_volume);
-        std::vector<FacetQuad>    facets(n_facets);
-        std::vector<unsigned int> row(sparsity.block_column.size());
-        block_quads.resize(row.size());
+        RawArray<VolumeQuad>   volume(n_volume);
+        RawArray<FacetQuad>    facets(n_facets);
+        RawArray<unsigned int> row(sparsity.block_column.size());
+        block_quads = RawArray<uint2>(row.size());
         parallel(
           last - first,
           grain,
@@ -251,11 +256,18 @@ namespace Tessella
               row_data[k].n_quads() <= part_size)
             boundary_rows.push_back(k);
         boundary_row = Array<unsigned int>(boundary_rows);
-        volume_quad  = Array<VolumeQuad>(volume);
-        facet_quad   = Array<FacetQuad>(facets);
-        rows         = Array<Row>(row_data);
-        block_row    = Array<unsigned int>(row);
-        block_quad   = Array<uint2>(block_quads);
+        const auto to_device = [&workspace](auto &array, const auto &values) {
+          array.resize(values.size());
+          workspace->upload(reinterpret_cast<char *>(array.data()),
+                            {{reinterpret_cast<const char *>(values.data()),
+                              values.size() * sizeof(*values.data()),
+                              0}});
+        };
+        to_device(volume_quad, volume);
+        to_device(facet_quad, facets);
+        to_device(rows, row_data);
+        to_device(block_row, row);
+        to_device(block_quad, block_quads);
         if (!split_rows.empty())
           {
             make_block_units(split_rows, split_units);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data.h"
+#include "host_memory.h"
 #include "kernel_clock.h"
 #include "memory.h"
 
@@ -60,6 +61,7 @@ namespace Tessella
                 const Degrees            &degrees,
                 const RuleTables         &rules,
                 const std::uint64_t      *first_point,
+                Workspace                &workspace,
                 const Parallel           &parallel);
 
         /// Bytes on the device.
@@ -125,8 +127,8 @@ namespace Tessella
         KernelChoice              choice;
         unsigned int              max_degree, max_basis, pairs;
         bool                      uniform, tensor_space, simplices;
-        std::vector<Row>          row_data;
-        std::vector<uint2>        block_quads;
+        RawArray<Row>             row_data;
+        RawArray<uint2>           block_quads;
 
         Array<VolumeQuad>   volume_quad;
         Array<FacetQuad>    facet_quad;
