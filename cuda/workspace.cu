@@ -9,12 +9,27 @@ namespace Tessella
   {
     namespace Device
     {
+      namespace
+      {
+        // Started first, so that a device for which there is no code shows
+        // at once.
+        __global__ void
+        probe_kernel()
+        {}
+      } // namespace
+
+
+
       Workspace::Workspace(const Parallel &parallel)
       {
         const std::string why = why_unavailable();
         if (!why.empty())
           throw Error(why + " Use the host backend.");
         implementation = std::make_unique<Implementation>(parallel);
+        probe_kernel<<<1, 32, 0, implementation->kernel_stream>>>();
+        check(cudaGetLastError(), "the start of a kernel");
+        check(cudaStreamSynchronize(implementation->kernel_stream),
+              "the start of a kernel");
       }
 
 

@@ -324,7 +324,7 @@ namespace
           }
       }
     verify(name + ", parts",
-           most_parts > handler.n_polytopes() / 8,
+           most_parts > handler.n_polytopes() / 32,
            std::to_string(most_parts));
     verify(name + ", too little memory", n_errors > 0);
 
