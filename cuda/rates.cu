@@ -5,7 +5,6 @@
 
 #include "assembly.h"
 #include "memory.h"
-#include "product.h"
 
 namespace Tessella
 {
@@ -35,8 +34,11 @@ namespace Tessella
                   : "+d"(c[l][0]), "+d"(c[l][1]), "+d"(c[l][2]), "+d"(c[l][3])
                   : "d"(x), "d"(-x));
 #elif __CUDA_ARCH__ >= 800
-                double(&two)[2] = reinterpret_cast<double(&)[2]>(c[l]);
-                product(two, x, -x);
+                asm volatile(
+                  "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+                  "{%0,%1}, {%2}, {%3}, {%0,%1};"
+                  : "+d"(c[l][0]), "+d"(c[l][1])
+                  : "d"(x), "d"(-x));
 #else
                 c[l][0] = fma(x, -x, c[l][0]);
 #endif
