@@ -81,19 +81,18 @@ namespace Tessella
       }
 
       /// Values and derivatives (times factor) of the one-dimensional functions
-      /// of a box: box_map is center, scale, scale of values, scale of
-      /// derivatives.
+      /// of a box: first is center and scale of the map, second the scales
+      /// of values and of derivatives.
       template <int L>
       __device__ inline void
-      legendre(const double      *box_map,
+      legendre(const double2      first,
+               const double2      second,
                const unsigned int degree,
                const double       x,
                const double       factor,
                double (&v)[L],
                double (&dv)[L])
       {
-        const double2 first  = *reinterpret_cast<const double2 *>(box_map),
-                      second = *reinterpret_cast<const double2 *>(box_map + 2);
         const double xi = (x - first.x) * first.y, value_scale = second.x,
                      derivative_scale = second.y * factor;
         double previous = 1., current = xi, d_previous = 0., d_current = 1.;
@@ -148,8 +147,14 @@ namespace Tessella
           , stride(stride)
           , tensor(P < 0 && D.tensor_space)
         {
-          const double *map = D.box_map + std::size_t(4 * dim) * polytope;
-          legendre(map, degree, point[0], m[0], y, dy);
+          // All loads first.
+          const double2 *from = reinterpret_cast<const double2 *>(
+            D.box_map + std::size_t(4 * dim) * polytope);
+          double2 map[2 * dim];
+#pragma unroll
+          for (int i = 0; i < 2 * dim; ++i)
+            map[i] = __ldg(from + i);
+          legendre(map[0], map[1], degree, point[0], m[0], y, dy);
 #pragma unroll
           for (unsigned int k = 0; k < L; ++k)
             if (k <= degree)
@@ -159,9 +164,9 @@ namespace Tessella
                 entry.y       = Number(dy[k]);
                 X[k * stride] = entry;
               }
-          legendre(map + 4, degree, point[1], m[1], y, dy);
+          legendre(map[2], map[3], degree, point[1], m[1], y, dy);
           if constexpr (dim == 3)
-            legendre(map + 8, degree, point[2], m[2], z, dz);
+            legendre(map[4], map[5], degree, point[2], m[2], z, dz);
         }
 
         template <typename Function>
@@ -206,6 +211,18 @@ namespace Tessella
                 entry.y = Number(sign * (dy[ky] * z[kz] + y[ky] * dz[kz]));
               }
             pairs[i * stride] = entry;
+          });
+        }
+
+        /// For values only: a function is X.x V.
+        __device__ void
+        write_values(Number *V) const
+        {
+          for_pairs([&](const unsigned int i,
+                        const unsigned int ky,
+                        const unsigned int kz) {
+            V[i * stride] =
+              dim == 2 ? Number(y[ky]) : Number(y[ky] * z[dim == 3 ? kz : 0]);
           });
         }
 
@@ -387,7 +404,10 @@ namespace Tessella
               {
                 const SlotTables<dim, P, Number> tables(
                   D, polytope, degree, point, ones, 1., own_x + lane, stride);
-                tables.write_gradient(V + lane, G + lane);
+                if (matrix)
+                  tables.write_gradient(V + lane, G + lane);
+                else
+                  tables.write_values(V + lane);
               }
               const auto table_index = [&]() {
                 return quad.point + (q - quad.first) - D.first_volume_point;
@@ -520,7 +540,8 @@ namespace Tessella
                       bn += D.form.b[d] * normal[d];
                       own_m[d] = other_m[d] = -0.5 * w * conormal;
                     }
-                  c[0] = c[1] = w * (D.sigma[quad.facet] - (bn < 0. ? bn : 0.));
+                  c[0] = c[1] =
+                    w * (__ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.));
                 }
               else
                 read_facet_coefficients<terms>(quad, q, w, own_m, other_m, c);

@@ -143,7 +143,7 @@ namespace Tessella
                                                       end);
               volume_quad = volume_slots.volume_quad(begin + n_quads, end);
               const unsigned int n = min(end - begin, n_quads);
-#pragma unroll 1
+#pragma unroll 2
               for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
                   Number a[dim + 1][T];
@@ -204,13 +204,13 @@ namespace Tessella
           const Number       theta    = Number(D.form.theta);
           const unsigned int end      = row.facet_end;
           unsigned int       neighbor = invalid_index, column = 0;
-          bool               self   = false;
+          bool               self = false, interior = false;
           const auto         wanted = [&](const int t, const int u) {
             return !mirror || u >= t;
           };
 #pragma unroll
           for (int e = 0; e < E; ++e)
-            if (D.uniform || is_own(e))
+            if (known || D.uniform || is_own(e))
               set_position(facet_slots, e, n1, row.degree);
             else
               x[e] = pair[e] = r; // until the first neighbour
@@ -225,25 +225,28 @@ namespace Tessella
               facet_quad =
                 facet_slots.facet_quad(begin + n_facet_slots / 4, end);
               const unsigned int n = min(end - begin, n_facet_slots / 4);
-#pragma unroll 1
+              // quads that another neighbour begins with
+              const unsigned int before = __shfl_up_sync(~0u, lane_neighbor, 4);
+              const unsigned int changes =
+                __ballot_sync(~0u,
+                              lane_neighbor != (lane < 4 ? neighbor : before));
+#pragma unroll 2
               for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
-                  const unsigned int j = __shfl_sync(~0u, lane_neighbor, m);
-                  if (j != neighbor)
+                  if (changes >> m & 1u)
                     {
-                      if (neighbor != invalid_index)
+                      if (interior)
                         write_neighbor(column);
                       clear_neighbor();
-                      neighbor = j;
+                      neighbor = __shfl_sync(~0u, lane_neighbor, m);
                       column   = __shfl_sync(~0u, lane_column, m);
-                      self     = self || j == k;
-                      if (!D.uniform && j != invalid_index)
-                        set_neighbor_positions(j);
+                      interior = neighbor != invalid_index;
+                      self     = self || neighbor == k;
+                      if (!(known || D.uniform) && interior)
+                        set_neighbor_positions(neighbor);
                     }
-                  const bool   interior = j != invalid_index;
-                  const Number c0       = facet_slots.coefficients[m + r],
-                               c1       = facet_slots
-                                      .coefficients[facet_slots.stride + m + r];
+                  // The same on both sides for terms of a penalty.
+                  const Number c = facet_slots.coefficients[m + r];
                   // At the boundary the neighbour's are not used.
                   Number v[E], d[E];
 #pragma unroll
@@ -260,7 +263,7 @@ namespace Tessella
                     a[t] = v[t];
 #pragma unroll
                   for (int e = 0; e < E; ++e)
-                    b[e] = (is_own(e) ? c0 : c1) * v[e] + d[e];
+                    b[e] = c * v[e] + d[e];
                   if (!interior && neighbor_column)
                     v[T - 1] = b[T - 1] = 0.;
                   product(a, b, interior, wanted);
@@ -273,7 +276,7 @@ namespace Tessella
                     }
                 }
             }
-          if (neighbor != invalid_index)
+          if (interior)
             write_neighbor(column);
           if (row.empty_blocks)
             write_zeros(false);
@@ -490,8 +493,8 @@ namespace Tessella
       {
 #if __CUDA_ARCH__ >= 900
         return degree < 0    ? 8
-               : tiles <= 1  ? 28
-               : tiles <= 6  ? 16
+               : tiles <= 1  ? 24
+               : tiles <= 6  ? 14
                : tiles <= 18 ? 12
                              : 8;
 #else
