@@ -255,7 +255,7 @@ namespace Tessella
           if (row_data[k].boundary_begin < row_data[k].facet_end &&
               row_data[k].n_quads() <= part_size)
             boundary_rows.push_back(k);
-        boundary_row = Array<unsigned int>(boundary_rows);
+        boundary_row         = Array<unsigned int>(boundary_rows);
         const auto to_device = [&workspace](auto &array, const auto &values) {
           array.resize(values.size());
           workspace->upload(reinterpret_cast<char *>(array.data()),

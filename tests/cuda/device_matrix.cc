@@ -594,7 +594,7 @@ namespace
     diffusion.b = nullptr;
     // well conditioned, so that no preconditioner is needed
     diffusion.c = [](const Point<dim> &) { return 100.; };
-    reaction.c = [](const Point<dim> &x) { return 1000. * (1. + x[0]); };
+    reaction.c  = [](const Point<dim> &x) { return 1000. * (1. + x[0]); };
     const auto non_symmetric = make_form(reaction, Give::tensor_functions, 2);
     for (unsigned int p = 1; p <= 3; ++p)
       {

@@ -357,8 +357,14 @@ namespace
     assembler.reinit(second.matrix, second.rhs);
     {
       const std::size_t free = Tessella::internal::Device::device_memory().free;
-      Tessella::DeviceVector<double> other((free - (std::size_t(100) << 20)) /
-                                           sizeof(double));
+      // Vectors have 32 bits for their sizes: several of them.
+      std::vector<std::unique_ptr<Tessella::DeviceVector<double>>> others;
+      constexpr std::size_t largest = std::size_t(1) << 30;
+      for (std::size_t n = (free - (std::size_t(100) << 20)) / sizeof(double);
+           n > 0;
+           n -= std::min(n, largest))
+        others.push_back(std::make_unique<Tessella::DeviceVector<double>>(
+          std::min(n, largest)));
       verify_contains(message_of([&]() {
                         assembler.assemble(form, first.matrix, first.rhs);
                       }),
