@@ -69,20 +69,49 @@ namespace Tessella
       return points;
     }
 
-    // A scalar coefficient: a constant, or a function.
+    // A scalar coefficient: a constant, a function, or a value per cell.
     template <int dim>
     struct ScalarCoefficient
     {
       double                               constant = 0.;
       std::shared_ptr<const Function<dim>> function;
-      const char                          *name = "coefficient";
+      // instead of both
+      std::shared_ptr<const CellwiseCoefficient> cellwise;
+      const char                                *name = "coefficient";
+
+      void
+      set(const double value)
+      {
+        constant = value;
+        function = nullptr;
+        cellwise = nullptr;
+      }
 
       bool
       present() const
       {
-        return function != nullptr || constant != 0.;
+        return !is_constant() || constant != 0.;
       }
 
+      bool
+      is_constant() const
+      {
+        return function == nullptr && cellwise == nullptr;
+      }
+
+      void
+      evaluate(const PointBatch<dim> &points, double *values) const
+      {
+        if (cellwise != nullptr)
+          cellwise->evaluate(points.n_points,
+                             points.subcell,
+                             points.material,
+                             values);
+        else
+          evaluate(points.x, points.n_points, values);
+      }
+
+      // Not for values per cell.
       void
       evaluate(const double *const *x,
                const unsigned int   n,
@@ -181,6 +210,14 @@ namespace Tessella
     bool
     constant() const
     {
+      return tensor_function == nullptr && scalar_diffusion.is_constant() &&
+             !advection.variable() && reaction.is_constant();
+    }
+
+    // Nothing varies within a cell.
+    bool
+    constant_on_cells() const
+    {
       return tensor_function == nullptr &&
              scalar_diffusion.function == nullptr && !advection.variable() &&
              reaction.function == nullptr;
@@ -188,13 +225,13 @@ namespace Tessella
 
     // a: one array (isotropic) or dim*dim (tensor)
     void
-    evaluate_diffusion(const double *const *x,
-                       const unsigned int   n,
-                       double *const       *a) const
+    evaluate_diffusion(const PointBatch<dim> &points, double *const *a) const
     {
+      const double *const *x = points.x;
+      const unsigned int   n = points.n_points;
       if (diffusion_type == DiffusionType::isotropic)
         {
-          scalar_diffusion.evaluate(x, n, a[0]);
+          scalar_diffusion.evaluate(points, a[0]);
           if (*std::min_element(a[0], a[0] + n) < 0.)
             for (unsigned int q = 0; q < n; ++q)
               AssertThrow(a[0][q] >= 0.,
@@ -316,9 +353,8 @@ namespace Tessella
     AssertThrow(a >= 0. && std::isfinite(a),
                 ExcMessage("The diffusion coefficient " + std::to_string(a) +
                            " is not a finite non-negative number."));
-    data->scalar_diffusion.constant = a;
-    data->scalar_diffusion.function = nullptr;
-    data->tensor_function           = nullptr;
+    data->scalar_diffusion.set(a);
+    data->tensor_function = nullptr;
     data->diffusion_type =
       a == 0. ? DiffusionType::none : DiffusionType::isotropic;
   }
@@ -365,6 +401,18 @@ namespace Tessella
 
   template <int dim>
   void
+  AdvectionDiffusionReaction<dim>::set_diffusion(const CellwiseCoefficient &a)
+  {
+    set_diffusion(0.);
+    data->scalar_diffusion.cellwise =
+      std::make_shared<const CellwiseCoefficient>(a);
+    data->diffusion_type = DiffusionType::isotropic;
+  }
+
+
+
+  template <int dim>
+  void
   AdvectionDiffusionReaction<dim>::set_advection(const Tensor<1, dim> &b)
   {
     data->advection          = VectorCoefficient<dim>();
@@ -403,8 +451,7 @@ namespace Tessella
   void
   AdvectionDiffusionReaction<dim>::set_reaction(const double c)
   {
-    data->reaction.constant = c;
-    data->reaction.function = nullptr;
+    data->reaction.set(c);
   }
 
 
@@ -414,7 +461,18 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_reaction(
     const std::shared_ptr<const Function<dim>> &c)
   {
+    data->reaction.set(0.);
     data->reaction.function = c;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_reaction(const CellwiseCoefficient &c)
+  {
+    data->reaction.set(0.);
+    data->reaction.cellwise = std::make_shared<const CellwiseCoefficient>(c);
   }
 
 
@@ -423,8 +481,7 @@ namespace Tessella
   void
   AdvectionDiffusionReaction<dim>::set_source(const double f)
   {
-    data->source.constant = f;
-    data->source.function = nullptr;
+    data->source.set(f);
   }
 
 
@@ -434,7 +491,18 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_source(
     const std::shared_ptr<const Function<dim>> &f)
   {
+    data->source.set(0.);
     data->source.function = f;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_source(const CellwiseCoefficient &f)
+  {
+    data->source.set(0.);
+    data->source.cellwise = std::make_shared<const CellwiseCoefficient>(f);
   }
 
 
@@ -487,7 +555,7 @@ namespace Tessella
     structure.b          = data->advection.present();
     structure.c          = data->reaction.present();
     structure.f          = data->source.present();
-    structure.constant_f = data->source.function == nullptr;
+    structure.constant_f = data->source.is_constant();
     // A tensor is taken as it is given: it may not be symmetric.
     structure.symmetric = !structure.b && data->theta == 1. &&
                           data->diffusion_type != DiffusionType::tensor;
@@ -518,7 +586,7 @@ namespace Tessella
   {
     if (data->coefficient_order >= 0)
       return data->coefficient_order;
-    return data->constant() ? 0 : 2;
+    return data->constant_on_cells() ? 0 : 2;
   }
 
 
@@ -528,7 +596,7 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::evaluate_diffusion(
     const PointBatch<dim> &points, double *const *a) const
   {
-    data->evaluate_diffusion(points.x, points.n_points, a);
+    data->evaluate_diffusion(points, a);
   }
 
 
@@ -539,13 +607,13 @@ namespace Tessella
     const PointBatch<dim> &points, VolumeBlocks<dim> &blocks) const
   {
     if (blocks.a[0] != nullptr)
-      data->evaluate_diffusion(points.x, points.n_points, blocks.a);
+      data->evaluate_diffusion(points, blocks.a);
     if (blocks.b[0] != nullptr)
       data->advection.evaluate(points.x, points.n_points, blocks.b);
     if (blocks.c != nullptr)
-      data->reaction.evaluate(points.x, points.n_points, blocks.c);
+      data->reaction.evaluate(points, blocks.c);
     if (blocks.f != nullptr)
-      data->source.evaluate(points.x, points.n_points, blocks.f);
+      data->source.evaluate(points, blocks.f);
   }
 
 
@@ -563,11 +631,21 @@ namespace Tessella
       {
         for (unsigned int side = 0; side < 2; ++side)
           {
-            // Away from periodic boundaries both sides see the same point.
-            const double *const *x = side == 0 ? points.x : points.neighbor_x;
-            if (side == 0 || points.neighbor_x[0] != points.x[0])
+            // Away from periodic boundaries both sides see the same point, if
+            // not the same cell.
+            if (side == 0 || points.neighbor_x[0] != points.x[0] ||
+                data->scalar_diffusion.cellwise != nullptr)
               {
-                data->evaluate_diffusion(x, n, scratch.a);
+                PointBatch<dim> here = points;
+                if (side == 1)
+                  {
+                    std::copy(points.neighbor_x,
+                              points.neighbor_x + dim,
+                              here.x);
+                    here.subcell  = points.neighbor_subcell;
+                    here.material = points.neighbor_material;
+                  }
+                data->evaluate_diffusion(here, scratch.a);
                 scratch.compute_conormal(data->diffusion_type, points.normal);
               }
             for (unsigned int d = 0; d < dim; ++d)
@@ -672,7 +750,7 @@ namespace Tessella
 
     if (diffusion)
       {
-        data->evaluate_diffusion(points.x, n, scratch.a);
+        data->evaluate_diffusion(points, scratch.a);
         scratch.compute_conormal(data->diffusion_type, points.normal);
       }
     const bool advection = data->advection.present();

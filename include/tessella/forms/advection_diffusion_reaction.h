@@ -8,6 +8,7 @@
 #include <deal.II/base/tensor_function.h>
 #include <deal.II/base/types.h>
 
+#include <tessella/forms/cellwise_coefficient.h>
 #include <tessella/forms/form.h>
 
 #include <map>
@@ -98,6 +99,8 @@ namespace Tessella
     set_diffusion(
       const std::shared_ptr<const dealii::TensorFunction<2, dim>> &a);
     void
+    set_diffusion(const CellwiseCoefficient &a);
+    void
     set_advection(const dealii::Tensor<1, dim> &b);
     /// A Function with dim components.
     void
@@ -110,9 +113,13 @@ namespace Tessella
     void
     set_reaction(const std::shared_ptr<const dealii::Function<dim>> &c);
     void
+    set_reaction(const CellwiseCoefficient &c);
+    void
     set_source(const double f);
     void
     set_source(const std::shared_ptr<const dealii::Function<dim>> &f);
+    void
+    set_source(const CellwiseCoefficient &f);
     void
     set_boundary_condition(const dealii::types::boundary_id id,
                            const BoundaryCondition<dim>    &condition);
@@ -123,7 +130,7 @@ namespace Tessella
     void
     set_theta(const double theta);
     /// Polynomial degree of the coefficients for quadrature; default 0 if all
-    /// are constant, else 2.
+    /// are constant (on cells), else 2.
     void
     set_coefficient_order(const unsigned int order);
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_forms_cellwise_coefficient_h
+#define tessella_forms_cellwise_coefficient_h
+
+#include <deal.II/base/types.h>
+
+#include <deal.II/lac/vector.h>
+
+#include <tessella/grid/polytopic_mesh.h>
+
+#include <map>
+#include <vector>
+
+namespace Tessella
+{
+  /**
+   * A scalar coefficient that is constant on every cell of the triangulation:
+   * material values, data from files, indicators. It may jump from cell to cell
+   * inside a polytope. Sub-cells carry their values, and jumps lie on their
+   * boundaries, so that quadrature stays exact.
+   *
+   * Facets see the value of the sub-cell on each side.
+   */
+  class CellwiseCoefficient
+  {
+  public:
+    /// A value for each material id of the triangulation; a cell with an id
+    /// that is not there is an error in assembly.
+    explicit CellwiseCoefficient(
+      const std::map<dealii::types::material_id, double> &values);
+
+    /// A value for each active cell of the triangulation, by its
+    /// active_cell_index(). @p mesh: AgglomerationHandler::polytopic_mesh();
+    /// the coefficient belongs to this agglomeration. Another number of values
+    /// than of cells is an error. Cost: one pass over the sub-cells.
+    template <int dim>
+    CellwiseCoefficient(const PolytopicMesh<dim>     &mesh,
+                        const dealii::Vector<double> &values);
+
+    /// Values at points in given sub-cells of given materials (the arrays of a
+    /// PointBatch). Errors: a material without a value, a sub-cell of another
+    /// mesh.
+    void
+    evaluate(const unsigned int  n_points,
+             const unsigned int *subcell,
+             const unsigned int *material,
+             double             *result) const;
+
+  private:
+    std::map<dealii::types::material_id, double> by_material;
+    std::vector<double>                          by_subcell;
+  };
+} // namespace Tessella
+
+#endif

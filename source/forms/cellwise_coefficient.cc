@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/forms/cellwise_coefficient.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace
+  {
+    void
+    check_value(const double value, const std::string &where)
+    {
+      AssertThrow(std::isfinite(value),
+                  ExcMessage("The value of a cell-wise coefficient for " +
+                             where + " is not a finite number."));
+    }
+  } // namespace
+
+
+
+  CellwiseCoefficient::CellwiseCoefficient(
+    const std::map<types::material_id, double> &values)
+    : by_material(values)
+  {
+    AssertThrow(!values.empty(),
+                ExcMessage("A cell-wise coefficient needs a value for at least "
+                           "one material id."));
+    for (const auto &entry : values)
+      check_value(entry.second, "material id " + std::to_string(entry.first));
+  }
+
+
+
+  template <int dim>
+  CellwiseCoefficient::CellwiseCoefficient(const PolytopicMesh<dim> &mesh,
+                                           const Vector<double>     &values)
+    : by_subcell(mesh.n_subcells())
+  {
+    AssertThrow(values.size() == mesh.n_subcells(),
+                ExcMessage("A cell-wise coefficient got " +
+                           std::to_string(values.size()) +
+                           " values, but the mesh has " +
+                           std::to_string(mesh.n_subcells()) + " cells."));
+    for (unsigned int s = 0; s < by_subcell.size(); ++s)
+      {
+        const unsigned int cell = mesh.subcell_cell[s];
+        by_subcell[s]           = values(cell);
+        check_value(by_subcell[s], "cell " + std::to_string(cell));
+      }
+  }
+
+
+
+  void
+  CellwiseCoefficient::evaluate(const unsigned int  n_points,
+                                const unsigned int *subcell,
+                                const unsigned int *material,
+                                double             *result) const
+  {
+    if (!by_subcell.empty())
+      {
+        const unsigned int largest =
+          n_points > 0 ? *std::max_element(subcell, subcell + n_points) : 0;
+        AssertThrow(largest < by_subcell.size(),
+                    ExcMessage(
+                      "A cell-wise coefficient is used on another mesh "
+                      "than it was made for: make a new one after "
+                      "agglomerate()."));
+        for (unsigned int q = 0; q < n_points; ++q)
+          result[q] = by_subcell[subcell[q]];
+        return;
+      }
+    // Points of a cell follow each other.
+    auto entry = by_material.end();
+    for (unsigned int q = 0; q < n_points; ++q)
+      {
+        if (entry == by_material.end() || entry->first != material[q])
+          {
+            entry = by_material.find(material[q]);
+            AssertThrow(entry != by_material.end(),
+                        ExcMessage("A cell-wise coefficient has no value for "
+                                   "material id " +
+                                   std::to_string(material[q]) +
+                                   ", which cells of the mesh have."));
+          }
+        result[q] = entry->second;
+      }
+  }
+
+
+
+  template CellwiseCoefficient::CellwiseCoefficient(const PolytopicMesh<2> &,
+                                                    const Vector<double> &);
+  template CellwiseCoefficient::CellwiseCoefficient(const PolytopicMesh<3> &,
+                                                    const Vector<double> &);
+} // namespace Tessella
