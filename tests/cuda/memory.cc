@@ -8,6 +8,7 @@
 
 #include <tessella/assembly/block_sparsity.h>
 #include <tessella/assembly/trilinos_block_matrix.h>
+#include <tessella/base/config.h>
 #include <tessella/lac/device_vector.h>
 
 #include <algorithm>
@@ -61,6 +62,7 @@ namespace
   void
   check_sentences()
   {
+#ifdef TESSELLA_HAVE_CUDA
     using namespace Tessella::internal::Device;
     verify("7.5", describe_availability(0, 13000, 13000, 7, 5).empty());
     verify("9.0", describe_availability(0, 13000, 12000, 9, 0).empty());
@@ -80,6 +82,7 @@ namespace
     verify_contains(describe_error(209, "the start"),
                     "CMAKE_CUDA_ARCHITECTURES");
     verify_contains(describe_error(700, "the assembly"), "the assembly");
+#endif
     verify("availability",
            Tessella::why_cuda_is_unavailable().empty() ==
              Tessella::cuda_is_available());
@@ -339,6 +342,7 @@ namespace
 
 
 
+#ifdef TESSELLA_HAVE_CUDA
   /// Something else has taken the device's memory.
   void
   check_full_device()
@@ -384,6 +388,7 @@ namespace
            second.matrix.frobenius_norm() <
              1e-11 * first.matrix.frobenius_norm());
   }
+#endif
 
 
 
@@ -447,7 +452,9 @@ main(int argc, char **argv)
           std::cout << Tessella::why_cuda_is_unavailable() << std::endl;
           return 77;
         }
+#ifdef TESSELLA_HAVE_CUDA
       check_full_device();
+#endif
       check_memory<2>();
       check_memory<3>();
     }
