@@ -12,7 +12,7 @@
 #   variable   the same with coefficients that vary (throughput_cuda_variable.prm)
 #   products   with matrices on the device (vmult_cuda.prm; the program
 #              matrix_vector_throughput beside assembly_throughput)
-#   streaming  p = 3 of "constant" in 1 GiB of the device's memory
+#   streaming  p = 3 of "constant" in 256 MiB of the device's memory
 #   table4     503,632 triangles in 8,337 and 125,981 polygons and not
 #              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
 #              if it is not there
@@ -140,7 +140,7 @@ for what in "${runs[@]}"; do
         vmult_cuda.prm "${cubes[@]}"
       ;;
     streaming)
-      n=20 memory=1024
+      n=20 memory=256
       $quick && n=6 memory=16
       run throughput_cuda_streaming throughput_cuda.prm \
         --set "Mesh/Generator arguments=$n : 0 : 1 : false" \
