@@ -11,9 +11,11 @@
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <string>
 
+#include "assembly_throughput/coefficient_case.h"
 #include "assembly_throughput/throughput_case.h"
 #include "assembly_throughput/throughput_input.h"
 #include "assembly_throughput/throughput_report.h"
@@ -62,7 +64,13 @@ namespace Tessella
       "products at the points of the leanest quadrature rules published, and\n"
       "every byte once (class AssemblyWork). Cases that fail, for want of memory\n"
       "for example, are reported, and the others go on. Tables go to NAME.txt,\n"
-      "NAME.csv and NAME-kernels.csv in Output/Directory, after every mesh.\n"};
+      "NAME.csv and NAME-kernels.csv in Output/Directory, after every mesh.\n\n"
+      "With Benchmark/Coefficients only = true there is no assembly; it prints and\n"
+      "writes to the same files, in ms/M,\n"
+      "  evaluation  coefficients that are functions, each once at every point\n"
+      "              where the form needs it, by all threads, nothing else\n"
+      "  penalty, tabulation  what the host does with them for a CUDA device\n"
+      "  x evaluation  both over evaluation\n"};
 
     struct Parameters
     {
@@ -119,6 +127,11 @@ namespace Tessella
       run()
       {
         parameters.output.print(library_information() + ".");
+        if (parameters.benchmark.coefficients_only())
+          {
+            run_coefficients();
+            return;
+          }
         measure_rates();
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
@@ -141,6 +154,42 @@ namespace Tessella
       ThroughputReport  report;
       std::string       first_failure;
       unsigned int      n_failures = 0;
+
+      void
+      run_coefficients()
+      {
+        TextTable table;
+        for (unsigned int level = 0; level < parameters.mesh.n_levels();
+             ++level)
+          {
+            const AgglomeratedMesh<dim> mesh = create_mesh(level);
+            std::set<unsigned int>      threads;
+            for (const Execution &execution : parameters.benchmark.executions())
+              threads.insert(execution.n_threads);
+            for (const unsigned int degree :
+                 parameters.benchmark.degrees(level))
+              for (const unsigned int n_threads : threads)
+                {
+                  CoefficientResult result =
+                    measure_coefficients(mesh,
+                                         problem,
+                                         parameters.discretisation,
+                                         degree,
+                                         n_threads,
+                                         parameters.benchmark.repetitions());
+                  result.level = level;
+                  add_row(table, result);
+                }
+          }
+        const OutputInput &output = parameters.output;
+        table.print(std::cout);
+        if (output.write_text())
+          write_file(output.file(".txt"),
+                     [&](std::ostream &out) { table.print(out); });
+        if (output.write_csv())
+          write_file(output.file(".csv"),
+                     [&](std::ostream &out) { table.write_csv(out); });
+      }
 
       // If a case runs on a device.
       void

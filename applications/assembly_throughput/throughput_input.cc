@@ -104,6 +104,13 @@ namespace Tessella
                         "sees that has run for a while. Virtual machines may "
                         "need a second for each GiB touched first. The memory "
                         "of a case is not measured then.");
+      prm.declare_entry("Coefficients only",
+                        "false",
+                        Patterns::Bool(),
+                        "Measure what the host does for coefficients that "
+                        "vary, instead of assembly: evaluating the functions "
+                        "alone, and tabulating them for a device, which need "
+                        "not be there.");
       prm.leave_subsection();
     }
 
@@ -117,6 +124,7 @@ namespace Tessella
       prm.enter_subsection("Benchmark");
       n_repetitions = prm.get_integer("Repetitions");
       warm          = prm.get_bool("Warm memory");
+      coefficients  = prm.get_bool("Coefficients only");
 
       degrees_of_level.assign(n_levels, default_degrees);
       const std::vector<std::string> lists =
@@ -215,6 +223,12 @@ namespace Tessella
     ThroughputInput::warm_memory() const
     {
       return warm;
+    }
+
+    bool
+    ThroughputInput::coefficients_only() const
+    {
+      return coefficients;
     }
   } // namespace Application
 } // namespace Tessella

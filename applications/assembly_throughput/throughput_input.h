@@ -63,10 +63,14 @@ namespace Tessella
       /// Memory of the host is touched before times are taken.
       bool
       warm_memory() const;
+      /// The host's evaluation of coefficients is measured instead of assembly.
+      bool
+      coefficients_only() const;
 
     private:
       unsigned int                           n_repetitions = 5;
       bool                                   warm          = false;
+      bool                                   coefficients  = false;
       std::vector<std::vector<unsigned int>> degrees_of_level;
       std::vector<Execution>                 present_executions;
     };

@@ -470,7 +470,7 @@ namespace Tessella
           if (is_constant(diffusion))
             form.set_diffusion(diffusion[0].value(nullptr));
           else
-            form.set_diffusion(function(diffusion));
+            form.set_diffusion(problem.diffusion = function(diffusion));
         }
       else if (diffusion.size() > 1)
         {
@@ -483,8 +483,11 @@ namespace Tessella
               form.set_diffusion(a);
             }
           else
-            form.set_diffusion(std::shared_ptr<const TensorFunction<2, dim>>(
-              std::make_shared<ExpressionTensorFunction<dim>>(diffusion)));
+            {
+              problem.diffusion_tensor =
+                std::make_shared<ExpressionTensorFunction<dim>>(diffusion);
+              form.set_diffusion(problem.diffusion_tensor);
+            }
         }
       if (!advection.empty())
         {
@@ -496,14 +499,14 @@ namespace Tessella
               form.set_advection(b);
             }
           else
-            form.set_advection(function(advection));
+            form.set_advection(problem.advection = function(advection));
         }
       if (!reaction.empty())
         {
           if (is_constant(reaction))
             form.set_reaction(reaction[0].value(nullptr));
           else
-            form.set_reaction(function(reaction));
+            form.set_reaction(problem.reaction = function(reaction));
         }
 
       const Coefficients<dim> coefficients = {diffusion,
@@ -517,11 +520,14 @@ namespace Tessella
           if (is_constant(source))
             form.set_source(source[0].value(nullptr));
           else
-            form.set_source(function(source));
+            form.set_source(problem.source = function(source));
         }
       else if (!exact.empty())
-        form.set_source(std::shared_ptr<const Function<dim>>(
-          std::make_shared<SourceFromSolution<dim>>(coefficients)));
+        {
+          problem.source =
+            std::make_shared<SourceFromSolution<dim>>(coefficients);
+          form.set_source(problem.source);
+        }
 
       for (const auto &entry : conditions)
         {

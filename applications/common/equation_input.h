@@ -26,6 +26,10 @@ namespace Tessella
       AdvectionDiffusionReaction<dim> form;
       /// Null if none was given.
       std::shared_ptr<const dealii::Function<dim>> exact_solution;
+      /// Coefficients of the form that are functions, null those that are not.
+      std::shared_ptr<const dealii::Function<dim>> diffusion, advection,
+        reaction, source;
+      std::shared_ptr<const dealii::TensorFunction<2, dim>> diffusion_tensor;
       /// Boundary ids that conditions are given for.
       std::set<dealii::types::boundary_id> boundary_ids;
       bool                                 has_diffusion = false;

@@ -2,6 +2,7 @@
 #include "expression.h"
 
 #include <deal.II/base/numbers.h>
+#include <deal.II/base/vectorization.h>
 
 #include <deal.II/lac/vector.h>
 
@@ -1284,6 +1285,38 @@ namespace Tessella
         return value;
       }
 
+      // Throws for the first value that is not finite.
+      template <int dim>
+      void
+      check_batch(const double      *values,
+                  const unsigned int n,
+                  const Expression  &expression,
+                  const Point<dim>  *points)
+      {
+        // sums are zero unless one is not finite; several ones that do not wait
+        // for each other
+        constexpr unsigned int  width = VectorizedArray<double>::size();
+        VectorizedArray<double> sum[4], v;
+        for (VectorizedArray<double> &s : sum)
+          s = 0.;
+        unsigned int q = 0;
+        for (; q + 4 * width <= n; q += 4 * width)
+          for (unsigned int l = 0; l < 4; ++l)
+            {
+              v.load(values + q + l * width);
+              sum[l] += v * 0.;
+            }
+        bool finite = true;
+        for (; q < n; ++q)
+          finite = finite && std::isfinite(values[q]);
+        sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        for (unsigned int l = 0; l < width; ++l)
+          finite = finite && sum[0][l] == 0.;
+        if (!finite)
+          for (q = 0; q < n; ++q)
+            checked(values[q], expression, points[q]);
+      }
+
       // calls function(begin, n, coordinates) for batches of points
       template <int dim, typename Function>
       void
@@ -1346,10 +1379,10 @@ namespace Tessella
                            const unsigned int   n,
                            const double *const *x) {
                          expression.values(n, x, values.data() + begin);
-                         for (unsigned int q = 0; q < n; ++q)
-                           checked(values[begin + q],
-                                   expression,
-                                   points[begin + q]);
+                         check_batch(values.data() + begin,
+                                     n,
+                                     expression,
+                                     points.data() + begin);
                        });
     }
 
@@ -1408,6 +1441,10 @@ namespace Tessella
       : components(components)
     {
       AssertDimension(components.size(), dim * dim);
+      for (int i = 0; i < dim; ++i)
+        for (int j = 0; j < dim; ++j)
+          same_as_transposed[i * dim + j] =
+            components[i * dim + j].text() == components[j * dim + i].text();
     }
 
     template <int dim>
@@ -1431,21 +1468,26 @@ namespace Tessella
     {
       AssertDimension(points.size(), values.size());
       double v[batch_size];
-      for_batches<dim>(points,
-                       [&](const std::size_t    begin,
-                           const unsigned int   n,
-                           const double *const *x) {
-                         for (int i = 0; i < dim; ++i)
-                           for (int j = 0; j < dim; ++j)
-                             {
-                               const Expression &expression =
-                                 components[i * dim + j];
-                               expression.values(n, x, v);
-                               for (unsigned int q = 0; q < n; ++q)
-                                 values[begin + q][i][j] =
-                                   checked(v[q], expression, points[begin + q]);
-                             }
-                       });
+      for_batches<dim>(
+        points,
+        [&](const std::size_t    begin,
+            const unsigned int   n,
+            const double *const *x) {
+          for (int i = 0; i < dim; ++i)
+            for (int j = 0; j < dim; ++j)
+              {
+                if (j < i && same_as_transposed[i * dim + j])
+                  continue;
+                const Expression &expression = components[i * dim + j];
+                expression.values(n, x, v);
+                check_batch(v, n, expression, points.data() + begin);
+                for (unsigned int q = 0; q < n; ++q)
+                  values[begin + q][i][j] = v[q];
+                if (j > i && same_as_transposed[j * dim + i])
+                  for (unsigned int q = 0; q < n; ++q)
+                    values[begin + q][j][i] = v[q];
+              }
+        });
     }
 
     template void

@@ -170,6 +170,7 @@ namespace Tessella
 
     private:
       std::vector<Expression> components;
+      bool                    same_as_transposed[dim * dim];
     };
   } // namespace Application
 } // namespace Tessella

@@ -57,7 +57,8 @@ namespace Tessella
       const std::vector<unsigned char> &exponents,
       const bool                        tensor_product,
       const bool                        matrix,
-      const bool                        rhs)
+      const bool                        rhs,
+      const DiffusionValues<dim>       *diffusion_values)
       : mesh(mesh)
       , sparsity(sparsity)
       , form(form)
@@ -70,6 +71,7 @@ namespace Tessella
       , want_rhs(rhs)
       , volume_structure(form.volume_structure())
       , facet_structure(form.facet_structure())
+      , diffusion(volume_structure.constant ? nullptr : diffusion_values)
       , volume_points(buffer_capacity(rules))
       , facet_capacity(buffer_capacity(rules))
       , periodic(mesh.shift.size() > dim)
@@ -247,7 +249,8 @@ namespace Tessella
       const unsigned int       first_row = value_row ? 0 : 1;
       const unsigned int n_rows = (gradient_row ? dim + 1 : 1) - first_row;
 
-      unsigned int subcell = mesh.subcell_offset[k], point = 0;
+      unsigned int  subcell = mesh.subcell_offset[k], point = 0;
+      std::uint64_t first = 0;
       while (subcell < mesh.subcell_offset[k + 1])
         {
           const unsigned int n_points =
@@ -261,7 +264,22 @@ namespace Tessella
               std::copy(volume_points.x, volume_points.x + dim, batch.x);
               batch.subcell  = volume_points.subcells.data();
               batch.material = volume_points.materials.data();
-              form.evaluate_volume(batch, volume_blocks);
+              if (diffusion != nullptr && volume_blocks.a[0] != nullptr)
+                {
+                  VolumeBlocks<dim>  others = volume_blocks;
+                  const unsigned int n_new  = volume_points.n_points;
+                  diffusion->copy(k, first, n_new, volume_blocks.a);
+                  for (unsigned int d = 0; d < diffusion->n_entries(); ++d)
+                    std::fill(volume_blocks.a[d] + n_new,
+                              volume_blocks.a[d] + n_points,
+                              volume_blocks.a[d][n_new - 1]);
+                  first += n_new;
+                  std::fill(others.a, others.a + dim * dim, nullptr);
+                  if (others.beta[0] || others.b[0] || others.c || others.f)
+                    form.evaluate_volume(batch, others);
+                }
+              else
+                form.evaluate_volume(batch, volume_blocks);
             }
 
           for (unsigned int q = 0; q < n_points; q += slice)

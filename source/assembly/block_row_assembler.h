@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "diffusion_values.h"
 #include "host_kernels.h"
 #include "host_points.h"
 
@@ -38,7 +39,8 @@ namespace Tessella
                         const std::vector<unsigned char> &exponents,
                         const bool                        tensor_product,
                         const bool                        matrix,
-                        const bool                        rhs);
+                        const bool                        rhs,
+                        const DiffusionValues<dim>       *diffusion);
 
       // Block row k: values (row stride: width of the block row), and the
       // entries of the right-hand side; both are overwritten.
@@ -108,6 +110,8 @@ namespace Tessella
       const bool                        want_matrix, want_rhs;
       const VolumeStructure             volume_structure;
       const FacetStructure              facet_structure;
+      // Values of the diffusion that are known already, or null.
+      const DiffusionValues<dim> *diffusion;
 
       VolumePointBuffer<dim> volume_points;
       std::vector<double>    volume_memory, facet_memory, basis, rows, other;

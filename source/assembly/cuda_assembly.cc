@@ -376,7 +376,8 @@ namespace Tessella
                                           chunk,
                                           chunk.begin + begin,
                                           chunk.begin + end,
-                                          volume);
+                                          volume,
+                                          problem.diffusion);
                         if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
                           tabulate_facets(mesh,
                                           problem.form,

@@ -14,6 +14,7 @@
 
 #include "../../cuda/assembly.h"
 #include "../../cuda/paper_strategies.h"
+#include "diffusion_values.h"
 #include "host_points.h"
 
 namespace Tessella
@@ -44,6 +45,8 @@ namespace Tessella
         InstructionSet            instruction_set;
         std::size_t               device_memory; ///< bytes; 0: what is free
         AssemblyStrategy          strategy;
+        /// Known already, or null.
+        const DiffusionValues<dim> *diffusion;
       };
 
       /// Starts the device and takes pinned buffers for results of this size;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
-#include <tessella/base/config.h>
+#include "cuda_tabulation.h"
 
-#ifdef TESSELLA_HAVE_CUDA
+#include <algorithm>
+#include <vector>
 
-#  include <algorithm>
-#  include <vector>
-
-#  include "cuda_tabulation.h"
-#  include "host_dispatch.h"
+#include "host_dispatch.h"
 
 namespace Tessella
 {
@@ -104,26 +100,32 @@ namespace Tessella
             }
           const unsigned int own   = mesh.facet_subcell[2 * f + side],
                              other = mesh.facet_subcell[2 * f + 1 - side];
-          for (unsigned int q = 0; q < n; ++q)
+          for (unsigned int d = 0; d < dim; ++d)
             {
-              for (unsigned int d = 0; d < dim; ++d)
-                {
-                  const double here   = target[d][q];
-                  const double value  = constant_normal
-                                          ? mesh.facet_normal[f * dim + d]
-                                          : target_normal[d][q];
-                  target_normal[d][q] = side == 0 ? value : -value;
-                  y[d][position + q]  = side == 0 ? here + shift[d] : here;
-                  target[d][q]        = side == 0 ? here : here + shift[d];
-                }
-              sigma[position + q]       = penalty;
-              subcell[0][position + q]  = own;
-              material[0][position + q] = mesh.subcell_material[own];
-              if (other != invalid_index)
-                {
-                  subcell[1][position + q]  = other;
-                  material[1][position + q] = mesh.subcell_material[other];
-                }
+              double *const here = target[d], *const there = y[d] + position,
+                            *const outward = target_normal[d];
+              if (constant_normal)
+                std::fill_n(outward, n, mesh.facet_normal[f * dim + d]);
+              // Facets lie where side 0 sees them, normals point to side 1.
+              if (side == 1)
+                for (unsigned int q = 0; q < n; ++q)
+                  outward[q] = -outward[q];
+              for (unsigned int q = 0; q < n; ++q)
+                there[q] = here[q] + shift[d];
+              if (side == 1)
+                std::swap_ranges(here, here + n, there);
+            }
+          std::fill_n(sigma + position, n, penalty);
+          std::fill_n(subcell[0].begin() + position, n, own);
+          std::fill_n(material[0].begin() + position,
+                      n,
+                      mesh.subcell_material[own]);
+          if (other != invalid_index)
+            {
+              std::fill_n(subcell[1].begin() + position, n, other);
+              std::fill_n(material[1].begin() + position,
+                          n,
+                          mesh.subcell_material[other]);
             }
           return n;
         }
@@ -265,6 +267,56 @@ namespace Tessella
     }
 
     template <int dim>
+    TablePositions
+    table_positions(const PolytopicMesh<dim>    &mesh,
+                    const HostRules<dim>        &rules,
+                    const Device::FormData<dim> &data)
+    {
+      TablePositions positions;
+      positions.subcell.reserve(mesh.n_subcells() + 1);
+      positions.entry.reserve(mesh.polytope_interface.size() + 1);
+      std::uint64_t n_volume = 0, n_facets = 0;
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        {
+          for (unsigned int s = mesh.subcell_offset[k];
+               s < mesh.subcell_offset[k + 1];
+               ++s)
+            {
+              positions.subcell.push_back(n_volume);
+              n_volume +=
+                mesh.subcell_type[s] == SubCellType::tabulated
+                  ? mesh.subcell_point_offset[s + 1] -
+                      mesh.subcell_point_offset[s]
+                  : rules.subcell(mesh.subcell_type[s], mesh.degree[k])
+                      .n_points;
+            }
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            {
+              positions.entry.push_back(n_facets);
+              const unsigned int i = mesh.polytope_interface[e] / 2;
+              if (!data.facets ||
+                  (data.constant_facets &&
+                   mesh.interface_polytope[2 * i + 1] != invalid_index))
+                continue;
+              const unsigned int degree = Device::interface_degree(mesh, i);
+              for (unsigned int f = mesh.facet_offset[i];
+                   f < mesh.facet_offset[i + 1];
+                   ++f)
+                n_facets +=
+                  mesh.facet_type[f] == FacetType::tabulated
+                    ? mesh.facet_point_offset[f + 1] -
+                        mesh.facet_point_offset[f]
+                    : rules.facet(mesh.facet_type[f], degree).n_points;
+            }
+        }
+      positions.subcell.push_back(n_volume);
+      positions.entry.push_back(n_facets);
+      return positions;
+    }
+
+    template <int dim>
     void
     tabulate_volume(const PolytopicMesh<dim>           &mesh,
                     const Form<dim>                    &form,
@@ -275,7 +327,8 @@ namespace Tessella
                     const Device::Chunk                &chunk,
                     const unsigned int                  begin,
                     const unsigned int                  end,
-                    double                             *table)
+                    double                             *table,
+                    const DiffusionValues<dim>         *diffusion)
     {
       VolumePointBuffer<dim> points(buffer_capacity(rules));
       for (unsigned int k = begin; k < end; ++k)
@@ -283,7 +336,8 @@ namespace Tessella
           std::uint64_t position =
             first_point[mesh.subcell_offset[k]] -
             first_point[mesh.subcell_offset[chunk.begin]];
-          unsigned int subcell = mesh.subcell_offset[k], point = 0;
+          unsigned int  subcell = mesh.subcell_offset[k], point = 0;
+          std::uint64_t first = 0;
           while (subcell < mesh.subcell_offset[k + 1])
             {
               points.fill(mesh, rules, kernels, k, subcell, point);
@@ -306,8 +360,16 @@ namespace Tessella
               std::copy(points.x, points.x + dim, batch.x);
               batch.subcell  = points.subcells.data();
               batch.material = points.materials.data();
-              form.evaluate_volume(batch, blocks);
+              if (blocks.a[0] != nullptr && diffusion != nullptr)
+                {
+                  diffusion->copy(k, first, points.n_points, blocks.a);
+                  std::fill(blocks.a, blocks.a + dim * dim, nullptr);
+                }
+              if (blocks.a[0] || blocks.beta[0] || blocks.b[0] || blocks.c ||
+                  blocks.f)
+                form.evaluate_volume(batch, blocks);
               position += points.n_points;
+              first += points.n_points;
             }
         }
     }
@@ -329,8 +391,26 @@ namespace Tessella
       const Device::FacetLayout &L = data.facet_layout;
       const std::uint64_t        chunk_first =
         first_point[mesh.polytope_interface_offset[chunk.begin]];
-      const bool       periodic = mesh.shift.size() > dim;
-      FacetPoints<dim> points;
+      const bool          periodic = mesh.shift.size() > dim;
+      FacetPoints<dim>    points;
+      std::vector<double> mirrored;
+
+      // Arrays that interior facets have.
+      unsigned int n_mirrored = 0;
+      int          mirrored_array[2 * (2 * dim + 1)];
+      for (unsigned int side = 0; side < 2; ++side)
+        {
+          if (L.c[side] >= 0)
+            mirrored_array[n_mirrored++] = L.c[side];
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              if (L.b[side] >= 0)
+                mirrored_array[n_mirrored++] = L.b[side] + d;
+              if (L.beta[side] >= 0)
+                mirrored_array[n_mirrored++] = L.beta[side] + d;
+            }
+        }
+
       for (unsigned int k = begin; k < end; ++k)
         {
           const unsigned int first_entry = mesh.polytope_interface_offset[k],
@@ -340,71 +420,151 @@ namespace Tessella
             continue;
           points.resize(first_point[last_entry] - first);
 
-          // Points [from, to) of this polytope.
+          // The arrays of a table that holds n_points in each.
+          const auto make_blocks = [&](double *const       p,
+                                       const std::uint64_t n_points,
+                                       const bool          boundary) {
+            const auto at = [&](const int array) {
+              return array >= 0 ? p + array * n_points : nullptr;
+            };
+            FacetBlocks<dim> blocks = {};
+            for (unsigned int side = 0; side < (boundary ? 1 : 2); ++side)
+              {
+                for (unsigned int d = 0; d < dim; ++d)
+                  {
+                    blocks.b[side][d] =
+                      L.b[side] >= 0 ? at(L.b[side] + d) : nullptr;
+                    blocks.beta[side][d] =
+                      L.beta[side] >= 0 ? at(L.beta[side] + d) : nullptr;
+                  }
+                blocks.c[side] = at(L.c[side]);
+              }
+            if (boundary)
+              {
+                for (unsigned int d = 0; d < dim; ++d)
+                  blocks.s[d] = L.s >= 0 ? at(L.s + d) : nullptr;
+                blocks.r = at(L.r);
+              }
+            return blocks;
+          };
+
+          // Points [from, to) of this polytope, for the neighbours as well if
+          // entries [from_entry, to_entry) are given.
           const auto evaluate = [&](const std::size_t  from,
                                     const std::size_t  to,
-                                    const unsigned int boundary_id) {
+                                    const unsigned int boundary_id,
+                                    const unsigned int from_entry,
+                                    const unsigned int to_entry) {
             if (from == to)
               return;
-            const bool boundary = boundary_id != invalid_index;
-            const auto at       = [&](const int array) {
-              return array >= 0 ? table + array * chunk.n_facet_points +
-                                    (first - chunk_first) + from
-                                      : nullptr;
-            };
-            const auto component = [&](const int array, const int d) {
-              return array >= 0 ? at(array + d) : nullptr;
-            };
+            const bool       boundary = boundary_id != invalid_index;
+            FacetBlocks<dim> blocks =
+              make_blocks(table + (first - chunk_first) + from,
+                          chunk.n_facet_points,
+                          boundary);
             FacetPointBatch<dim> batch;
-            FacetBlocks<dim>     blocks = {};
-            batch.n_points              = to - from;
+            batch.n_points = to - from;
             for (unsigned int d = 0; d < dim; ++d)
               {
                 batch.x[d] = points.x[d] + from;
                 batch.neighbor_x[d] =
                   periodic ? points.y[d] + from : batch.x[d];
                 batch.normal[d] = points.normal[d] + from;
-                for (unsigned int side = 0; side < (boundary ? 1 : 2); ++side)
-                  {
-                    blocks.b[side][d]    = component(L.b[side], d);
-                    blocks.beta[side][d] = component(L.beta[side], d);
-                  }
-                if (boundary)
-                  blocks.s[d] = component(L.s, d);
               }
-            blocks.c[0]    = at(L.c[0]);
             batch.subcell  = points.subcell[0].data() + from;
             batch.material = points.material[0].data() + from;
             batch.sigma    = points.sigma + from;
             if (boundary)
               {
-                blocks.r          = at(L.r);
                 batch.boundary_id = boundary_id;
                 form.evaluate_boundary_facets(batch, blocks);
+                return;
               }
-            else
+            batch.neighbor_subcell  = points.subcell[1].data() + from;
+            batch.neighbor_material = points.material[1].data() + from;
+            if (from_entry == to_entry)
               {
-                blocks.c[1]             = at(L.c[1]);
-                batch.neighbor_subcell  = points.subcell[1].data() + from;
-                batch.neighbor_material = points.material[1].data() + from;
                 form.evaluate_interior_facets(batch, blocks);
+                return;
+              }
+            const std::size_t n = to - from;
+            mirrored.resize(static_cast<std::size_t>(L.n) * n);
+            FacetBlocks<dim> others = make_blocks(mirrored.data(), n, false);
+            form.evaluate_both_sides(batch, blocks, others);
+            for (unsigned int e = from_entry; e < to_entry; ++e)
+              {
+                // the same interface in the neighbour's list
+                const unsigned int code     = mesh.polytope_interface[e],
+                                   neighbor = mesh.neighbor(code);
+                unsigned int other = mesh.polytope_interface_offset[neighbor];
+                while (mesh.polytope_interface[other] != (code ^ 1u))
+                  ++other;
+                const std::size_t offset = first_point[e] - first - from;
+                for (unsigned int i = 0; i < n_mirrored; ++i)
+                  std::copy_n(mirrored.data() + mirrored_array[i] * n + offset,
+                              first_point[e + 1] - first_point[e],
+                              table + mirrored_array[i] * chunk.n_facet_points +
+                                (first_point[other] - chunk_first));
               }
           };
 
-          // All interior points at once, then boundary ids one by one.
-          std::size_t interior_end = 0, n = 0;
+          // Who evaluates an interior interface: this polytope for itself,
+          // or, where both are in the chunk, one for both.
+          enum class Share
+          {
+            own,
+            both,
+            none
+          };
+          const auto share_of = [&](const unsigned int code) {
+            const unsigned int neighbor = mesh.neighbor(code);
+            if (neighbor < chunk.begin || neighbor >= chunk.end ||
+                neighbor == k || mesh.interface_shift[code / 2] != 0)
+              return Share::own;
+            return code % 2 == 0 ? Share::both : Share::none;
+          };
+
+          // Entries of a kind that follow each other are evaluated at once,
+          // boundary ids one by one.
+          std::size_t  n = 0, run_begin = 0;
+          unsigned int run_entry = first_entry;
+          Share        run       = Share::own;
+          const auto   end_run   = [&](const unsigned int e) {
+            if (run != Share::none)
+              evaluate(run_begin,
+                       n,
+                       invalid_index,
+                       run == Share::both ? run_entry : e,
+                       e);
+            run_begin = n;
+            run_entry = e;
+          };
           for (unsigned int e = first_entry; e < last_entry; ++e)
             {
               if (first_point[e + 1] == first_point[e])
-                continue;
-              const unsigned int interface = mesh.polytope_interface[e] / 2,
-                                 side      = mesh.polytope_interface[e] % 2;
-              const unsigned int neighbor =
-                mesh.neighbor(mesh.polytope_interface[e]);
+                {
+                  end_run(e);
+                  run_entry = e + 1;
+                  continue;
+                }
+              const unsigned int code      = mesh.polytope_interface[e],
+                                 interface = code / 2, side = code % 2;
+              const unsigned int neighbor = mesh.neighbor(code);
+              const bool         boundary = neighbor == invalid_index;
+              const Share        share = boundary ? Share::own : share_of(code);
+              if (share != run || boundary)
+                {
+                  end_run(e);
+                  run = share;
+                }
+              if (share == Share::none)
+                {
+                  n += first_point[e + 1] - first_point[e];
+                  continue;
+                }
               unsigned int degree = mesh.degree[k];
-              if (neighbor != invalid_index)
+              if (!boundary)
                 degree = std::max(degree, mesh.degree[neighbor]);
-              const std::size_t before = n;
               for (unsigned int f = mesh.facet_offset[interface];
                    f < mesh.facet_offset[interface + 1];
                    ++f)
@@ -418,21 +578,24 @@ namespace Tessella
                   degree,
                   &mesh.shift[mesh.interface_shift[interface] * dim],
                   n);
-              if (neighbor != invalid_index)
-                interior_end = n;
-              else
+              if (boundary)
                 {
-                  evaluate(0, interior_end, invalid_index);
-                  interior_end = 0;
-                  evaluate(before, n, mesh.interface_boundary_id[interface]);
+                  evaluate(
+                    run_begin, n, mesh.interface_boundary_id[interface], 0, 0);
+                  run_begin = n;
+                  run_entry = e + 1;
                 }
             }
-          evaluate(0, interior_end, invalid_index);
+          end_run(last_entry);
         }
     }
 
 
 
+    template TablePositions
+    table_positions(const PolytopicMesh<2> &,
+                    const HostRules<2> &,
+                    const Device::FormData<2> &);
     template Device::FormData<2>
     make_form_data(const PolytopicMesh<2> &,
                    const Form<2> &,
@@ -449,7 +612,8 @@ namespace Tessella
                     const Device::Chunk &,
                     const unsigned int,
                     const unsigned int,
-                    double *);
+                    double *,
+                    const DiffusionValues<2> *);
     template void
     tabulate_facets(const PolytopicMesh<2> &,
                     const Form<2> &,
@@ -462,6 +626,10 @@ namespace Tessella
                     const unsigned int,
                     const unsigned int,
                     double *);
+    template TablePositions
+    table_positions(const PolytopicMesh<3> &,
+                    const HostRules<3> &,
+                    const Device::FormData<3> &);
     template Device::FormData<3>
     make_form_data(const PolytopicMesh<3> &,
                    const Form<3> &,
@@ -478,7 +646,8 @@ namespace Tessella
                     const Device::Chunk &,
                     const unsigned int,
                     const unsigned int,
-                    double *);
+                    double *,
+                    const DiffusionValues<3> *);
     template void
     tabulate_facets(const PolytopicMesh<3> &,
                     const Form<3> &,
@@ -493,5 +662,3 @@ namespace Tessella
                     double *);
   } // namespace internal
 } // namespace Tessella
-
-#endif

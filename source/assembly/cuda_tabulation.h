@@ -6,8 +6,10 @@
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "../../cuda/assembly.h"
+#include "diffusion_values.h"
 #include "host_kernels.h"
 #include "host_points.h"
 
@@ -28,8 +30,22 @@ namespace Tessella
                    const bool                rhs,
                    const bool                block_rows);
 
+    /// Numbers of tabulated points before each sub-cell, and before each entry
+    /// of polytope_interface; the totals at the end.
+    struct TablePositions
+    {
+      std::vector<std::uint64_t> subcell, entry;
+    };
+
+    template <int dim>
+    TablePositions
+    table_positions(const PolytopicMesh<dim>    &mesh,
+                    const HostRules<dim>        &rules,
+                    const Device::FormData<dim> &data);
+
     /// Evaluates volume coefficients of polytopes [begin, end) of a chunk.
-    /// @p first_point: of each sub-cell.
+    /// @p first_point: of each sub-cell; @p diffusion: its values where they
+    /// are known already, or null.
     template <int dim>
     void
     tabulate_volume(const PolytopicMesh<dim>           &mesh,
@@ -41,9 +57,12 @@ namespace Tessella
                     const Device::Chunk                &chunk,
                     const unsigned int                  begin,
                     const unsigned int                  end,
-                    double                             *table);
+                    double                             *table,
+                    const DiffusionValues<dim>         *diffusion);
 
-    /// Evaluates facet coefficients of polytopes [begin, end) of a chunk.
+    /// Evaluates facet coefficients of polytopes [begin, end) of a chunk. What
+    /// two polytopes of the chunk share is evaluated once, for both: calls for
+    /// several ranges together fill the chunk's tables.
     /// @p sigma: penalty of all facets; @p first_point: of each entry of
     /// polytope_interface.
     template <int dim>

@@ -41,7 +41,8 @@ namespace Tessella
                     const double              constant,
                     const HostRules<dim>     &rules,
                     const InstructionSet      instruction_set,
-                    std::vector<double>      &sigma)
+                    std::vector<double>      &sigma,
+                    DiffusionValues<dim>     *diffusion)
     {
       const unsigned int    n_facets  = mesh.n_facets();
       const VolumeStructure structure = form.volume_structure();
@@ -70,6 +71,18 @@ namespace Tessella
           for (unsigned int e = 0; e < dim; ++e)
             sum += n[d] * a[d * dim + e][q] * n[e];
         return sum;
+      };
+
+      // The largest one at several points.
+      const auto largest_value = [&](const double *const *a,
+                                     const unsigned int   n_points,
+                                     const unsigned int   facet) {
+        const double *n = &mesh.facet_normal[facet * dim];
+        double        c[dim * dim];
+        for (unsigned int d = 0; d < dim; ++d)
+          for (unsigned int e = 0; e < dim; ++e)
+            c[d * dim + e] = n[d] * n[e];
+        return kernels.largest_contraction(a, c, n_points);
       };
 
       const auto penalty =
@@ -102,15 +115,17 @@ namespace Tessella
         mesh.n_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           VolumePointBuffer<dim> points(buffer_capacity(rules));
-          std::vector<double>    memory(n_entries * points.capacity);
-          double                *a[dim * dim] = {};
-          for (unsigned int d = 0; d < n_entries; ++d)
+          std::vector<double>    memory(
+            diffusion != nullptr ? 0 : n_entries * points.capacity);
+          double *a[dim * dim] = {};
+          for (unsigned int d = 0; d < memory.size() / points.capacity; ++d)
             a[d] = memory.data() + d * points.capacity;
 
           for (unsigned int k = begin; k < end; ++k)
             {
-              double       largest = 0.;
-              unsigned int subcell = mesh.subcell_offset[k], point = 0;
+              std::uint64_t first   = 0;
+              double        largest = 0.;
+              unsigned int  subcell = mesh.subcell_offset[k], point = 0;
               while (subcell < mesh.subcell_offset[k + 1])
                 {
                   points.fill(mesh, rules, kernels, k, subcell, point);
@@ -119,7 +134,12 @@ namespace Tessella
                   std::copy(points.x, points.x + dim, batch.x);
                   batch.subcell  = points.subcells.data();
                   batch.material = points.materials.data();
+                  if (diffusion != nullptr)
+                    for (unsigned int d = 0; d < n_entries; ++d)
+                      a[d] = diffusion->values(k) + d * diffusion->n_points(k) +
+                             first;
                   form.evaluate_diffusion(batch, a);
+                  first += batch.n_points;
                   if (!tensor)
                     for (unsigned int q = 0; q < batch.n_points; ++q)
                       largest = std::max(largest, a[0][q]);
@@ -132,10 +152,9 @@ namespace Tessella
                         for (unsigned int f = mesh.facet_offset[i / 2];
                              f < mesh.facet_offset[i / 2 + 1];
                              ++f)
-                          for (unsigned int q = 0; q < batch.n_points; ++q)
-                            a_bar[2 * f + i % 2] =
-                              std::max(a_bar[2 * f + i % 2],
-                                       quadratic_form(a, q, f));
+                          a_bar[2 * f + i % 2] =
+                            std::max(a_bar[2 * f + i % 2],
+                                     largest_value(a, batch.n_points, f));
                       }
                 }
               if (!tensor)
@@ -172,13 +191,15 @@ namespace Tessella
                     const double,
                     const HostRules<2> &,
                     const InstructionSet,
-                    std::vector<double> &);
+                    std::vector<double> &,
+                    DiffusionValues<2> *);
     template void
     compute_penalty(const PolytopicMesh<3> &,
                     const Form<3> &,
                     const double,
                     const HostRules<3> &,
                     const InstructionSet,
-                    std::vector<double> &);
+                    std::vector<double> &,
+                    DiffusionValues<3> *);
   } // namespace internal
 } // namespace Tessella

@@ -20,7 +20,8 @@ namespace Tessella
                      const HostRules<dim>         &rules,
                      const bool                    tensor_product_space,
                      const InstructionSet          instruction_set,
-                     const AssemblyTarget<double> &target)
+                     const AssemblyTarget<double> &target,
+                     const DiffusionValues<dim>   *diffusion)
     {
       const unsigned int max_degree =
         *std::max_element(mesh.degree.begin(), mesh.degree.end());
@@ -47,7 +48,8 @@ namespace Tessella
                                                        exponents,
                                                        tensor_product_space,
                                                        matrix,
-                                                       target.has_rhs());
+                                                       target.has_rhs(),
+                                                       diffusion);
                       std::vector<double>    buffer;
                       for (unsigned int k = begin; k < end; ++k)
                         {
@@ -83,7 +85,8 @@ namespace Tessella
                      const HostRules<2> &,
                      const bool,
                      const InstructionSet,
-                     const AssemblyTarget<double> &);
+                     const AssemblyTarget<double> &,
+                     const DiffusionValues<2> *);
     template void
     assemble_on_host(const PolytopicMesh<3> &,
                      const BlockSparsity &,
@@ -92,6 +95,7 @@ namespace Tessella
                      const HostRules<3> &,
                      const bool,
                      const InstructionSet,
-                     const AssemblyTarget<double> &);
+                     const AssemblyTarget<double> &,
+                     const DiffusionValues<3> *);
   } // namespace internal
 } // namespace Tessella

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../cuda/target.h"
+#include "diffusion_values.h"
 #include "host_points.h"
 
 namespace Tessella
@@ -26,7 +27,8 @@ namespace Tessella
      * Largest value of n.a n on each side of each facet, over the quadrature
      * points of the polytope on that side, turned into the penalty of
      * the facet: sigma = constant * max over sides of (factor * a-bar); zeros
-     * for a form without penalty or diffusion. Threads.
+     * for a form without penalty or diffusion. Threads. The values found on
+     * the way go to @p diffusion, which has room for them, or is null.
      */
     template <int dim>
     void
@@ -35,12 +37,14 @@ namespace Tessella
                     const double              constant,
                     const HostRules<dim>     &rules,
                     const InstructionSet      instruction_set,
-                    std::vector<double>      &sigma);
+                    std::vector<double>      &sigma,
+                    DiffusionValues<dim>     *diffusion = nullptr);
 
     /**
      * The block-row algorithm on the host: every polytope computes its rows,
      * vectorised over quadrature points, polytopes in parallel. Sums run in an
-     * order fixed by the mesh.
+     * order fixed by the mesh. @p diffusion: what compute_penalty() has
+     * evaluated already, or null.
      */
     template <int dim>
     void
@@ -51,7 +55,8 @@ namespace Tessella
                      const HostRules<dim>         &rules,
                      const bool                    tensor_product_space,
                      const InstructionSet          instruction_set,
-                     const AssemblyTarget<double> &target);
+                     const AssemblyTarget<double> &target,
+                     const DiffusionValues<dim>   *diffusion = nullptr);
   } // namespace internal
 } // namespace Tessella
 

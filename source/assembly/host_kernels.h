@@ -137,6 +137,11 @@ namespace Tessella
                                unsigned int  left_stride,
                                const double *g,
                                double       *F);
+
+        /// Largest of sum_de c_de a_de[q] over the points, or zero.
+        double (*largest_contraction)(const double *const *a,
+                                      const double        *c,
+                                      unsigned int         n_points);
       };
 
       template <int dim>

@@ -594,6 +594,40 @@ namespace Tessella
         }
 
         template <int dim>
+        double
+        largest_contraction(const double *const *a,
+                            const double        *c,
+                            const unsigned int   n_points)
+        {
+          double largest = 0.;
+          if (n_points < lanes)
+            {
+              for (unsigned int q = 0; q < n_points; ++q)
+                {
+                  double value = 0.;
+                  for (int d = 0; d < dim * dim; ++d)
+                    value += c[d] * a[d][q];
+                  largest = value > largest ? value : largest;
+                }
+              return largest;
+            }
+          Vector lane_largest = Vector{};
+          for (unsigned int begin = 0; begin < n_points; begin += lanes)
+            {
+              // the last vector may take points again
+              const unsigned int q =
+                begin + lanes <= n_points ? begin : n_points - lanes;
+              Vector value = Vector{};
+              for (int d = 0; d < dim * dim; ++d)
+                value += c[d] * load(a[d] + q);
+              lane_largest = value > lane_largest ? value : lane_largest;
+            }
+          for (unsigned int l = 0; l < lanes; ++l)
+            largest = lane_largest[l] > largest ? lane_largest[l] : largest;
+          return largest;
+        }
+
+        template <int dim>
         constexpr Kernels<dim> table = {affine_points<dim>,
                                         multilinear_subcell<dim>,
                                         bilinear_facet<dim>,
@@ -601,7 +635,8 @@ namespace Tessella
                                         volume_rows<dim>,
                                         directional<dim>,
                                         product,
-                                        vector_product};
+                                        vector_product,
+                                        largest_contraction<dim>};
       } // namespace
 
 

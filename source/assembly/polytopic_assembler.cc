@@ -68,7 +68,7 @@ namespace Tessella
     };
 
     Penalty
-    prepare(const Form<dim> &form)
+    prepare(const Form<dim> &form, const bool keep_diffusion = false)
     {
       const Timer timer;
       AssertThrow(handler->n_components() == 1,
@@ -131,12 +131,21 @@ namespace Tessella
           revisions != sigma_revisions || key != sigma_key)
         {
           sigma_revision = 0;
+          const bool keep =
+            keep_diffusion && !structure.constant &&
+            diffusion.reinit(mesh,
+                             *rules,
+                             structure.diffusion == DiffusionType::tensor
+                               ? dim * dim
+                               : 1,
+                             internal::diffusion_values_limit(mesh));
           internal::compute_penalty(mesh,
                                     form,
                                     data.penalty.constant,
                                     *rules,
                                     data.instruction_set,
-                                    sigma);
+                                    sigma,
+                                    keep ? &diffusion : nullptr);
           sigma_revision  = PolytopicMesh<dim>::new_revision();
           sigma_revisions = revisions;
           sigma_key       = key;
@@ -148,8 +157,9 @@ namespace Tessella
     void
     run(const Form<dim> &form, const internal::Device::Target<Number> &target)
     {
-      const Timer   timer;
-      const Penalty penalty   = prepare(form);
+      const Timer timer;
+      diffusion.clear();
+      const Penalty penalty   = prepare(form, target.has_matrix());
       report.preparation_time = timer.wall_time() - report.geometry_time;
 #ifdef TESSELLA_HAVE_CUDA
       if (backend == Backend::cuda)
@@ -183,7 +193,8 @@ namespace Tessella
                          PolynomialSpaceType::tensor_product,
                        data.instruction_set,
                        data.device_memory,
-                       data.strategy},
+                       data.strategy,
+                       diffusion.empty() ? nullptr : &diffusion},
                       target);
       report.device_kernels   = times.kernel;
       report.kernel_time      = times.kernels;
@@ -257,7 +268,8 @@ namespace Tessella
                                  handler->polynomial_space() ==
                                    PolynomialSpaceType::tensor_product,
                                  data.instruction_set,
-                                 host);
+                                 host,
+                                 diffusion.empty() ? nullptr : &diffusion);
 
       if (target.host_rhs != nullptr && !rhs.empty())
         std::copy(rhs.begin(), rhs.end(), target.host_rhs);
@@ -447,6 +459,7 @@ namespace Tessella
     std::unique_ptr<internal::HostRules<dim>> rules;
     std::vector<std::array<const void *, 3>>  checked_arrays;
     std::vector<double>                       sigma, sigma_key;
+    internal::DiffusionValues<dim>            diffusion; // of this assembly
     std::vector<double>                       no_sigma;
     std::uint64_t                sigma_revision = 0, no_sigma_revision = 0;
     std::array<std::uint64_t, 3> sigma_revisions = {};

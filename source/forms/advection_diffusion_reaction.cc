@@ -2,6 +2,7 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/point.h>
+#include <deal.II/base/vectorization.h>
 
 #include <tessella/forms/advection_diffusion_reaction.h>
 
@@ -36,6 +37,58 @@ namespace Tessella
       return text;
     }
 
+    // Sums decide: they are zero unless a value is not finite. Several ones
+    // that do not wait for each other.
+    bool
+    all_finite(const double *values, const std::size_t n)
+    {
+      constexpr unsigned int  width = VectorizedArray<double>::size();
+      VectorizedArray<double> sum[4], v;
+      for (VectorizedArray<double> &s : sum)
+        s = 0.;
+      std::size_t q = 0;
+      for (; q + 4 * width <= n; q += 4 * width)
+        for (unsigned int l = 0; l < 4; ++l)
+          {
+            v.load(values + q + l * width);
+            sum[l] += v * 0.;
+          }
+      double total = 0.;
+      for (; q < n; ++q)
+        total += values[q] * 0.;
+      for (const VectorizedArray<double> &s : sum)
+        for (unsigned int l = 0; l < width; ++l)
+          total += s[l];
+      return total == 0.;
+    }
+
+    // Smallest of n > 0 numbers.
+    double
+    smallest(const double *values, const unsigned int n)
+    {
+      constexpr unsigned int width  = VectorizedArray<double>::size();
+      double                 result = values[0];
+      unsigned int           q      = 0;
+      if (n >= 4 * width)
+        {
+          VectorizedArray<double> minimum[4], v;
+          for (VectorizedArray<double> &m : minimum)
+            m = result;
+          for (; q + 4 * width <= n; q += 4 * width)
+            for (unsigned int l = 0; l < 4; ++l)
+              {
+                v.load(values + q + l * width);
+                minimum[l] = std::min(minimum[l], v);
+              }
+          for (const VectorizedArray<double> &m : minimum)
+            for (unsigned int l = 0; l < width; ++l)
+              result = std::min(result, m[l]);
+        }
+      for (; q < n; ++q)
+        result = std::min(result, values[q]);
+      return result;
+    }
+
     template <int dim>
     void
     check_finite(const double        *values,
@@ -43,17 +96,30 @@ namespace Tessella
                  const unsigned int   n,
                  const char          *name)
     {
-      // one sum decides: it is finite unless a value is not (or it overflows)
-      double sum = 0.;
-      for (unsigned int q = 0; q < n; ++q)
-        sum += values[q] * 0.;
-      if (sum == 0.)
-        return;
-      for (unsigned int q = 0; q < n; ++q)
-        AssertThrow(std::isfinite(values[q]),
-                    ExcCoefficientNotFinite(name,
-                                            to_string<dim>(x, q),
-                                            values[q]));
+      if (!all_finite(values, n))
+        for (unsigned int q = 0; q < n; ++q)
+          AssertThrow(std::isfinite(values[q]),
+                      ExcCoefficientNotFinite(name,
+                                              to_string<dim>(x, q),
+                                              values[q]));
+    }
+
+    // The same for the dim^rank numbers of each tensor.
+    template <int rank, int dim>
+    void
+    check_finite(const std::vector<Tensor<rank, dim>> &values,
+                 const double *const                  *x,
+                 const char                           *name)
+    {
+      constexpr unsigned int n_entries = rank == 1 ? dim : dim * dim;
+      const double *v = reinterpret_cast<const double *>(values.data());
+      if (!all_finite(v, values.size() * n_entries))
+        for (unsigned int q = 0; q < values.size(); ++q)
+          for (unsigned int d = 0; d < n_entries; ++d)
+            AssertThrow(std::isfinite(v[q * n_entries + d]),
+                        ExcCoefficientNotFinite(name,
+                                                to_string<dim>(x, q),
+                                                v[q * n_entries + d]));
     }
 
     // The points of a batch in the form that deal.II's functions take. One
@@ -162,8 +228,9 @@ namespace Tessella
             static thread_local std::vector<Tensor<1, dim>> result;
             result.resize(n);
             tensor_function->value_list(as_points<dim>(x, n), result);
-            for (unsigned int d = 0; d < dim; ++d)
-              for (unsigned int q = 0; q < n; ++q)
+            check_finite<1, dim>(result, x, "advection");
+            for (unsigned int q = 0; q < n; ++q)
+              for (unsigned int d = 0; d < dim; ++d)
                 values[d][q] = result[q][d];
           }
         else if (function != nullptr)
@@ -174,15 +241,13 @@ namespace Tessella
             for (unsigned int d = 0; d < dim; ++d)
               {
                 function->value_list(points, result, d);
+                check_finite<dim>(result.data(), x, n, "advection");
                 std::copy(result.begin(), result.end(), values[d]);
               }
           }
         else
           for (unsigned int d = 0; d < dim; ++d)
             std::fill(values[d], values[d] + n, constant[d]);
-        if (variable())
-          for (unsigned int d = 0; d < dim; ++d)
-            check_finite<dim>(values[d], x, n, "advection");
       }
     };
   } // namespace
@@ -232,7 +297,7 @@ namespace Tessella
       if (diffusion_type == DiffusionType::isotropic)
         {
           scalar_diffusion.evaluate(points, a[0]);
-          if (*std::min_element(a[0], a[0] + n) < 0.)
+          if (smallest(a[0], n) < 0.)
             for (unsigned int q = 0; q < n; ++q)
               AssertThrow(a[0][q] >= 0.,
                           ExcNegativeDiffusion(to_string<dim>(x, q),
@@ -246,13 +311,11 @@ namespace Tessella
               static thread_local std::vector<Tensor<2, dim>> result;
               result.resize(n);
               tensor_function->value_list(as_points<dim>(x, n), result);
-              for (unsigned int d = 0; d < dim; ++d)
-                for (unsigned int e = 0; e < dim; ++e)
-                  {
-                    for (unsigned int q = 0; q < n; ++q)
-                      a[d * dim + e][q] = result[q][d][e];
-                    check_finite<dim>(a[d * dim + e], x, n, "diffusion tensor");
-                  }
+              check_finite<2, dim>(result, x, "diffusion tensor");
+              for (unsigned int q = 0; q < n; ++q)
+                for (unsigned int d = 0; d < dim; ++d)
+                  for (unsigned int e = 0; e < dim; ++e)
+                    a[d * dim + e][q] = result[q][d][e];
             }
           else
             for (unsigned int d = 0; d < dim; ++d)
@@ -261,11 +324,12 @@ namespace Tessella
                           a[d * dim + e] + n,
                           constant_tensor[d][e]);
           for (unsigned int d = 0; d < dim; ++d)
-            for (unsigned int q = 0; q < n; ++q)
-              AssertThrow(a[d * dim + d][q] >= 0.,
-                          ExcNegativeDiffusion(to_string<dim>(x, q),
-                                               a[d * dim + d][q],
-                                               "a diagonal entry"));
+            if (smallest(a[d * dim + d], n) < 0.)
+              for (unsigned int q = 0; q < n; ++q)
+                AssertThrow(a[d * dim + d][q] >= 0.,
+                            ExcNegativeDiffusion(to_string<dim>(x, q),
+                                                 a[d * dim + d][q],
+                                                 "a diagonal entry"));
         }
     }
 
@@ -623,47 +687,83 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::evaluate_interior_facets(
     const FacetPointBatch<dim> &points, FacetBlocks<dim> &blocks) const
   {
+    evaluate_facets(points, blocks, nullptr);
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::evaluate_both_sides(
+    const FacetPointBatch<dim> &points,
+    FacetBlocks<dim>           &own,
+    FacetBlocks<dim>           &neighbor) const
+  {
+    evaluate_facets(points, own, &neighbor);
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::evaluate_facets(
+    const FacetPointBatch<dim> &points,
+    FacetBlocks<dim>           &own,
+    FacetBlocks<dim>           *neighbor) const
+  {
     const unsigned int n       = points.n_points;
     FacetScratch<dim> &scratch = facet_scratch<dim>(n);
-    double            *c_own = blocks.c[0], *c_neighbor = blocks.c[1];
+    // What the neighbour sees differs in the sign of the normal, and in which
+    // side is its own.
+    const unsigned int n_views  = neighbor != nullptr ? 2 : 1;
+    FacetBlocks<dim>  *views[2] = {&own, neighbor};
+
+    for (unsigned int view = 0; view < n_views; ++view)
+      if (data->diffusion_type != DiffusionType::none)
+        std::copy(points.sigma, points.sigma + n, views[view]->c[0]);
+      else
+        std::fill(views[view]->c[0], views[view]->c[0] + n, 0.);
 
     if (data->diffusion_type != DiffusionType::none)
-      {
-        for (unsigned int side = 0; side < 2; ++side)
-          {
-            // Away from periodic boundaries both sides see the same point, if
-            // not the same cell.
-            if (side == 0 || points.neighbor_x[0] != points.x[0] ||
-                data->scalar_diffusion.cellwise != nullptr)
-              {
-                PointBatch<dim> here = points;
-                if (side == 1)
-                  {
-                    std::copy(points.neighbor_x,
-                              points.neighbor_x + dim,
-                              here.x);
-                    here.subcell  = points.neighbor_subcell;
-                    here.material = points.neighbor_material;
-                  }
-                data->evaluate_diffusion(here, scratch.a);
-                scratch.compute_conormal(data->diffusion_type, points.normal);
-              }
-            for (unsigned int d = 0; d < dim; ++d)
-              for (unsigned int q = 0; q < n; ++q)
-                blocks.b[side][d][q] = -0.5 * scratch.conormal[d][q];
-            if (side == 0 && blocks.beta[0][0] != nullptr)
+      for (unsigned int side = 0; side < 2; ++side)
+        {
+          // Away from periodic boundaries both sides see the same point, if
+          // not the same cell.
+          if (side == 0 || points.neighbor_x[0] != points.x[0] ||
+              data->scalar_diffusion.cellwise != nullptr)
+            {
+              PointBatch<dim> here = points;
+              if (side == 1)
+                {
+                  std::copy(points.neighbor_x, points.neighbor_x + dim, here.x);
+                  here.subcell  = points.neighbor_subcell;
+                  here.material = points.neighbor_material;
+                }
+              data->evaluate_diffusion(here, scratch.a);
+              scratch.compute_conormal(data->diffusion_type, points.normal);
+            }
+          for (unsigned int view = 0; view < n_views; ++view)
+            {
+              FacetBlocks<dim> &blocks = *views[view];
+              const double      sign   = view == 0 ? 1. : -1.;
+              const double      half   = -0.5 * sign;
+              const double      beta   = 0.5 * sign * data->theta;
               for (unsigned int d = 0; d < dim; ++d)
-                for (unsigned int q = 0; q < n; ++q)
-                  {
-                    const double t = 0.5 * data->theta * scratch.conormal[d][q];
-                    blocks.beta[0][d][q] = -t;
-                    blocks.beta[1][d][q] = t;
-                  }
-          }
-        std::copy(points.sigma, points.sigma + n, c_own);
-      }
-    else
-      std::fill(c_own, c_own + n, 0.);
+                {
+                  double *const b = blocks.b[side ^ view][d];
+                  for (unsigned int q = 0; q < n; ++q)
+                    b[q] = half * scratch.conormal[d][q];
+                }
+              if (side == view && blocks.beta[0][0] != nullptr)
+                for (unsigned int d = 0; d < dim; ++d)
+                  for (unsigned int q = 0; q < n; ++q)
+                    {
+                      const double t       = beta * scratch.conormal[d][q];
+                      blocks.beta[0][d][q] = -t;
+                      blocks.beta[1][d][q] = t;
+                    }
+            }
+        }
 
     if (data->advection.present())
       {
@@ -673,12 +773,15 @@ namespace Tessella
             double bn = 0.;
             for (unsigned int d = 0; d < dim; ++d)
               bn += scratch.b[d][q] * points.normal[d][q];
-            c_own[q] -= bn < 0. ? bn : 0.;
+            own.c[0][q] -= bn < 0. ? bn : 0.;
+            if (neighbor != nullptr)
+              neighbor->c[0][q] += bn > 0. ? bn : 0.;
           }
       }
-    if (c_neighbor != nullptr)
-      for (unsigned int q = 0; q < n; ++q)
-        c_neighbor[q] = -c_own[q];
+    for (unsigned int view = 0; view < n_views; ++view)
+      if (views[view]->c[1] != nullptr)
+        for (unsigned int q = 0; q < n; ++q)
+          views[view]->c[1][q] = -views[view]->c[0][q];
   }
 
 

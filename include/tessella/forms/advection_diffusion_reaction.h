@@ -149,6 +149,10 @@ namespace Tessella
     void
     evaluate_interior_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const override;
+    void
+    evaluate_both_sides(const FacetPointBatch<dim> &points,
+                        FacetBlocks<dim>           &own,
+                        FacetBlocks<dim>           &neighbor) const override;
     bool
     has_penalty_facets(double &theta) const override;
     bool
@@ -160,6 +164,12 @@ namespace Tessella
     struct Implementation;
 
   private:
+    /// @p neighbor may be null.
+    void
+    evaluate_facets(const FacetPointBatch<dim> &points,
+                    FacetBlocks<dim>           &own,
+                    FacetBlocks<dim>           *neighbor) const;
+
     std::shared_ptr<Implementation> data;
   };
 

@@ -2,6 +2,9 @@
 #ifndef tessella_forms_form_h
 #define tessella_forms_form_h
 
+#include <algorithm>
+#include <vector>
+
 namespace Tessella
 {
   /**
@@ -155,8 +158,9 @@ namespace Tessella
       return 0;
     }
 
-    /// The diffusion entry alone (for a-bar of the penalty): a[0] if isotropic,
-    /// all dim*dim arrays if tensor.
+    /// The diffusion entry alone, as evaluate_volume() gives it (for a-bar of
+    /// the penalty, which keeps it for the volume where memory allows): a[0] if
+    /// isotropic, all dim*dim arrays if tensor.
     virtual void
     evaluate_diffusion(const PointBatch<dim> &points,
                        double *const         *a) const = 0;
@@ -168,6 +172,36 @@ namespace Tessella
     virtual void
     evaluate_interior_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const = 0;
+
+    /**
+     * What evaluate_interior_facets() gives for @p points in @p own, and what
+     * it gives for the same points seen by the neighbour in @p neighbor, to the
+     * last bit. A form whose two sides need the same coefficients evaluates
+     * them once; this one calls evaluate_interior_facets() twice. Only for
+     * points that both sides see in the same place.
+     */
+    virtual void
+    evaluate_both_sides(const FacetPointBatch<dim> &points,
+                        FacetBlocks<dim>           &own,
+                        FacetBlocks<dim>           &neighbor) const
+    {
+      evaluate_interior_facets(points, own);
+      std::vector<double>  normal(dim * points.n_points);
+      FacetPointBatch<dim> other = points;
+      for (unsigned int d = 0; d < dim; ++d)
+        {
+          double *const n = normal.data() + d * points.n_points;
+          std::transform(points.normal[d],
+                         points.normal[d] + points.n_points,
+                         n,
+                         [](const double value) { return -value; });
+          other.normal[d] = n;
+          std::swap(other.x[d], other.neighbor_x[d]);
+        }
+      std::swap(other.subcell, other.neighbor_subcell);
+      std::swap(other.material, other.neighbor_material);
+      evaluate_interior_facets(other, neighbor);
+    }
 
     /**
      * Whether the facet terms of this form are those of an interior penalty and

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "coefficient_case.h"
+
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/parallel.h>
+#include <deal.II/base/timer.h>
+
+#include <tessella/fe/polytope_quadrature.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      /// Points for one call of a function.
+      constexpr unsigned int batch_size = 512;
+      /// Polytopes whose points are kept at once.
+      constexpr unsigned int chunk_size = 1 << 14;
+
+      template <int dim>
+      using Batches = std::vector<std::vector<Point<dim>>>;
+
+      /// Collects points in batches of equal size.
+      template <int dim>
+      class BatchBuilder
+      {
+      public:
+        template <typename Quadrature>
+        void
+        add(const Quadrature &quadrature)
+        {
+          for (unsigned int q = 0; q < quadrature.size(); ++q)
+            {
+              if (batches.empty() || batches.back().size() == batch_size)
+                {
+                  batches.emplace_back();
+                  batches.back().reserve(batch_size);
+                }
+              Point<dim> p;
+              for (unsigned int d = 0; d < dim; ++d)
+                p[d] = quadrature.x[d][q];
+              batches.back().push_back(p);
+            }
+        }
+
+        Batches<dim> batches;
+      };
+
+      template <int dim>
+      void
+      evaluate(const Problem<dim>            &problem,
+               const std::vector<Point<dim>> &points,
+               const bool                     on_facets,
+               std::vector<double>           &values,
+               std::vector<Tensor<2, dim>>   &tensors)
+      {
+        values.resize(points.size());
+        tensors.resize(points.size());
+        if (problem.diffusion != nullptr)
+          problem.diffusion->value_list(points, values);
+        if (problem.diffusion_tensor != nullptr)
+          problem.diffusion_tensor->value_list(points, tensors);
+        if (problem.advection != nullptr)
+          for (unsigned int d = 0; d < dim; ++d)
+            problem.advection->value_list(points, values, d);
+        if (on_facets)
+          return;
+        if (problem.reaction != nullptr)
+          problem.reaction->value_list(points, values);
+        if (problem.source != nullptr)
+          problem.source->value_list(points, values);
+      }
+
+      /// Seconds for all batches.
+      template <int dim>
+      double
+      time_evaluation(const Problem<dim> &problem,
+                      const Batches<dim> &batches,
+                      const bool          on_facets,
+                      const unsigned int  repetitions)
+      {
+        double least = std::numeric_limits<double>::max();
+        for (unsigned int r = 0; r < repetitions; ++r)
+          {
+            const Timer timer;
+            parallel::apply_to_subranges(
+              std::size_t(0),
+              batches.size(),
+              [&](const std::size_t begin, const std::size_t end) {
+                std::vector<double>         values;
+                std::vector<Tensor<2, dim>> tensors;
+                for (std::size_t i = begin; i < end; ++i)
+                  evaluate(problem, batches[i], on_facets, values, tensors);
+              },
+              8);
+            least = std::min(least, timer.wall_time());
+          }
+        return least;
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    CoefficientResult
+    measure_coefficients(const AgglomeratedMesh<dim> &mesh,
+                         const Problem<dim>          &problem,
+                         const DiscretisationInput   &discretisation,
+                         const unsigned int           degree,
+                         const unsigned int           n_threads,
+                         const unsigned int           repetitions)
+    {
+      MultithreadInfo::set_thread_limit(n_threads);
+      AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
+                                        mesh.mesh.mapping.get());
+      handler.agglomerate(Agglomeration::by_id<dim>(mesh.ids));
+      discretisation.distribute_dofs(handler, degree);
+      CoefficientResult result;
+      result.degree    = degree;
+      result.n_threads = n_threads;
+      result.n_dofs    = handler.n_dofs();
+
+      TabulationCost least;
+      for (unsigned int r = 0; r < repetitions; ++r)
+        {
+          const TabulationCost cost =
+            tabulation_cost(handler, problem.form, discretisation.penalty());
+          if (r == 0 ||
+              cost.penalty + cost.tables < least.penalty + least.tables)
+            least = cost;
+        }
+      result.cost = least;
+
+      const PolytopicMesh<dim> &view  = handler.polytopic_mesh();
+      const unsigned int        order = problem.form.coefficient_order();
+      prepare_quadrature(handler, 2 * handler.max_degree() + order);
+      PolytopeQuadrature<dim>  volume;
+      InterfaceQuadrature<dim> facets;
+      for (unsigned int first = 0; first < view.n_polytopes();
+           first += chunk_size)
+        {
+          BatchBuilder<dim>  in_volume, on_facets;
+          const unsigned int last =
+            std::min(first + chunk_size, view.n_polytopes());
+          for (unsigned int k = first; k < last; ++k)
+            {
+              volume.reinit(handler, k, 2 * view.degree[k] + order);
+              in_volume.add(volume);
+              for (unsigned int e = view.polytope_interface_offset[k];
+                   least.n_interior_points + least.n_boundary_points > 0 &&
+                   e < view.polytope_interface_offset[k + 1];
+                   ++e)
+                {
+                  const unsigned int code     = view.polytope_interface[e],
+                                     neighbor = view.neighbor(code);
+                  if (code % 2 == 1 || (neighbor != invalid_index &&
+                                        least.n_interior_points == 0))
+                    continue;
+                  facets.reinit(handler,
+                                code / 2,
+                                0,
+                                2 * (neighbor == invalid_index
+                                       ? view.degree[k]
+                                       : std::max(view.degree[k],
+                                                  view.degree[neighbor])) +
+                                  order);
+                  on_facets.add(facets);
+                }
+            }
+          result.evaluation +=
+            time_evaluation(problem, in_volume.batches, false, repetitions) +
+            time_evaluation(problem, on_facets.batches, true, repetitions);
+        }
+      return result;
+    }
+
+
+
+    void
+    add_row(TextTable &table, const CoefficientResult &result)
+    {
+      const double M = 1e-6 * result.n_dofs;
+      table.start_row();
+      table.add("level", std::uint64_t(result.level));
+      table.add("degree", std::uint64_t(result.degree));
+      table.add("threads", std::uint64_t(result.n_threads));
+      table.add("unknowns", result.n_dofs);
+      table.add("volume points", result.cost.n_volume_points);
+      table.add("facet points",
+                result.cost.n_interior_points + result.cost.n_boundary_points);
+      table.add("tables MB/M", 1e-6 * result.cost.table_bytes / M);
+      table.add("evaluation ms/M", 1e3 * result.evaluation / M);
+      table.add("penalty ms/M", 1e3 * result.cost.penalty / M);
+      table.add("tabulation ms/M", 1e3 * result.cost.tables / M);
+      table.add("x evaluation",
+                (result.cost.penalty + result.cost.tables) / result.evaluation);
+    }
+
+
+
+    template CoefficientResult
+    measure_coefficients(const AgglomeratedMesh<2> &,
+                         const Problem<2> &,
+                         const DiscretisationInput &,
+                         const unsigned int,
+                         const unsigned int,
+                         const unsigned int);
+    template CoefficientResult
+    measure_coefficients(const AgglomeratedMesh<3> &,
+                         const Problem<3> &,
+                         const DiscretisationInput &,
+                         const unsigned int,
+                         const unsigned int,
+                         const unsigned int);
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Tables of coefficients for a device: the same to the last bit for all sizes
+// of chunks (which decide what two polytopes share), whether a form evaluates
+// both sides of a facet at once or not, and whether values of the diffusion
+// are kept from the computation of the penalty.
+
+#include <tessella/assembly/tabulation_cost.h>
+
+#include "../../source/assembly/cuda_tabulation.h"
+#include "../../source/assembly/host_assembly.h"
+#include "../../source/assembly/host_dispatch.h"
+#include "compare.h"
+
+namespace Internal = Tessella::internal;
+
+/// Another form's coefficients, without its knowledge of both sides.
+template <int dim>
+class OneSidedForm : public Tessella::Form<dim>
+{
+public:
+  OneSidedForm(const Tessella::Form<dim> &form, const bool penalty_facets)
+    : form(form)
+    , penalty_facets(penalty_facets)
+  {}
+
+  Tessella::VolumeStructure
+  volume_structure() const override
+  {
+    return form.volume_structure();
+  }
+  Tessella::FacetStructure
+  facet_structure() const override
+  {
+    return form.facet_structure();
+  }
+  unsigned int
+  coefficient_order() const override
+  {
+    return form.coefficient_order();
+  }
+  void
+  evaluate_diffusion(const Tessella::PointBatch<dim> &points,
+                     double *const                   *a) const override
+  {
+    form.evaluate_diffusion(points, a);
+  }
+  void
+  evaluate_volume(const Tessella::PointBatch<dim> &points,
+                  Tessella::VolumeBlocks<dim>     &blocks) const override
+  {
+    form.evaluate_volume(points, blocks);
+  }
+  void
+  evaluate_interior_facets(const Tessella::FacetPointBatch<dim> &points,
+                           Tessella::FacetBlocks<dim> &blocks) const override
+  {
+    form.evaluate_interior_facets(points, blocks);
+  }
+  bool
+  has_penalty_facets(double &theta) const override
+  {
+    return penalty_facets && form.has_penalty_facets(theta);
+  }
+  void
+  evaluate_boundary_facets(const Tessella::FacetPointBatch<dim> &points,
+                           Tessella::FacetBlocks<dim> &blocks) const override
+  {
+    form.evaluate_boundary_facets(points, blocks);
+  }
+
+private:
+  const Tessella::Form<dim> &form;
+  const bool                 penalty_facets;
+};
+
+
+
+/// All tables, array by array, put together from chunks of so many polytopes.
+template <int dim>
+std::vector<double>
+tabulate(const Tessella::PolytopicMesh<dim> &mesh,
+         const Tessella::Form<dim>          &form,
+         const unsigned int                  chunk_size,
+         const bool                          keep)
+{
+  const Internal::HostRules<dim> rules(mesh, form.coefficient_order());
+  const auto                    &kernels =
+    Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
+  const auto data      = Internal::make_form_data(mesh, form, true, true, true);
+  const auto positions = Internal::table_positions(mesh, rules, data);
+  const Internal::Device::Range<std::uint64_t>
+    subcell_points = {positions.subcell.data(), 0},
+    entry_points   = {positions.entry.data(), 0};
+
+  Internal::DiffusionValues<dim> diffusion;
+  if (keep)
+    AssertThrow(diffusion.reinit(mesh,
+                                 rules,
+                                 form.volume_structure().diffusion ==
+                                     Tessella::DiffusionType::tensor
+                                   ? dim * dim
+                                   : 1,
+                                 1 << 30),
+                ExcInternalError());
+  std::vector<double> sigma;
+  Internal::compute_penalty(mesh,
+                            form,
+                            10.,
+                            rules,
+                            Tessella::InstructionSet::automatic,
+                            sigma,
+                            keep ? &diffusion : nullptr);
+
+  const std::uint64_t n_volume = positions.subcell.back(),
+                      n_facets = positions.entry.back();
+  const unsigned int  V = data.volume_layout.n, F = data.facet_layout.n;
+  std::vector<double> result(n_volume * V + n_facets * F);
+  for (unsigned int begin = 0; begin < mesh.n_polytopes(); begin += chunk_size)
+    {
+      Internal::Device::Chunk chunk = {
+        begin, std::min(begin + chunk_size, mesh.n_polytopes()), 0, 0};
+      const std::uint64_t v = positions.subcell[mesh.subcell_offset[begin]],
+                          f = positions
+                                .entry[mesh.polytope_interface_offset[begin]];
+      chunk.n_volume_points =
+        positions.subcell[mesh.subcell_offset[chunk.end]] - v;
+      chunk.n_facet_points =
+        positions.entry[mesh.polytope_interface_offset[chunk.end]] - f;
+      // nothing that is not written may look right
+      std::vector<double> volume(chunk.n_volume_points * V, -1e300),
+        facets(chunk.n_facet_points * F, -1e300);
+      for (unsigned int k = chunk.begin; k < chunk.end; ++k)
+        {
+          Internal::tabulate_volume(mesh,
+                                    form,
+                                    rules,
+                                    kernels,
+                                    data.volume_layout,
+                                    subcell_points,
+                                    chunk,
+                                    k,
+                                    k + 1,
+                                    volume.data(),
+                                    keep ? &diffusion : nullptr);
+          Internal::tabulate_facets(mesh,
+                                    form,
+                                    sigma.data(),
+                                    rules,
+                                    kernels,
+                                    data,
+                                    entry_points,
+                                    chunk,
+                                    k,
+                                    k + 1,
+                                    facets.data());
+        }
+      for (unsigned int i = 0; i < V; ++i)
+        std::copy_n(volume.begin() + i * chunk.n_volume_points,
+                    chunk.n_volume_points,
+                    result.begin() + i * n_volume + v);
+      for (unsigned int i = 0; i < F; ++i)
+        std::copy_n(facets.begin() + i * chunk.n_facet_points,
+                    chunk.n_facet_points,
+                    result.begin() + n_volume * V + i * n_facets + f);
+    }
+  return result;
+}
+
+
+
+template <int dim>
+void
+test()
+{
+  const std::string prefix = std::to_string(dim) + "-D ";
+  for (const std::string mesh : {"distorted", "simplices", "hanging periodic"})
+    {
+      Triangulation<dim> triangulation;
+      make_mesh(mesh, triangulation);
+      Tessella::AgglomerationHandler<dim> handler(triangulation);
+      handler.agglomerate(make_strategy<dim>("scattered"));
+      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(2));
+      Tessella::compute_penalty_factors(handler,
+                                        Tessella::PenaltyFormula::simplex);
+      const auto &view = handler.polytopic_mesh();
+      for (const Give give : {Give::functions, Give::tensor_functions})
+        {
+          const auto        form = make_form(full_problem<dim>(), give, 2);
+          const std::string name =
+            prefix + mesh +
+            (give == Give::functions ? ", functions" : ", tensor functions");
+          const std::vector<double> reference = tabulate(view, form, 1, false);
+          // r and s are for the boundary, b of the neighbour is not
+          const auto data =
+            Internal::make_form_data<dim>(view, form, true, true, true);
+          const auto positions =
+            Internal::table_positions<dim>(view,
+                                           Internal::HostRules<dim>(view, 2),
+                                           data);
+          const std::uint64_t n_volume =
+                                positions.subcell.back() * data.volume_layout.n,
+                              n_facets = positions.entry.back();
+          const auto written = [](const double v) { return v > -1e100; };
+          const auto c =
+            reference.begin() + n_volume + data.facet_layout.c[0] * n_facets;
+          check(name + ": all written",
+                n_volume > 0 && n_facets > 0 &&
+                  std::all_of(reference.begin(),
+                              reference.begin() + n_volume,
+                              written) &&
+                  std::all_of(c, c + n_facets, written));
+          const unsigned int all = view.n_polytopes();
+          check(name + ": one chunk",
+                tabulate(view, form, all, false) == reference);
+          check(name + ": two chunks",
+                tabulate(view, form, all / 2 + 1, true) == reference);
+          check(name + ": kept diffusion",
+                tabulate(view, form, all, true) == reference);
+          check(name + ": one side after the other",
+                tabulate(view, OneSidedForm<dim>(form, true), all, true) ==
+                  reference);
+          const OneSidedForm<dim> general(form, false);
+          check(name + ": general form",
+                tabulate(view, general, all, true) ==
+                  tabulate(view, general, 1, false));
+        }
+    }
+
+  // ---- the report
+  Triangulation<dim> triangulation;
+  make_mesh("box", triangulation);
+  Tessella::AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(make_strategy<dim>("none"));
+  handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
+  const auto cost = Tessella::tabulation_cost(
+    handler, make_form(full_problem<dim>(), Give::functions, 2));
+  // order 4: three Gauss points in each direction
+  const unsigned int n = dim == 2 ? 9 : 27;
+  check(prefix + "points in cells",
+        cost.n_volume_points == n * triangulation.n_active_cells());
+  unsigned int n_interior = 0, n_boundary = 0;
+  for (const auto &cell : triangulation.active_cell_iterators())
+    for (const auto f : cell->face_indices())
+      (cell->at_boundary(f) ? n_boundary : n_interior) += 1;
+  check(prefix + "points on interior facets",
+        cost.n_interior_points % (n_interior / 2) == 0 &&
+          cost.n_interior_points >= n / 3 * n_interior / 2);
+  check(prefix + "points on boundary facets",
+        cost.n_boundary_points * (n_interior / 2) ==
+          cost.n_interior_points * n_boundary);
+  check(prefix + "times", cost.penalty > 0. && cost.tables > 0.);
+}
+
+
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  initlog();
+  test<2>();
+  test<3>();
+}
