@@ -28,6 +28,23 @@ namespace Tessella
         {
           return (bytes + 255) / 256 * 256;
         }
+
+        constexpr unsigned long long no_error = ~0ull;
+
+        __global__ void
+        penalty_kernel(const double      *factor,
+                       const double      *a_bar,
+                       const double       constant,
+                       const unsigned int n,
+                       double            *sigma)
+        {
+          const unsigned int f = blockIdx.x * blockDim.x + threadIdx.x;
+          if (f < n)
+            sigma[f] = constant * fmax(factor[2 * std::size_t(f)] *
+                                         a_bar[2 * std::size_t(f)],
+                                       factor[2 * std::size_t(f) + 1] *
+                                         a_bar[2 * std::size_t(f) + 1]);
+        }
       } // namespace
 
 
@@ -238,6 +255,247 @@ namespace Tessella
           present_entry_q = sums.data();
         }
 
+        // ---- evaluation of a form on the device
+
+        // The mesh and the fields of an assembly.
+        void
+        prepare_evaluation(const Evaluation<dim> &evaluation)
+        {
+          if (coefficient_memory.size() == 0)
+            {
+              const CoefficientArrays arrays = evaluation.arrays();
+              std::size_t             bytes  = 0;
+              const auto              visit  = [&](const auto &visitor) {
+                visitor(M.facet_subcell, arrays.facet_subcell);
+                visitor(M.facet_material, arrays.facet_material);
+                visitor(M.subcell_material, arrays.subcell_material);
+                visitor(M.boundary_id, arrays.boundary_id);
+                visitor(M.dof_offset, arrays.dof_offset);
+              };
+              visit([&](auto &, const auto &array) {
+                bytes += aligned(array.size() * sizeof(array[0]));
+              });
+              coefficient_memory.resize(bytes);
+              std::size_t offset = 0;
+              visit([&](auto &pointer, const auto &array) {
+                auto *const to = reinterpret_cast<std::remove_const_t<
+                  std::remove_reference_t<decltype(array[0])>> *>(
+                  coefficient_memory.data() + offset);
+                copy_to_device(to, array.data(), array.size());
+                pointer = to;
+                offset += aligned(array.size() * sizeof(array[0]));
+              });
+              M.first_subcell = arrays.first_subcell;
+
+              M.box                       = D.box;
+              M.degree                    = D.degree;
+              M.n_basis                   = D.n_basis;
+              M.subcell_offset            = D.subcell_offset;
+              M.polytope_interface_offset = D.polytope_interface_offset;
+              M.polytope_interface        = D.polytope_interface;
+              M.subcell_type              = D.subcell_type;
+              M.subcell_vertex_offset     = D.subcell_vertex_offset;
+              M.subcell_point_offset      = D.subcell_point_offset;
+              M.subcell_vertices          = D.subcell_vertices;
+              M.subcell_points            = D.subcell_points;
+              M.interface_polytope        = D.interface_polytope;
+              M.interface_shift           = D.interface_shift;
+              M.facet_offset              = D.facet_offset;
+              M.shift                     = D.shift;
+              M.facet_type                = D.facet_type;
+              M.facet_vertex_offset       = D.facet_vertex_offset;
+              M.facet_point_offset        = D.facet_point_offset;
+              M.facet_vertices            = D.facet_vertices;
+              M.facet_normal              = D.facet_normal;
+              M.facet_points              = D.facet_points;
+              M.facet_point_normals       = D.facet_point_normals;
+              M.exponents                 = D.exponents;
+              M.subcell_q                 = D.subcell_q;
+              M.facet_q                   = D.facet_q;
+              M.entry_q                   = entry_q_device;
+              M.rules                     = D.rules;
+              std::copy(&D.subcell_rule[0][0],
+                        &D.subcell_rule[0][0] + 33,
+                        &M.subcell_rule[0][0]);
+              std::copy(&D.facet_rule[0][0],
+                        &D.facet_rule[0][0] + 22,
+                        &M.facet_rule[0][0]);
+            }
+
+          task             = {};
+          task.mesh        = M;
+          task.sigma       = sigma;
+          task.wanted      = no_error;
+          const auto &list = evaluation.coefficients->fields();
+          for (std::size_t i = 0; i < list.size(); ++i)
+            {
+              task.field[i] = list[i].device_values();
+              if (task.field[i] == nullptr)
+                {
+                  fields[i].resize(list[i].size());
+                  copy_to_device(fields[i].data(),
+                                 list[i].host_values(),
+                                 list[i].size());
+                  task.field[i] = fields[i].data();
+                }
+            }
+          record.resize(1);
+          ErrorRecord clean = {};
+          clean.key         = no_error;
+          copy_to_device(record.data(), &clean, 1);
+          task.record = record.data();
+        }
+
+        void
+        launch(const Evaluation<dim>  &evaluation,
+               const CoefficientKernel kernel,
+               const std::uint64_t     n_blocks,
+               const unsigned int      n_blocks_y = 1)
+        {
+          if (n_blocks == 0)
+            return;
+          const std::string error =
+            evaluation.coefficients->launch(kernel,
+                                            task,
+                                            static_cast<unsigned int>(n_blocks),
+                                            n_blocks_y,
+                                            static_cast<cudaStream_t>(
+                                              workspace->kernel_stream));
+          if (!error.empty())
+            throw Error(error);
+        }
+
+        // n . a n for all polytopes.
+        void
+        launch_penalty(const Evaluation<dim> &evaluation)
+        {
+          a_bar.resize(2 * std::size_t(mesh.n_facets()));
+          task.a_bar          = a_bar.data();
+          task.first_polytope = first;
+          task.n_polytopes    = last - first;
+          check(cudaMemsetAsync(a_bar.data(),
+                                0,
+                                a_bar.size() * sizeof(double),
+                                workspace->kernel_stream),
+                "the assembly on the device");
+          // Polytopes of very many points are worked on by several blocks, of
+          // which each takes at least 1024 points.
+          std::uint64_t largest = 0;
+          for (unsigned int k = first; k < last; ++k)
+            largest = std::max(largest, volume_points(k, k + 1));
+          const unsigned int n_parts = static_cast<unsigned int>(
+            std::min<std::uint64_t>(256, (largest + 1023) / 1024));
+          launch(evaluation,
+                 CoefficientKernel::penalty,
+                 last - first,
+                 std::max(1u, n_parts));
+        }
+
+        std::size_t
+        evaluation_memory() const
+        {
+          std::size_t bytes = coefficient_memory.size() +
+                              sizeof(double) * (a_bar.size() + factor.size());
+          for (const Array<double> &field : fields)
+            bytes += sizeof(double) * field.size();
+          return bytes;
+        }
+
+        // The tables of a chunk; what of it is to be described if that is
+        // anything.
+        void
+        launch_tables(const Evaluation<dim> &evaluation,
+                      const FormData<dim>   &form,
+                      const Chunk           &chunk,
+                      char                  *volume,
+                      char                  *facets,
+                      KernelClock           *clock)
+        {
+          const cudaStream_t stream = workspace->kernel_stream;
+          task.volume_layout        = form.volume_layout;
+          task.facet_layout         = form.facet_layout;
+          task.volume_table         = reinterpret_cast<double *>(volume);
+          task.facet_table          = reinterpret_cast<double *>(facets);
+          task.n_volume_points      = chunk.n_volume_points;
+          task.n_facet_points       = chunk.n_facet_points;
+          task.first_volume_point = subcell_q[mesh.subcell_offset[chunk.begin]];
+          task.first_facet_point =
+            present_entry_q[mesh.polytope_interface_offset[chunk.begin]];
+          task.first_polytope      = chunk.begin;
+          task.n_polytopes         = chunk.end - chunk.begin;
+          constexpr unsigned int n = tabulation_threads;
+          if (clock != nullptr)
+            clock->start(stream);
+          if (form.volume_layout.n > 0)
+            {
+              launch(evaluation,
+                     CoefficientKernel::volume,
+                     (chunk.n_volume_points + n - 1) / n);
+              if (clock != nullptr)
+                clock->stop("coefficients (volume)", stream);
+            }
+          if (form.facet_layout.n > 0)
+            {
+              launch(evaluation,
+                     CoefficientKernel::facets,
+                     (chunk.n_facet_points + n - 1) / n);
+              if (clock != nullptr)
+                clock->stop("coefficients (facets)", stream);
+            }
+        }
+
+        ErrorRecord
+        download_record() const
+        {
+          check(cudaStreamSynchronize(workspace->kernel_stream),
+                "the assembly on the device");
+          ErrorRecord result;
+          check(cudaMemcpy(&result,
+                           record.data(),
+                           sizeof(result),
+                           cudaMemcpyDeviceToHost),
+                "a copy to the host");
+          return result;
+        }
+
+        // Throws if a kernel has met a bad point: the first one is evaluated
+        // once more, for its description.
+        void
+        check_points(const Evaluation<dim>    &evaluation,
+                     const FormData<dim>      &form,
+                     const std::vector<Chunk> &chunks,
+                     char                     *memory)
+        {
+          const unsigned long long key = download_record().key;
+          if (key == no_error)
+            return;
+          task.wanted       = key;
+          const bool facets = key >> 63;
+          if (!facets && key % 4 == 0)
+            launch_penalty(evaluation);
+          else
+            for (const Chunk &chunk : chunks)
+              {
+                const std::uint64_t point =
+                  facets ? key - (1ull << 63) : key / 4;
+                const std::uint64_t end =
+                  facets
+                    ? present_entry_q[mesh.polytope_interface_offset[chunk.end]]
+                    : subcell_q[mesh.subcell_offset[chunk.end]];
+                if (point >= end)
+                  continue;
+                const Layout sizes = layout(chunk.begin, chunk.end, form, 0, 0);
+                launch_tables(evaluation,
+                              form,
+                              chunk,
+                              memory,
+                              memory + aligned(sizes.volume),
+                              nullptr);
+                break;
+              }
+          evaluation.coefficients->throw_error(download_record().error);
+        }
+
         template <typename Number>
         void
         copy_to_device(Number *to, const Number *from, const std::size_t n)
@@ -336,6 +594,16 @@ namespace Tessella
         std::uint64_t       *entry_q_device  = nullptr;
         const std::uint64_t *present_entry_q = nullptr;
         std::uint64_t        sigma_revision  = 0;
+
+        // ---- evaluation of a form on the device
+        MeshData<dim>       M    = {};
+        TabulationTask<dim> task = {};
+        Array<char>         coefficient_memory;
+        Array<double>       fields[max_fields];
+        Array<double>       a_bar, factor;
+        std::uint64_t       factor_revision = 0;
+        Array<ErrorRecord>  record;
+        Event               penalty_begin, penalty_end;
       };
 
 
@@ -415,13 +683,32 @@ namespace Tessella
 
 
       template <int dim>
+      void
+      Assembler<dim>::largest_diffusion(const Evaluation<dim> &evaluation,
+                                        double                *a_bar)
+      {
+        Implementation &I = *implementation;
+        I.prepare_evaluation(evaluation);
+        I.launch_penalty(evaluation);
+        I.check_points(evaluation, {}, {}, nullptr);
+        check(cudaMemcpy(a_bar,
+                         I.a_bar.data(),
+                         2 * std::size_t(I.mesh.n_facets()) * sizeof(double),
+                         cudaMemcpyDeviceToHost),
+              "a copy to the host");
+      }
+
+
+
+      template <int dim>
       template <typename Number>
       Times
       Assembler<dim>::assemble(
         const FormData<dim>                                          &form,
         const Penalty                                                &penalty,
         const std::function<void(const Chunk &, double *, double *)> &tabulate,
-        const Target<Number>                                         &target)
+        const Target<Number>                                         &target,
+        const Evaluation<dim> *evaluation)
       {
         using Pipeline                     = Workspace::Implementation;
         Implementation &I                  = *implementation;
@@ -435,7 +722,12 @@ namespace Tessella
         times.kernel = I.kernels->name(form);
         I.D.form     = form;
         I.count_facet_points(form.constant_facets);
-        if (form.constant_facets &&
+        if (evaluation != nullptr)
+          I.prepare_evaluation(*evaluation);
+        const bool device_penalty =
+          evaluation != nullptr && evaluation->penalty;
+        if ((form.constant_facets || evaluation != nullptr) &&
+            !device_penalty &&
             (penalty.revision == 0 || penalty.revision != I.sigma_revision))
           {
             I.copy_to_device(I.sigma, penalty.sigma, mesh.n_facets());
@@ -448,7 +740,8 @@ namespace Tessella
                    rhs_to_host = form.rhs && target.device_rhs == nullptr;
         const std::size_t values_size = values_to_host ? sizeof(Number) : 0,
                           rhs_size    = rhs_to_host ? sizeof(Number) : 0;
-        const std::size_t present     = W.mesh.size() + I.kernels->memory();
+        const std::size_t present =
+          W.mesh.size() + I.kernels->memory() + I.evaluation_memory();
         const std::size_t available = W.limit > present ? W.limit - present : 0;
         const std::size_t total =
           I.layout(I.first, I.last, form, values_size, rhs_size).bytes();
@@ -497,6 +790,39 @@ namespace Tessella
           };
         const auto start_time = now();
         W.start.record(W.kernel_stream);
+        if (device_penalty)
+          {
+            const std::size_t n = mesh.n_facets();
+            if (evaluation->factor_revision == 0 ||
+                evaluation->factor_revision != I.factor_revision)
+              {
+                I.factor.resize(2 * n);
+                I.copy_to_device(I.factor.data(), evaluation->factor, 2 * n);
+                I.factor_revision = evaluation->factor_revision;
+              }
+            I.penalty_begin.record(W.kernel_stream);
+            I.launch_penalty(*evaluation);
+            if (n > 0)
+              penalty_kernel<<<(n + 255) / 256, 256, 0, W.kernel_stream>>>(
+                I.factor.data(),
+                I.a_bar.data(),
+                evaluation->constant,
+                static_cast<unsigned int>(n),
+                I.sigma);
+            check(cudaGetLastError(), "the start of a kernel");
+            I.penalty_end.record(W.kernel_stream);
+            // (not what the caller's numbers stand for)
+            I.sigma_revision = 0;
+          }
+        const auto finish_slot = [&](Pipeline::Slot &slot) {
+          slot.kernel_end.wait();
+          note(slot.kernel_begin, slot.kernel_end, times.kernels);
+          if (evaluation != nullptr)
+            slot.tabulation_clock.add_to(times);
+          slot.clock.add_to(times);
+          if (slot.uploads)
+            note(slot.upload_begin, slot.upload_end, times.upload);
+        };
 
         // ---- results on their way
         unsigned int n_started = 0, n_finished = 0;
@@ -581,17 +907,11 @@ namespace Tessella
                       *values = facets + aligned(layout.facets),
                       *rhs    = values + aligned(layout.values);
           if (slot.busy)
-            {
-              slot.kernel_end.wait();
-              note(slot.kernel_begin, slot.kernel_end, times.kernels);
-              slot.clock.add_to(times);
-              if (slot.uploads)
-                note(slot.upload_begin, slot.upload_end, times.upload);
-            }
+            finish_slot(slot);
           // Tables of the volume, a gap, tables of facets.
           const std::size_t gap   = aligned(layout.volume);
           const std::size_t bytes = gap + layout.facets;
-          slot.uploads            = bytes > 0;
+          slot.uploads            = bytes > 0 && evaluation == nullptr;
           if (slot.uploads)
             {
               slot.tables.resize(bytes);
@@ -642,6 +962,9 @@ namespace Tessella
           D.n_polytopes    = chunk.end - chunk.begin;
 
           slot.kernel_begin.record(W.kernel_stream);
+          if (evaluation != nullptr)
+            I.launch_tables(
+              *evaluation, form, chunk, volume, facets, &slot.tabulation_clock);
           I.kernels->template launch<Number>(D,
                                              chunk,
                                              W.kernel_stream,
@@ -709,14 +1032,18 @@ namespace Tessella
             while (n_finished < n_started)
               finish_piece();
             for (unsigned int s = 0; s < n_slots; ++s)
+              finish_slot(W.slot[s]);
+            if (device_penalty)
               {
-                Pipeline::Slot &slot = W.slot[s];
-                slot.kernel_end.wait();
-                note(slot.kernel_begin, slot.kernel_end, times.kernels);
-                slot.clock.add_to(times);
-                if (slot.uploads)
-                  note(slot.upload_begin, slot.upload_end, times.upload);
+                const double before = times.kernels;
+                note(I.penalty_begin, I.penalty_end, times.kernels);
+                times.add_kernel("penalty", times.kernels - before);
               }
+            if (evaluation != nullptr)
+              I.check_points(*evaluation,
+                             form,
+                             chunks,
+                             W.slot[0].memory.data());
           }
         catch (...)
           {
@@ -750,25 +1077,29 @@ namespace Tessella
         const FormData<2> &,
         const Penalty &,
         const std::function<void(const Chunk &, double *, double *)> &,
-        const Target<double> &);
+        const Target<double> &,
+        const Evaluation<2> *);
       template Times
       Assembler<3>::assemble(
         const FormData<3> &,
         const Penalty &,
         const std::function<void(const Chunk &, double *, double *)> &,
-        const Target<double> &);
+        const Target<double> &,
+        const Evaluation<3> *);
       template Times
       Assembler<2>::assemble(
         const FormData<2> &,
         const Penalty &,
         const std::function<void(const Chunk &, double *, double *)> &,
-        const Target<float> &);
+        const Target<float> &,
+        const Evaluation<2> *);
       template Times
       Assembler<3>::assemble(
         const FormData<3> &,
         const Penalty &,
         const std::function<void(const Chunk &, double *, double *)> &,
-        const Target<float> &);
+        const Target<float> &,
+        const Evaluation<3> *);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -5,6 +5,7 @@
 #include <tessella/assembly/backend.h>
 #include <tessella/assembly/block_sparsity.h>
 #include <tessella/base/host_device.h>
+#include <tessella/forms/device_coefficients.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cstddef>
@@ -30,31 +31,10 @@ namespace Tessella
       /// The reference rules of a mesh and form, by type and degree.
       struct RuleTables
       {
-        struct Entry
-        {
-          unsigned int n_points = 0;
-          /// Coordinates [d * n_points + q], then weights, from data[offset].
-          unsigned int offset = 0;
-        };
+        using Entry = RuleEntry;
         Entry               subcell[3][11];
         Entry               facet[2][11];
         std::vector<double> data;
-      };
-
-      /// Arrays of tabulated coefficients: first array of each entry, or -1
-      /// where the form does not have it. Array c holds the points of a chunk
-      /// at [c * n_points + q].
-      struct VolumeLayout
-      {
-        int  a = -1, beta = -1, b = -1, c = -1, f = -1;
-        bool tensor = false;
-        int  n      = 0; ///< number of arrays
-      };
-      struct FacetLayout
-      {
-        int b[2] = {-1, -1}, beta[2] = {-1, -1}, c[2] = {-1, -1};
-        int r = -1, s = -1;
-        int n = 0;
       };
 
       /// What a form needs on the device.
@@ -124,6 +104,32 @@ namespace Tessella
       {
         const double *sigma    = nullptr;
         std::uint64_t revision = 0;
+      };
+
+      /// What evaluation of a form on the device needs of the mesh besides (see
+      /// MeshData).
+      struct CoefficientArrays
+      {
+        std::vector<unsigned int> facet_subcell, facet_material,
+          subcell_material, boundary_id;
+        std::vector<std::uint64_t> dof_offset;
+        unsigned int               first_subcell = 0;
+      };
+
+      /// Evaluation of a form on the device.
+      template <int dim>
+      struct Evaluation
+      {
+        const DeviceCoefficients<dim> *coefficients = nullptr;
+        /// Called once for a mesh.
+        std::function<CoefficientArrays()> arrays;
+        /// The penalty is worked out on the device: constant * max over sides
+        /// of (factor * a-bar), factor: two a facet, with a number that stands
+        /// for them.
+        bool          penalty         = false;
+        double        constant        = 0.;
+        const double *factor          = nullptr;
+        std::uint64_t factor_revision = 0;
       };
 
       /// More device memory is needed for one block row than there is.
@@ -234,15 +240,23 @@ namespace Tessella
         /**
          * Computes the block rows of the matrix and the vector (what
          * @p form asks for). @p tabulate writes the coefficients of a chunk
-         * into the given arrays, called from this thread.
+         * into the given arrays, called from this thread; unless @p evaluation
+         * is given, which does so on the device.
          */
         template <typename Number>
         Times
         assemble(const FormData<dim> &form,
                  const Penalty       &penalty,
                  const std::function<void(const Chunk &, double *, double *)>
-                                      &tabulate,
-                 const Target<Number> &target);
+                                       &tabulate,
+                 const Target<Number>  &target,
+                 const Evaluation<dim> *evaluation = nullptr);
+
+        /// Largest n . a n over each polytope's points for its side of its
+        /// facets (two numbers a facet; those of other polytopes are zero), to
+        /// the host.
+        void
+        largest_diffusion(const Evaluation<dim> &evaluation, double *a_bar);
 
         /// First quadrature point of each sub-cell.
         const std::uint64_t *

@@ -43,7 +43,7 @@ namespace Tessella
           Array<char, true> tables;
           Event             upload_begin, upload_end, kernel_begin, kernel_end,
             download_end;
-          KernelClock clock;
+          KernelClock clock, tabulation_clock;
           bool        busy = false, uploads = false;
         };
 

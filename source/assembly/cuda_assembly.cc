@@ -90,6 +90,7 @@ namespace Tessella
       part_bytes(const PolytopicMesh<dim> &mesh,
                  const BlockSparsity      &sparsity,
                  const Device::RuleTables &rules,
+                 const bool                evaluation,
                  const unsigned int        k)
       {
         const std::size_t n_blocks =
@@ -100,9 +101,10 @@ namespace Tessella
              s < mesh.subcell_offset[k + 1];
              ++s)
           {
-            bytes += 17 + 8 * dim *
-                            std::size_t(mesh.subcell_vertex_offset[s + 1] -
-                                        mesh.subcell_vertex_offset[s]);
+            bytes += (evaluation ? 4 : 0) + 17 +
+                     8 * dim *
+                       std::size_t(mesh.subcell_vertex_offset[s + 1] -
+                                   mesh.subcell_vertex_offset[s]);
             if (mesh.subcell_type[s] == SubCellType::tabulated)
               bytes += 8 * (dim + 1) *
                        std::size_t(n_subcell_points(mesh, rules, s, 0));
@@ -117,7 +119,7 @@ namespace Tessella
                  f < mesh.facet_offset[i + 1];
                  ++f)
               {
-                bytes += 33 + 8 * dim +
+                bytes += (evaluation ? 32 : 0) + 33 + 8 * dim +
                          8 * dim *
                            std::size_t(mesh.facet_vertex_offset[f + 1] -
                                        mesh.facet_vertex_offset[f]);
@@ -169,6 +171,56 @@ namespace Tessella
                                       Device::interface_degree(mesh, i));
           }
         return bytes;
+      }
+      template <int dim>
+      Device::CoefficientArrays
+      coefficient_arrays(const PolytopicMesh<dim> &mesh)
+      {
+        Device::CoefficientArrays arrays;
+        arrays.facet_subcell    = mesh.facet_subcell;
+        arrays.subcell_material = mesh.subcell_material;
+        arrays.boundary_id      = mesh.interface_boundary_id;
+        arrays.dof_offset       = mesh.dof_offset;
+        arrays.facet_material.resize(arrays.facet_subcell.size());
+        for_ranges(arrays.facet_material.size(),
+                   8192,
+                   [&](const std::size_t begin, const std::size_t end) {
+                     for (std::size_t i = begin; i < end; ++i)
+                       arrays.facet_material[i] =
+                         arrays.facet_subcell[i] == invalid_index
+                           ? invalid_index
+                           : mesh.subcell_material[arrays.facet_subcell[i]];
+                   });
+        return arrays;
+      }
+
+
+
+      // Of a part; numbers are those of the whole mesh.
+      template <int dim>
+      Device::CoefficientArrays
+      coefficient_arrays(const PolytopicMesh<dim> &mesh,
+                         const MeshPart<dim>      &part)
+      {
+        Device::CoefficientArrays arrays;
+        arrays.boundary_id   = part.mesh.interface_boundary_id;
+        arrays.first_subcell = mesh.subcell_offset[part.begin];
+        arrays.subcell_material.assign(mesh.subcell_material.begin() +
+                                         mesh.subcell_offset[part.begin],
+                                       mesh.subcell_material.begin() +
+                                         mesh.subcell_offset[part.end]);
+        for (const unsigned int k : part.polytope)
+          arrays.dof_offset.push_back(mesh.dof_offset[k]);
+        for (const unsigned int f : part.facet)
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              const unsigned int s =
+                mesh.facet_subcell[2 * std::size_t(f) + side];
+              arrays.facet_subcell.push_back(s);
+              arrays.facet_material.push_back(
+                s == invalid_index ? s : mesh.subcell_material[s]);
+            }
+        return arrays;
       }
     } // namespace
 
@@ -298,8 +350,21 @@ namespace Tessella
         }
       try
         {
-          return run_rows(
-            problem, data, *device, 0, 0, problem.penalty, target);
+          Device::Evaluation<dim> evaluation;
+          evaluation.coefficients = problem.coefficients;
+          evaluation.arrays       = [&]() { return coefficient_arrays(mesh); };
+          evaluation.penalty      = problem.device_penalty;
+          evaluation.constant     = problem.penalty_constant;
+          evaluation.factor       = mesh.penalty_factor.data();
+          evaluation.factor_revision = mesh.penalty_revision;
+          return run_rows(problem,
+                          data,
+                          *device,
+                          0,
+                          0,
+                          problem.penalty,
+                          target,
+                          problem.coefficients ? &evaluation : nullptr);
         }
       catch (const Device::RowTooLarge &)
         {
@@ -341,14 +406,19 @@ namespace Tessella
     template <int dim>
     template <typename Number, typename AssemblerType>
     Device::Times
-    CUDAAssembly<dim>::run_rows(const Problem                &problem,
-                                const Device::FormData<dim>  &data,
-                                AssemblerType                &assembler,
-                                const unsigned int            first,
-                                const unsigned int            shift,
-                                const Device::Penalty        &penalty,
-                                const AssemblyTarget<Number> &target) const
+    CUDAAssembly<dim>::run_rows(const Problem                 &problem,
+                                const Device::FormData<dim>   &data,
+                                AssemblerType                 &assembler,
+                                const unsigned int             first,
+                                const unsigned int             shift,
+                                const Device::Penalty         &penalty,
+                                const AssemblyTarget<Number>  &target,
+                                const Device::Evaluation<dim> *evaluation) const
     {
+      if constexpr (std::is_same<AssemblerType, Device::Assembler<dim>>::value)
+        if (evaluation != nullptr)
+          return assembler.assemble(data, penalty, {}, target, evaluation);
+
       const PolytopicMesh<dim>        &mesh = problem.mesh;
       const HostKernels::Kernels<dim> &kernels =
         select_kernels<dim>(problem.instruction_set);
@@ -415,8 +485,9 @@ namespace Tessella
       for_polytopes(n, [&](const unsigned int begin, const unsigned int end) {
         for (unsigned int k = begin; k < end; ++k)
           {
-            part[k] = part_bytes(mesh, sparsity, tables, k);
-            row[k]  = row_bytes(mesh,
+            part[k] = part_bytes(
+              mesh, sparsity, tables, problem.coefficients != nullptr, k);
+            row[k] = row_bytes(mesh,
                                sparsity,
                                tables,
                                data,
@@ -446,93 +517,146 @@ namespace Tessella
                                                find_end(begin));
       };
 
+      // function(part, assembler) for part after part; the next one is made
+      // meanwhile.
+      const auto for_parts = [&](const auto &function) {
+        std::future<std::unique_ptr<MeshPart<dim>>> next =
+          std::async(std::launch::async, make_part, 0u);
+        while (true)
+          {
+            const std::unique_ptr<MeshPart<dim>> present = next.get();
+            if (present->end < n)
+              next = std::async(std::launch::async, make_part, present->end);
+            const unsigned int begin = present->begin;
+            try
+              {
+                const std::size_t bytes = Device::Assembler<dim>::memory(
+                  present->mesh, present->sparsity, tables, exponents.size());
+                if (bytes > limit)
+                  throw Device::RowTooLarge(begin, 0);
+                workspace->reserve_mesh(std::max(bytes, mesh_limit));
+                Device::Assembler<dim> assembler(present->mesh,
+                                                 present->sparsity,
+                                                 present->first,
+                                                 present->first + present->end -
+                                                   begin,
+                                                 degrees,
+                                                 tables,
+                                                 exponents,
+                                                 *workspace,
+                                                 parallel_ranges);
+                function(*present, assembler);
+              }
+            catch (const Device::RowTooLarge &error)
+              {
+                const unsigned int k =
+                  error.bytes == 0 ? begin : present->polytope[error.polytope];
+                const std::string need =
+                  "The block row of polytope " + std::to_string(k) +
+                  " needs about " + megabytes(part[k] + row[k]) +
+                  " of memory on the CUDA device (mesh " + megabytes(part[k]) +
+                  ", values and coefficients " + megabytes(row[k]) + "), but ";
+                if (problem.device_memory > 0 && limit == problem.device_memory)
+                  throw Device::Error(
+                    need + "assembly may use only " + megabytes(limit) +
+                    " there. Raise AdditionalData::"
+                    "device_memory, or use the host backend.");
+                throw Device::Error(need + "only " + megabytes(limit) +
+                                    " are free there. Free memory of the "
+                                    "device, use a smaller problem, or the "
+                                    "host backend.");
+              }
+            if (present->end == n)
+              break;
+          }
+      };
+      const auto evaluation_of = [&](const MeshPart<dim> &present) {
+        Device::Evaluation<dim> evaluation;
+        evaluation.coefficients = problem.coefficients;
+        evaluation.arrays       = [&mesh, &present]() {
+          return coefficient_arrays(mesh, present);
+        };
+        return evaluation;
+      };
+
+      // ---- the penalty needs both sides of facets, which may be in different
+      // parts
+      std::vector<double> whole_sigma;
+      const double       *all_sigma = problem.penalty.sigma;
+      if (problem.device_penalty)
+        {
+          std::vector<double> a_bar(2 * std::size_t(mesh.n_facets()), 0.),
+            local;
+          for_parts([&](const MeshPart<dim>    &present,
+                        Device::Assembler<dim> &assembler) {
+            local.resize(2 * present.facet.size());
+            assembler.largest_diffusion(evaluation_of(present), local.data());
+            const PolytopicMesh<dim> &M = present.mesh;
+            for (unsigned int e = M.polytope_interface_offset[present.first];
+                 e < M.polytope_interface_offset[present.first + present.end -
+                                                 present.begin];
+                 ++e)
+              {
+                const unsigned int code = M.polytope_interface[e];
+                for (unsigned int f = M.facet_offset[code / 2];
+                     f < M.facet_offset[code / 2 + 1];
+                     ++f)
+                  a_bar[2 * std::size_t(present.facet[f]) + code % 2] =
+                    local[2 * std::size_t(f) + code % 2];
+              }
+          });
+          whole_sigma.resize(mesh.n_facets());
+          for (std::size_t f = 0; f < whole_sigma.size(); ++f)
+            whole_sigma[f] =
+              problem.penalty_constant *
+              std::max(mesh.penalty_factor[2 * f] * a_bar[2 * f],
+                       mesh.penalty_factor[2 * f + 1] * a_bar[2 * f + 1]);
+          all_sigma = whole_sigma.data();
+        }
+
       Device::Times times;
       times.n_parts = 0;
-      std::vector<double>                         sigma;
-      std::future<std::unique_ptr<MeshPart<dim>>> next =
-        std::async(std::launch::async, make_part, 0u);
-      while (true)
-        {
-          const std::unique_ptr<MeshPart<dim>> present = next.get();
-          if (present->end < n)
-            next = std::async(std::launch::async, make_part, present->end);
-          const unsigned int begin = present->begin;
-          try
-            {
-              const std::size_t bytes = Device::Assembler<dim>::memory(
-                present->mesh, present->sparsity, tables, exponents.size());
-              if (bytes > limit)
-                throw Device::RowTooLarge(begin, 0);
-              workspace->reserve_mesh(std::max(bytes, mesh_limit));
-              Device::Assembler<dim> assembler(present->mesh,
-                                               present->sparsity,
-                                               present->first,
-                                               present->first + present->end -
-                                                 begin,
-                                               degrees,
-                                               tables,
-                                               exponents,
-                                               *workspace,
-                                               parallel_ranges);
-              sigma.resize(present->facet.size());
-              for_ranges(sigma.size(),
-                         8192,
-                         [&](const std::size_t from, const std::size_t to) {
-                           for (std::size_t f = from; f < to; ++f)
-                             sigma[f] =
-                               problem.penalty.sigma[present->facet[f]];
-                         });
+      std::vector<double> sigma;
+      for_parts(
+        [&](const MeshPart<dim> &present, Device::Assembler<dim> &assembler) {
+          sigma.resize(present.facet.size());
+          for_ranges(sigma.size(),
+                     8192,
+                     [&](const std::size_t from, const std::size_t to) {
+                       for (std::size_t f = from; f < to; ++f)
+                         sigma[f] = all_sigma[present.facet[f]];
+                     });
 
-              AssemblyTarget<Number> part_target = target;
-              for (Number **values :
-                   {&part_target.device_values, &part_target.host_values})
-                if (*values != nullptr)
-                  *values += sparsity.value_offset[begin];
-              for (Number **rhs :
-                   {&part_target.device_rhs, &part_target.host_rhs})
-                if (*rhs != nullptr)
-                  *rhs += mesh.dof_offset[begin];
-              const unsigned int shift = present->first;
-              if (target.store_block_rows)
-                part_target.store_block_rows =
-                  [&target, begin, shift](const unsigned int from,
-                                          const unsigned int to,
-                                          const Number      *values) {
-                    target.store_block_rows(from - shift + begin,
-                                            to - shift + begin,
-                                            values);
-                  };
-              times.add(run_rows(problem,
-                                 data,
-                                 assembler,
-                                 begin,
-                                 shift,
-                                 {sigma.data(), 0},
-                                 part_target));
-            }
-          catch (const Device::RowTooLarge &error)
-            {
-              const unsigned int k =
-                error.bytes == 0 ? begin : present->polytope[error.polytope];
-              const std::string need =
-                "The block row of polytope " + std::to_string(k) +
-                " needs about " + megabytes(part[k] + row[k]) +
-                " of memory on the CUDA device (mesh " + megabytes(part[k]) +
-                ", values and coefficients " + megabytes(row[k]) + "), but ";
-              if (problem.device_memory > 0 && limit == problem.device_memory)
-                throw Device::Error(need + "assembly may use only " +
-                                    megabytes(limit) +
-                                    " there. Raise AdditionalData::"
-                                    "device_memory, or use the host backend.");
-              throw Device::Error(need + "only " + megabytes(limit) +
-                                  " are free there. Free memory of the device, "
-                                  "use a smaller problem, or the host "
-                                  "backend.");
-            }
+          const unsigned int     begin       = present.begin;
+          AssemblyTarget<Number> part_target = target;
+          for (Number **values :
+               {&part_target.device_values, &part_target.host_values})
+            if (*values != nullptr)
+              *values += sparsity.value_offset[begin];
+          for (Number **rhs : {&part_target.device_rhs, &part_target.host_rhs})
+            if (*rhs != nullptr)
+              *rhs += mesh.dof_offset[begin];
+          const unsigned int shift = present.first;
+          if (target.store_block_rows)
+            part_target.store_block_rows =
+              [&target, begin, shift](const unsigned int from,
+                                      const unsigned int to,
+                                      const Number      *values) {
+                target.store_block_rows(from - shift + begin,
+                                        to - shift + begin,
+                                        values);
+              };
+          const Device::Evaluation<dim> evaluation = evaluation_of(present);
+          times.add(run_rows(problem,
+                             data,
+                             assembler,
+                             begin,
+                             shift,
+                             {sigma.data(), 0},
+                             part_target,
+                             problem.coefficients ? &evaluation : nullptr));
           ++times.n_parts;
-          if (present->end == n)
-            break;
-        }
+        });
       return times;
     }
 

@@ -47,6 +47,12 @@ namespace Tessella
         AssemblyStrategy          strategy;
         /// Known already, or null.
         const DiffusionValues<dim> *diffusion;
+        /// Evaluates the form on the device; or null.
+        const DeviceCoefficients<dim> *coefficients;
+        /// The penalty is not known (Penalty is empty) and is to be worked out
+        /// there, too, with this constant.
+        bool   device_penalty;
+        double penalty_constant;
       };
 
       /// Starts the device and takes pinned buffers for results of this size;
@@ -74,13 +80,14 @@ namespace Tessella
       /// @p shift.
       template <typename Number, typename AssemblerType>
       Device::Times
-      run_rows(const Problem                &problem,
-               const Device::FormData<dim>  &data,
-               AssemblerType                &assembler,
-               const unsigned int            first,
-               const unsigned int            shift,
-               const Device::Penalty        &penalty,
-               const AssemblyTarget<Number> &target) const;
+      run_rows(const Problem                 &problem,
+               const Device::FormData<dim>   &data,
+               AssemblerType                 &assembler,
+               const unsigned int             first,
+               const unsigned int             shift,
+               const Device::Penalty         &penalty,
+               const AssemblyTarget<Number>  &target,
+               const Device::Evaluation<dim> *evaluation = nullptr) const;
 
       /// The strategies of the paper.
       template <typename Number>

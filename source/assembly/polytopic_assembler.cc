@@ -10,6 +10,7 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/base/compatibility.h>
+#include <tessella/forms/device_coefficients.h>
 #include <tessella/lac/device_block_matrix.h>
 
 #include <algorithm>
@@ -67,8 +68,11 @@ namespace Tessella
       std::uint64_t              revision;
     };
 
+    // @p on_device: a penalty that varies in space is left to the device.
     Penalty
-    prepare(const Form<dim> &form, const bool keep_diffusion = false)
+    prepare(const Form<dim> &form,
+            const bool       keep_diffusion = false,
+            const bool       on_device      = false)
     {
       const Timer timer;
       AssertThrow(handler->n_components() == 1,
@@ -120,6 +124,8 @@ namespace Tessella
             }
           return {no_sigma, no_sigma_revision};
         }
+      if (on_device && !structure.constant)
+        return {no_sigma, 0};
       // What sigma depends on; nothing is kept if that varies in space.
       std::vector<double> key;
       if (structure.constant)
@@ -159,12 +165,30 @@ namespace Tessella
     {
       const Timer timer;
       diffusion.clear();
-      const Penalty penalty   = prepare(form, target.has_matrix());
+      form.prepare();
+      std::shared_ptr<const DeviceCoefficients<dim>> coefficients;
+      if (backend == Backend::cuda &&
+          data.strategy == AssemblyStrategy::block_rows)
+        coefficients = form.device_coefficients();
+      const VolumeStructure structure = form.volume_structure();
+      if (coefficients != nullptr)
+        report.coefficients = coefficients->description();
+      else if (structure.constant)
+        report.coefficients = "constant";
+      else
+        {
+          const std::string reason = form.why_not_on_device();
+          report.coefficients      = "evaluated by the host's threads";
+          if (backend == Backend::cuda && !reason.empty())
+            report.coefficients += " (" + reason + ")";
+        }
+      const Penalty penalty =
+        prepare(form, target.has_matrix(), coefficients != nullptr);
       report.preparation_time = timer.wall_time() - report.geometry_time;
 #ifdef TESSELLA_HAVE_CUDA
       if (backend == Backend::cuda)
         {
-          run_on_device(form, penalty, target);
+          run_on_device(form, coefficients.get(), penalty, target);
           return;
         }
 #endif
@@ -175,14 +199,17 @@ namespace Tessella
     template <typename Number>
     void
     run_on_device(const Form<dim>                        &form,
+                  const DeviceCoefficients<dim>          *coefficients,
                   const Penalty                          &penalty,
                   const internal::Device::Target<Number> &target)
     {
       // Assembly does not run in the default stream, other operations on
       // vectors and matrices do.
-      if (target.device_values != nullptr || target.device_rhs != nullptr)
+      if (target.device_values != nullptr || target.device_rhs != nullptr ||
+          (coefficients != nullptr && !coefficients->fields().empty()))
         internal::device_call([] { internal::Device::synchronize(); });
       const Timer                   timer;
+      const VolumeStructure         structure = form.volume_structure();
       const internal::Device::Times times =
         cuda.assemble({handler->polytopic_mesh(),
                        get_sparsity(),
@@ -194,7 +221,12 @@ namespace Tessella
                        data.instruction_set,
                        data.device_memory,
                        data.strategy,
-                       diffusion.empty() ? nullptr : &diffusion},
+                       diffusion.empty() ? nullptr : &diffusion,
+                       coefficients,
+                       coefficients != nullptr && !structure.constant &&
+                         structure.diffusion != DiffusionType::none &&
+                         form.facet_structure().penalty,
+                       data.penalty.constant},
                       target);
       report.device_kernels   = times.kernel;
       report.kernel_time      = times.kernels;
@@ -767,6 +799,7 @@ namespace Tessella
   std::vector<double>
   PolytopicAssembler<dim>::penalty(const Form<dim> &form) const
   {
+    form.prepare();
     return implementation->prepare(form).sigma;
   }
 

@@ -5,11 +5,16 @@
 #include <deal.II/base/vectorization.h>
 
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/device_function.h>
+#include <tessella/forms/penalty_terms.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
+
+#include "compiled_coefficients.h"
 
 namespace Tessella
 {
@@ -271,6 +276,97 @@ namespace Tessella
 
     double theta             = 1.;
     int    coefficient_order = -1;
+    // why the last device_coefficients() had no result
+    std::string why_not_on_device;
+
+    // All coefficients and data as code; why_not_on_device is set if one of
+    // them has none.
+    bool
+    make_code(internal::CoefficientCode &code)
+    {
+      using Entry         = internal::CoefficientCode::Entry;
+      bool       complete = true;
+      const auto fail = [&](const std::string &name, const std::string &what) {
+        complete          = false;
+        why_not_on_device = "the " + name + " " + what;
+      };
+      const auto literal = [](const double value) {
+        char text[40];
+        std::snprintf(text, sizeof(text), "return %a;", value);
+        return Entry{text, nullptr, 0};
+      };
+      // Functions and TensorFunctions
+      const auto entry = [&](const auto        &function,
+                             const std::string &name,
+                             const unsigned int component) {
+        const DeviceFunction *f =
+          dynamic_cast<const DeviceFunction *>(function.get());
+        if (f == nullptr)
+          {
+            fail(name, "is a function without device code");
+            return Entry();
+          }
+        return Entry{f->device_code(component), f, component};
+      };
+      const auto scalar = [&](const ScalarCoefficient<dim> &c,
+                              std::vector<Entry>           &to) {
+        if (!c.present())
+          return;
+        if (c.function != nullptr)
+          to.push_back(entry(c.function, c.name, 0));
+        else if (c.cellwise == nullptr)
+          to.push_back(literal(c.constant));
+        else if (c.cellwise->material_values().empty())
+          fail(c.name, "has a value per cell");
+        else
+          {
+            Entry result = {"switch (p.material) {", nullptr, 0};
+            for (const auto &value : c.cellwise->material_values())
+              result.code += " case " + std::to_string(value.first) + ": " +
+                             literal(value.second).code;
+            result.code += " } return nan(\"\");";
+            to.push_back(result);
+          }
+      };
+
+      if (diffusion_type == DiffusionType::isotropic)
+        scalar(scalar_diffusion, code.diffusion);
+      else if (diffusion_type == DiffusionType::tensor)
+        for (unsigned int d = 0; d < dim * dim; ++d)
+          code.diffusion.push_back(
+            tensor_function != nullptr
+              ? entry(tensor_function, "diffusion tensor", d)
+              : literal(constant_tensor[d / dim][d % dim]));
+      if (advection.tensor_function != nullptr)
+        for (unsigned int d = 0; d < dim; ++d)
+          code.advection.push_back(
+            entry(advection.tensor_function, "advection", d));
+      else if (advection.present())
+        for (unsigned int d = 0; d < dim; ++d)
+          code.advection.push_back(advection.function != nullptr
+                                     ? entry(advection.function, "advection", d)
+                                     : literal(advection.constant[d]));
+      scalar(reaction, code.reaction);
+      scalar(source, code.source);
+
+      const auto add = [&](const int id, const BoundaryCondition<dim> &from) {
+        internal::CoefficientCode::Condition &to = code.conditions[id];
+        to.type                                  = from.type;
+        if (from.value != nullptr)
+          to.value = entry(from.value, "boundary value", 0);
+        if (from.type == BoundaryType::robin &&
+            from.robin_coefficient != nullptr)
+          to.robin_coefficient =
+            entry(from.robin_coefficient, "Robin coefficient", 0);
+        if (from.type != BoundaryType::dirichlet && from.flux != nullptr)
+          for (unsigned int d = 0; d < dim; ++d)
+            to.flux.push_back(entry(from.flux, "boundary flux", d));
+      };
+      for (const auto &condition : conditions)
+        add(static_cast<int>(condition.first), condition.second);
+      add(-1, default_condition);
+      return complete;
+    }
 
     bool
     constant() const
@@ -611,6 +707,35 @@ namespace Tessella
 
 
   template <int dim>
+  std::shared_ptr<const DeviceCoefficients<dim>>
+  AdvectionDiffusionReaction<dim>::device_coefficients() const
+  {
+    data->why_not_on_device.clear();
+    // Little remains for the host then.
+    if (data->constant() && data->source.is_constant())
+      return nullptr;
+    internal::CoefficientCode code;
+    if (!data->make_code(code))
+      return nullptr;
+    return internal::compile_coefficients<dim>(
+      code,
+      data->theta,
+      std::make_shared<const Implementation>(*data),
+      data->why_not_on_device);
+  }
+
+
+
+  template <int dim>
+  std::string
+  AdvectionDiffusionReaction<dim>::why_not_on_device() const
+  {
+    return data->why_not_on_device;
+  }
+
+
+
+  template <int dim>
   VolumeStructure
   AdvectionDiffusionReaction<dim>::volume_structure() const
   {
@@ -746,8 +871,8 @@ namespace Tessella
             {
               FacetBlocks<dim> &blocks = *views[view];
               const double      sign   = view == 0 ? 1. : -1.;
-              const double      half   = -0.5 * sign;
-              const double      beta   = 0.5 * sign * data->theta;
+              const double      half   = PenaltyTerms::interior_b * sign;
+              const double      beta   = half * data->theta;
               for (unsigned int d = 0; d < dim; ++d)
                 {
                   double *const b = blocks.b[side ^ view][d];
@@ -759,8 +884,8 @@ namespace Tessella
                   for (unsigned int q = 0; q < n; ++q)
                     {
                       const double t       = beta * scratch.conormal[d][q];
-                      blocks.beta[0][d][q] = -t;
-                      blocks.beta[1][d][q] = t;
+                      blocks.beta[0][d][q] = t;
+                      blocks.beta[1][d][q] = -t;
                     }
             }
         }
@@ -773,9 +898,10 @@ namespace Tessella
             double bn = 0.;
             for (unsigned int d = 0; d < dim; ++d)
               bn += scratch.b[d][q] * points.normal[d][q];
-            own.c[0][q] -= bn < 0. ? bn : 0.;
+            own.c[0][q] = PenaltyTerms::interior_c(own.c[0][q], bn);
             if (neighbor != nullptr)
-              neighbor->c[0][q] += bn > 0. ? bn : 0.;
+              neighbor->c[0][q] =
+                PenaltyTerms::interior_c(neighbor->c[0][q], -bn);
           }
       }
     for (unsigned int view = 0; view < n_views; ++view)
@@ -837,7 +963,9 @@ namespace Tessella
     value.name     = "boundary value";
     value.function = condition.value;
     robin.name     = "Robin coefficient";
-    robin.function = condition.robin_coefficient;
+    robin.function = condition.type == BoundaryType::robin
+                       ? condition.robin_coefficient
+                       : nullptr;
     value.evaluate(points.x, n, scratch.g);
     if (condition.flux != nullptr && condition.type != BoundaryType::dirichlet)
       {
@@ -848,8 +976,8 @@ namespace Tessella
           for (unsigned int q = 0; q < n; ++q)
             scratch.g[q] += scratch.b[d][q] * points.normal[d][q];
       }
-    if (condition.type == BoundaryType::robin)
-      robin.evaluate(points.x, n, scratch.alpha);
+    // (zero where there is none)
+    robin.evaluate(points.x, n, scratch.alpha);
 
     if (diffusion)
       {
@@ -869,8 +997,6 @@ namespace Tessella
               bn += scratch.b[d][q] * points.normal[d][q];
               b_max = std::max(b_max, std::abs(scratch.b[d][q]));
             }
-        // n.a n counts as zero where it is rounding beside a's entries: the
-        // normal of a face parallel to a degenerate direction is not exact.
         double nan = 0., a_max = 0.;
         if (diffusion)
           for (unsigned int d = 0; d < dim; ++d)
@@ -881,47 +1007,32 @@ namespace Tessella
         if (data->diffusion_type == DiffusionType::tensor)
           for (unsigned int d = 1; d < dim * dim; ++d)
             a_max = std::max(a_max, std::abs(scratch.a[d][q]));
-        AssertThrow(nan >= -1e-12 * a_max,
+        const double                      g = scratch.g[q];
+        PenaltyTerms::BoundaryTerms       terms;
+        const PenaltyTerms::BoundaryError error =
+          PenaltyTerms::boundary(condition.type,
+                                 nan,
+                                 a_max,
+                                 bn,
+                                 b_max,
+                                 points.sigma[q],
+                                 g,
+                                 scratch.alpha[q],
+                                 terms);
+        AssertThrow(error != PenaltyTerms::BoundaryError::negative_diffusion,
                     ExcNegativeDiffusion(to_string<dim>(points.x, q),
                                          nan,
                                          "n.a n"));
-        const bool   elliptic = nan > 1e-12 * a_max;
-        const double g        = scratch.g[q];
+        AssertThrow(error != PenaltyTerms::BoundaryError::inflow,
+                    ExcInflowOnNeumann(points.boundary_id,
+                                       to_string<dim>(points.x, q),
+                                       bn));
 
-        double c = 0., r = 0., flux = 0.;
-        if (condition.type == BoundaryType::dirichlet)
-          {
-            if (elliptic)
-              {
-                flux = 1.;
-                c    = points.sigma[q];
-                r    = points.sigma[q] * g;
-              }
-            if (bn < 0.)
-              {
-                c -= bn;
-                r -= bn * g;
-              }
-          }
-        else
-          {
-            AssertThrow(bn >= -1e-10 * b_max,
-                        ExcInflowOnNeumann(points.boundary_id,
-                                           to_string<dim>(points.x, q),
-                                           bn));
-            if (elliptic)
-              {
-                r = g;
-                if (condition.type == BoundaryType::robin)
-                  c = scratch.alpha[q];
-              }
-          }
-
-        blocks.c[0][q] = c;
+        blocks.c[0][q] = terms.c;
         if (diffusion)
           for (unsigned int d = 0; d < dim; ++d)
             {
-              const double an   = flux * scratch.conormal[d][q];
+              const double an   = terms.flux * scratch.conormal[d][q];
               blocks.b[0][d][q] = -an;
               if (beta)
                 blocks.beta[0][d][q] = -data->theta * an;
@@ -929,7 +1040,7 @@ namespace Tessella
                 blocks.s[d][q] = -data->theta * an * g;
             }
         if (rhs)
-          blocks.r[q] = r;
+          blocks.r[q] = terms.r;
       }
   }
 

@@ -96,6 +96,14 @@ namespace Tessella
 
 
 
+  const std::map<types::material_id, double> &
+  CellwiseCoefficient::material_values() const
+  {
+    return by_material;
+  }
+
+
+
   template CellwiseCoefficient::CellwiseCoefficient(const PolytopicMesh<2> &,
                                                     const Vector<double> &);
   template CellwiseCoefficient::CellwiseCoefficient(const PolytopicMesh<3> &,

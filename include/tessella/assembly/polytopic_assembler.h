@@ -55,6 +55,10 @@ namespace Tessella
     double handover_time = 0.;
     /// Bytes of device memory that mesh, structure and buffers took.
     double device_memory = 0.;
+    /// How coefficients were evaluated: "constant", "evaluated by the host's
+    /// threads" (with the reason, where a device could have done it), or what
+    /// the form says (DeviceCoefficients::description()).
+    std::string coefficients;
     /// Parts in which the mesh went through the device; 1 if it fits.
     unsigned int n_parts = 1;
   };

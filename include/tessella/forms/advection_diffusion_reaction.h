@@ -10,6 +10,7 @@
 
 #include <tessella/forms/cellwise_coefficient.h>
 #include <tessella/forms/form.h>
+#include <tessella/forms/point_data.h>
 
 #include <map>
 #include <memory>
@@ -47,14 +48,6 @@ namespace Tessella
                  << ", but a Neumann or Robin condition is set there. Use a"
                     " Dirichlet condition on inflow parts.");
 
-  /// What holds on the part of the boundary with one boundary id.
-  enum class BoundaryType
-  {
-    dirichlet, ///< u = g
-    neumann,   ///< n . a grad u = g; b . n < 0 there is an error
-    robin      ///< n . a grad u + alpha u = g
-  };
-
   /// Condition on one boundary id. Null functions are zero.
   template <int dim>
   struct BoundaryCondition
@@ -80,6 +73,11 @@ namespace Tessella
    *
    * theta = 1: symmetric (SIPG), 0: incomplete (IIPG), -1: non-symmetric
    * (NIPG).
+   *
+   * <b>On a CUDA device</b> coefficients and data that are all constants,
+   * values per material, or functions that are a DeviceFunction, too, are
+   * compiled at run time (NVRTC, about a second, see KernelCache) and evaluated
+   * there. With any other function the host's threads evaluate all of them.
    */
   template <int dim>
   class AdvectionDiffusionReaction : public Form<dim>
@@ -134,6 +132,10 @@ namespace Tessella
     void
     set_coefficient_order(const unsigned int order);
 
+    std::shared_ptr<const DeviceCoefficients<dim>>
+    device_coefficients() const override;
+    std::string
+    why_not_on_device() const override;
     VolumeStructure
     volume_structure() const override;
     FacetStructure

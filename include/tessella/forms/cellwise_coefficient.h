@@ -46,6 +46,10 @@ namespace Tessella
              const unsigned int *material,
              double             *result) const;
 
+    /// The values of materials, if they are given so; empty otherwise.
+    const std::map<dealii::types::material_id, double> &
+    material_values() const;
+
   private:
     std::map<dealii::types::material_id, double> by_material;
     std::vector<double>                          by_subcell;

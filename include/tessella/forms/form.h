@@ -3,10 +3,15 @@
 #define tessella_forms_form_h
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace Tessella
 {
+  template <int dim>
+  class DeviceCoefficients;
+
   /**
    * Points at which a form is evaluated, as structure of arrays: coordinate d
    * of point q is x[d][q].
@@ -143,6 +148,28 @@ namespace Tessella
   {
   public:
     virtual ~Form() = default;
+
+    /// Called by one thread at the beginning of every assembly, before anything
+    /// else: the place to take over what has changed outside.
+    virtual void
+    prepare() const
+    {}
+
+    /// Code that evaluates the form on a CUDA device; null: the host's threads
+    /// evaluate it and the results are copied.
+    virtual std::shared_ptr<const DeviceCoefficients<dim>>
+    device_coefficients() const
+    {
+      return nullptr;
+    }
+
+    /// Why device_coefficients() is null, where a user may have expected
+    /// otherwise; for reports.
+    virtual std::string
+    why_not_on_device() const
+    {
+      return "";
+    }
 
     virtual VolumeStructure
     volume_structure() const = 0;

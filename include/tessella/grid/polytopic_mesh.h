@@ -2,6 +2,8 @@
 #ifndef tessella_grid_polytopic_mesh_h
 #define tessella_grid_polytopic_mesh_h
 
+#include <tessella/grid/mesh_types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,33 +11,6 @@
 
 namespace Tessella
 {
-  /// How a sub-cell stores its shape, and hence how quadrature points on it are
-  /// made.
-  enum class SubCellType : std::uint8_t
-  {
-    simplex,        ///< dim + 1 vertices, affine
-    parallelepiped, ///< 2^dim vertices, affine image of the unit hypercube
-                    ///< (only the first and its dim edges are needed)
-    hypercube, ///< 2^dim vertices in deal.II's lexicographic order, multilinear
-               ///< image of the unit hypercube; vertices may coincide, which
-               ///< makes it a wedge (0 1 2 2 3 4 5 5) or a pyramid (0 1 2 3 4
-               ///< 4 4 4)
-    tabulated  ///< curved: points and weights are stored
-  };
-
-  /// How a facet stores its shape.
-  enum class FacetType : std::uint8_t
-  {
-    simplex,       ///< dim vertices (segment, triangle), planar
-    quadrilateral, ///< 3-D: four vertices in lexicographic order, bilinear; the
-                   ///< normal may vary
-    tabulated      ///< points, weights and a normal per point are stored
-  };
-
-  /// Index that stands for "none": the second side of a boundary interface, for
-  /// example.
-  constexpr unsigned int invalid_index = static_cast<unsigned int>(-1);
-
   /**
    * A polytopic mesh as plain arrays: the one bridge between deal.II and
    * everything that computes.

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# cmake -DDIRECTORY=include -DHEADERS="a.h;b.h" -DOUTPUT=file.cc -P ...
+# Writes headers as texts into a C++ file, for run-time compilation.
+set(entries)
+foreach(header ${HEADERS})
+  file(READ ${DIRECTORY}/${header} text)
+  string(APPEND entries
+    "          {\"${header}\", R\"tessella(${text})tessella\"},\n")
+endforeach()
+# What NVRTC does not have of the standard library.
+set(content "// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Made by cmake/embed_headers.cmake.
+
+#include \"run_time_compiler.h\"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      const std::vector<EmbeddedHeader> &
+      embedded_headers()
+      {
+        static const std::vector<EmbeddedHeader> headers = {
+          {\"cstdint\",
+           \"#pragma once\\n\"
+           \"namespace std\\n{\\n\"
+           \"using uint8_t = unsigned char;\\n\"
+           \"using uint64_t = unsigned long long;\\n}\\n\"},
+${entries}        };
+        return headers;
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+")
+file(WRITE ${OUTPUT} "${content}")

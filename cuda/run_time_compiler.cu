@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "run_time_compiler.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        // A shared library that may be missing.
+        class Library
+        {
+        public:
+          explicit Library(const std::vector<const char *> &names)
+          {
+            for (const char *name : names)
+              if (handle == nullptr)
+                handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+          }
+
+          template <typename Function>
+          void
+          get(Function &function, const char *name)
+          {
+            function = handle == nullptr
+                         ? nullptr
+                         : reinterpret_cast<Function>(dlsym(handle, name));
+            complete = complete && function != nullptr;
+          }
+
+          // Neither NVRTC nor the driver is ever unloaded.
+          void *handle   = nullptr;
+          bool  complete = true;
+        };
+
+        // As in nvrtc.h, which need not be there when this is compiled.
+        using Program = void *;
+        struct NVRTC
+        {
+          NVRTC()
+            : library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
+          {
+            library.get(version, "nvrtcVersion");
+            library.get(create, "nvrtcCreateProgram");
+            library.get(compile, "nvrtcCompileProgram");
+            library.get(destroy, "nvrtcDestroyProgram");
+            library.get(log_size, "nvrtcGetProgramLogSize");
+            library.get(log, "nvrtcGetProgramLog");
+            library.get(code_size, "nvrtcGetCUBINSize");
+            library.get(code, "nvrtcGetCUBIN");
+            library.get(n_architectures, "nvrtcGetNumSupportedArchs");
+            library.get(architectures, "nvrtcGetSupportedArchs");
+          }
+
+          Library library;
+          int (*version)(int *, int *);
+          int (*create)(Program *,
+                        const char *,
+                        const char *,
+                        int,
+                        const char *const *,
+                        const char *const *);
+          int (*compile)(Program, int, const char *const *);
+          int (*destroy)(Program *);
+          int (*log_size)(Program, std::size_t *);
+          int (*log)(Program, char *);
+          int (*code_size)(Program, std::size_t *);
+          int (*code)(Program, char *);
+          int (*n_architectures)(int *);
+          int (*architectures)(int *);
+        };
+
+        NVRTC &
+        nvrtc()
+        {
+          static NVRTC object;
+          return object;
+        }
+
+        // As in cuda.h.
+        struct Driver
+        {
+          Driver()
+            : library({"libcuda.so.1"})
+          {
+            library.get(load, "cuModuleLoadData");
+            library.get(unload, "cuModuleUnload");
+            library.get(get_function, "cuModuleGetFunction");
+            library.get(launch, "cuLaunchKernel");
+            library.get(error_name, "cuGetErrorName");
+          }
+
+          void
+          check(const int code, const std::string &what) const
+          {
+            if (code == 0)
+              return;
+            const char *name = nullptr;
+            error_name(code, &name);
+            throw Error(what + " failed: " + (name ? name : "unknown error") +
+                        ".");
+          }
+
+          Library library;
+          int (*load)(void **, const void *);
+          int (*unload)(void *);
+          int (*get_function)(void **, void *, const char *);
+          int (*launch)(void *,
+                        unsigned int,
+                        unsigned int,
+                        unsigned int,
+                        unsigned int,
+                        unsigned int,
+                        unsigned int,
+                        unsigned int,
+                        void *,
+                        void **,
+                        void **);
+          int (*error_name)(int, const char **);
+        };
+
+        Driver &
+        driver()
+        {
+          static Driver object;
+          return object;
+        }
+
+        // FNV-1a, twice with different beginnings.
+        struct Hash
+        {
+          std::uint64_t a = 14695981039346656037ull, b = 1099511628211ull * 31;
+
+          void
+          add(const std::string &text)
+          {
+            for (const unsigned char c : text)
+              {
+                a = (a ^ c) * 1099511628211ull;
+                b = (b ^ (c + 17u)) * 1099511628211ull;
+              }
+            a = (a ^ 0xffu) * 1099511628211ull;
+            b = (b ^ 0xfeu) * 1099511628211ull;
+          }
+
+          std::string
+          text() const
+          {
+            char buffer[33];
+            std::snprintf(buffer,
+                          sizeof(buffer),
+                          "%016llx%016llx",
+                          static_cast<unsigned long long>(a),
+                          static_cast<unsigned long long>(b));
+            return buffer;
+          }
+        };
+
+        std::string
+        hash(const std::string &text)
+        {
+          Hash h;
+          h.add(text);
+          return h.text();
+        }
+
+        // ---- files: a line of key, a line of size and hash of the code, code
+        constexpr const char *magic = "tessella kernel 1\n";
+
+        bool
+        read_cache(const std::string &file,
+                   const std::string &key,
+                   std::string       &code)
+        {
+          std::ifstream in(file, std::ios::binary);
+          if (!in)
+            return false;
+          std::ostringstream stream;
+          stream << in.rdbuf();
+          const std::string text = stream.str();
+          const std::string head =
+            std::string(magic) + std::to_string(key.size()) + "\n" + key + "\n";
+          if (text.compare(0, head.size(), head) != 0)
+            return false;
+          const std::size_t end = text.find('\n', head.size());
+          if (end == std::string::npos)
+            return false;
+          code = text.substr(end + 1);
+          return text.substr(head.size(), end - head.size()) ==
+                 std::to_string(code.size()) + " " + hash(code);
+        }
+
+        void
+        make_directories(const std::string &directory)
+        {
+          for (std::size_t i = 1; i <= directory.size(); ++i)
+            if (i == directory.size() || directory[i] == '/')
+              mkdir(directory.substr(0, i).c_str(), 0700);
+        }
+
+        void
+        write_cache(const std::string &directory,
+                    const std::string &file,
+                    const std::string &key,
+                    const std::string &code)
+        {
+          make_directories(directory);
+          static std::atomic<unsigned int> counter(0);
+          char                             host[256] = "";
+          gethostname(host, sizeof(host) - 1);
+          const std::string temporary = file + "." + host + "." +
+                                        std::to_string(getpid()) + "." +
+                                        std::to_string(counter++) + ".tmp";
+          {
+            std::ofstream out(temporary, std::ios::binary);
+            out << magic << key.size() << "\n"
+                << key << "\n"
+                << code.size() << " " << hash(code) << "\n"
+                << code;
+            out.close();
+            if (out.good() && std::rename(temporary.c_str(), file.c_str()) == 0)
+              return;
+          }
+          std::remove(temporary.c_str());
+        }
+      } // namespace
+
+
+
+      std::string
+      why_no_compiler(const std::string &architecture)
+      {
+        const NVRTC &rtc = nvrtc();
+        if (rtc.library.handle == nullptr)
+          return "NVRTC, the run-time compiler of CUDA (libnvrtc.so), was not "
+                 "found";
+        if (!rtc.library.complete)
+          return "NVRTC is older than CUDA 11.2";
+        int n = 0;
+        rtc.n_architectures(&n);
+        std::vector<int> known(n);
+        rtc.architectures(known.data());
+        for (const int a : known)
+          if ("sm_" + std::to_string(a) == architecture)
+            return "";
+        return "NVRTC does not know the architecture " + architecture +
+               " of this card";
+      }
+
+
+
+      Image
+      compile(const std::string &source,
+              const std::string &architecture,
+              const std::string &cache_directory)
+      {
+        const std::string missing = why_no_compiler(architecture);
+        if (!missing.empty())
+          throw Error(missing + ".");
+        const auto start = std::chrono::steady_clock::now();
+        const auto since = [&start]() {
+          return std::chrono::duration<double>(
+                   std::chrono::steady_clock::now() - start)
+            .count();
+        };
+        const NVRTC                   &rtc     = nvrtc();
+        const std::vector<std::string> options = {"--gpu-architecture=" +
+                                                    architecture,
+                                                  "--std=c++17",
+                                                  "-default-device"};
+
+        int major = 0, minor = 0;
+        rtc.version(&major, &minor);
+        Hash headers;
+        for (const EmbeddedHeader &header : embedded_headers())
+          {
+            headers.add(header.name);
+            headers.add(header.text);
+          }
+        std::string key = "nvrtc " + std::to_string(major) + "." +
+                          std::to_string(minor) + "\nheaders " +
+                          headers.text() + "\n";
+        for (const std::string &option : options)
+          key += option + "\n";
+        key += source;
+        const std::string file =
+          cache_directory.empty() ? "" : cache_directory + "/" + hash(key);
+
+        Image image;
+        if (!file.empty() && read_cache(file, key, image.code))
+          {
+            image.from_cache = true;
+            image.seconds    = since();
+            return image;
+          }
+
+        std::vector<const char *> names, texts, option_texts;
+        for (const EmbeddedHeader &header : embedded_headers())
+          {
+            names.push_back(header.name);
+            texts.push_back(header.text);
+          }
+        for (const std::string &option : options)
+          option_texts.push_back(option.c_str());
+        Program program = nullptr;
+        if (rtc.create(&program,
+                       source.c_str(),
+                       "coefficients",
+                       static_cast<int>(names.size()),
+                       texts.data(),
+                       names.data()) != 0)
+          throw Error("NVRTC could not be started.");
+        const int code = rtc.compile(program,
+                                     static_cast<int>(option_texts.size()),
+                                     option_texts.data());
+        if (code != 0)
+          {
+            std::size_t size = 0;
+            rtc.log_size(program, &size);
+            std::vector<char> log(size + 1, 0);
+            rtc.log(program, log.data());
+            rtc.destroy(&program);
+            throw CompilationError(log.data());
+          }
+        std::size_t size = 0;
+        rtc.code_size(program, &size);
+        image.code.resize(size);
+        rtc.code(program, &image.code[0]);
+        rtc.destroy(&program);
+        if (!file.empty())
+          write_cache(cache_directory, file, key, image.code);
+        image.seconds = since();
+        return image;
+      }
+
+
+
+      std::string
+      present_architecture()
+      {
+        int device = 0, major = 0, minor = 0;
+        check(cudaGetDevice(&device), "the choice of a device");
+        check(cudaDeviceGetAttribute(&major,
+                                     cudaDevAttrComputeCapabilityMajor,
+                                     device),
+              "a question to the device");
+        check(cudaDeviceGetAttribute(&minor,
+                                     cudaDevAttrComputeCapabilityMinor,
+                                     device),
+              "a question to the device");
+        return "sm_" + std::to_string(10 * major + minor);
+      }
+
+
+
+      struct Module::Implementation
+      {
+        void                                 *module = nullptr;
+        mutable std::mutex                    mutex;
+        mutable std::map<std::string, void *> kernels;
+      };
+
+
+
+      Module::Module(const Image &image)
+        : implementation(std::make_unique<Implementation>())
+      {
+        if (!driver().library.complete)
+          throw Error("The CUDA driver (libcuda.so.1) was not found.");
+        check(cudaFree(nullptr), "the start of the device");
+        driver().check(driver().load(&implementation->module,
+                                     image.code.data()),
+                       "Loading compiled coefficients on the device");
+      }
+
+
+
+      Module::~Module()
+      {
+        // (errors: at the end of a program the driver may be gone)
+        if (implementation->module != nullptr)
+          driver().unload(implementation->module);
+      }
+
+
+
+      std::string
+      Module::launch(const char        *kernel,
+                     void              *argument,
+                     const unsigned int n_blocks_x,
+                     const unsigned int n_blocks_y,
+                     const unsigned int n_threads,
+                     void              *stream) const
+      {
+        try
+          {
+            void *function;
+            {
+              const std::lock_guard<std::mutex> lock(implementation->mutex);
+              void *&entry = implementation->kernels[kernel];
+              if (entry == nullptr)
+                driver().check(driver().get_function(&entry,
+                                                     implementation->module,
+                                                     kernel),
+                               std::string("Looking for the kernel ") + kernel);
+              function = entry;
+            }
+            void *arguments[] = {argument};
+            driver().check(driver().launch(function,
+                                           n_blocks_x,
+                                           n_blocks_y,
+                                           1,
+                                           n_threads,
+                                           1,
+                                           1,
+                                           0,
+                                           stream,
+                                           arguments,
+                                           nullptr),
+                           "The start of a kernel of compiled coefficients");
+          }
+        catch (const Error &error)
+          {
+            return error.what();
+          }
+        return "";
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_forms_coefficient_error_h
+#define tessella_forms_coefficient_error_h
+
+// What can be wrong with a coefficient at a point, in plain types for host and
+// device.
+
+namespace Tessella
+{
+  /// A value that a form cannot work with, and where it was found.
+  struct CoefficientError
+  {
+    enum Kind : unsigned int
+    {
+      none,
+      not_finite,
+      negative_diffusion,
+      inflow ///< b.n < 0 on a Neumann or Robin part
+    };
+    enum Quantity : unsigned int
+    {
+      diffusion,
+      diffusion_tensor,
+      advection,
+      reaction,
+      source,
+      boundary_value,
+      robin_coefficient,
+      normal_diffusion ///< n.a n
+    };
+
+    unsigned int kind = none, quantity = diffusion;
+    /// Entry of a vector or tensor, row by row.
+    unsigned int component   = 0;
+    unsigned int boundary_id = static_cast<unsigned int>(-1);
+    double       value = 0., x[3] = {0., 0., 0.};
+  };
+
+  namespace internal
+  {
+    /// Throws what AdvectionDiffusionReaction throws: ExcCoefficientNotFinite,
+    /// ExcNegativeDiffusion or ExcInflowOnNeumann.
+    [[noreturn]] void
+    throw_coefficient_error(const CoefficientError &error, const int dim);
+
+    /// An exception of deal.II's kind with this sentence, for headers without
+    /// deal.II.
+    [[noreturn]] void
+    throw_message(const char *message);
+  } // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_forms_device_form_h
+#define tessella_forms_device_form_h
+
+#include <tessella/forms/discrete_field.h>
+#include <tessella/forms/form.h>
+#include <tessella/forms/pointwise_coefficients.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#ifdef __CUDACC__
+#  include <tessella/forms/device_coefficients.h>
+#  include <tessella/forms/tabulation_kernels.h>
+
+#  include <cuda_runtime.h>
+#endif
+
+namespace Tessella
+{
+  // Compiled by nvcc the class has kernels, otherwise it has not: a program may
+  // have both, which must not share code.
+#ifdef __CUDACC__
+  inline namespace CompiledForDevice
+#else
+  inline namespace CompiledForHost
+#endif
+  {
+#ifdef __CUDACC__
+    namespace FunctorKernels
+    {
+      template <int dim, typename F>
+      __global__ void
+      volume(const internal::Device::TabulationTask<dim> task, const F f)
+      {
+        internal::Device::tabulate_volume<dim>(task, f);
+      }
+
+      template <int dim, typename F>
+      __global__ void
+      facets(const internal::Device::TabulationTask<dim> task, const F f)
+      {
+        internal::Device::tabulate_facets<dim>(task, f);
+      }
+
+      template <int dim, typename F>
+      __global__ void
+      penalty(const internal::Device::TabulationTask<dim> task, const F f)
+      {
+        internal::Device::largest_diffusion<dim>(task, f);
+      }
+    } // namespace FunctorKernels
+
+
+
+    /// A functor with the kernels that nvcc has made for it.
+    template <int dim, typename F>
+    class FunctorCoefficients : public DeviceCoefficients<dim>
+    {
+    public:
+      FunctorCoefficients(const F                               &f,
+                          const double                           time,
+                          const double                           theta,
+                          const std::vector<DiscreteField<dim>> &fields)
+        : f(f)
+        , time(time)
+        , theta(theta)
+        , present_fields(fields)
+      {}
+
+      std::string
+      description() const override
+      {
+        return "functor, evaluated on the device";
+      }
+
+      std::string
+      launch(const internal::Device::CoefficientKernel    kernel,
+             const internal::Device::TabulationTask<dim> &given,
+             const unsigned int                           n_blocks_x,
+             const unsigned int                           n_blocks_y,
+             void                                        *stream) const override
+      {
+        using internal::Device::CoefficientKernel;
+        internal::Device::TabulationTask<dim> task = given;
+        task.t                                     = time;
+        task.theta                                 = theta;
+        const dim3         grid(n_blocks_x, n_blocks_y);
+        const cudaStream_t s = static_cast<cudaStream_t>(stream);
+        constexpr int      n = internal::Device::tabulation_threads;
+        if (kernel == CoefficientKernel::volume)
+          FunctorKernels::volume<dim><<<grid, n, 0, s>>>(task, f);
+        else if (kernel == CoefficientKernel::facets)
+          FunctorKernels::facets<dim><<<grid, n, 0, s>>>(task, f);
+        else if constexpr (internal::PointwiseCoefficients<dim,
+                                                           F>::has_diffusion)
+          FunctorKernels::penalty<dim><<<grid, 32, 0, s>>>(task, f);
+        const cudaError_t error = cudaGetLastError();
+        if (error == cudaSuccess)
+          return "";
+        return std::string("A kernel of a functor could not be started: ") +
+               cudaGetErrorString(error) +
+               (error == cudaErrorNoKernelImageForDevice
+                  ? ". Compile its .cu file for the architecture of this card "
+                    "(CMAKE_CUDA_ARCHITECTURES)."
+                  : ".");
+      }
+
+      const std::vector<DiscreteField<dim>> &
+      fields() const override
+      {
+        return present_fields;
+      }
+
+    private:
+      const F                               f;
+      const double                          time, theta;
+      const std::vector<DiscreteField<dim>> present_fields;
+    };
+#endif
+
+
+
+    /**
+     * The equation of AdvectionDiffusionReaction,
+     *   -div(a grad u) + b . grad u + c u = f,
+     * with coefficients and data that are members of a class @p F of the user:
+     *
+     *     template <int dim>
+     *     struct Heat
+     *     {
+     *       double k;
+     *       TESSELLA_HOST_DEVICE double
+     *       diffusion(const PointData<dim> &p) const
+     *       {
+     *         return p.material == 1 ? 1. : k * (1. + p.x[0]);
+     *       }
+     *       TESSELLA_HOST_DEVICE double
+     *       source(const PointData<dim> &p) const
+     *       {
+     *         return exp(-p.t);
+     *       }
+     *     };
+     *
+     *     DeviceForm<3, Heat<3>> form({.k = 2.});
+     *     assembler.assemble(form, matrix, rhs);
+     *
+     * Members that F may have, all const and marked TESSELLA_HOST_DEVICE; what
+     * it does not have is zero and costs nothing:
+     *  - diffusion(PointData<dim>): a double, a DiagonalPointTensor<dim> or a
+     *    PointTensor<dim>, positive semi-definite; tensors are stored in full,
+     *  - advection(PointData<dim>): a PointVector<dim>,
+     *  - reaction(), source() of PointData<dim>: doubles,
+     *  - boundary_type(unsigned int boundary_id): a BoundaryType; Dirichlet
+     *    where there is no such member,
+     *  - dirichlet(), neumann(), robin_coefficient() of PointData<dim>:
+     * doubles; neumann() is g of Neumann and Robin parts and may use the
+     * normal,
+     *  - static constexpr int n_fields: how many discrete fields PointData
+     *    has.
+     *
+     * F is copied to the device as it is: pointers in it are read there, and
+     * are the user's business.
+     *
+     * <b>Where it runs.</b> With a host backend F is compiled by any C++
+     * compiler and evaluated by threads. With Backend::cuda, in a .cu file that
+     * nvcc compiles (this header and what it includes need no deal.II), a
+     * kernel evaluates F at the quadrature points of a chunk of block rows on
+     * the device, just before the kernels that use the values; nothing per
+     * point remains for the host. Compiled without nvcc it is evaluated by the
+     * host's threads for the device, too. So a program keeps F and
+     *
+     *     std::unique_ptr<Form<dim>> make_form();
+     *
+     * in a .cu file of its own, which is compiled as .cc where there is no
+     * CUDA, and the rest of it sees Form only.
+     *
+     * <b>Discrete fields</b> are given with add_field(); their values and
+     * gradients on the side in question are in PointData::value and
+     * PointData::gradient.
+     *
+     * Errors: those of AdvectionDiffusionReaction, with the same sentences;
+     * another number of fields than F::n_fields.
+     */
+    template <int dim, typename F>
+    class DeviceForm : public Form<dim>
+    {
+    public:
+      using Coefficients = internal::PointwiseCoefficients<dim, F>;
+
+      static_assert(std::is_trivially_copyable<F>::value,
+                    "A functor is copied to the device as it is: its members "
+                    "must be plain data.");
+
+      explicit DeviceForm(const F &functor = F())
+        : f(functor)
+      {}
+
+      /// Changes parameters of the functor between assemblies.
+      F &
+      functor()
+      {
+        return f;
+      }
+      void
+      set_time(const double t)
+      {
+        time = t;
+      }
+      /// 1: symmetric, 0: incomplete, -1: non-symmetric interior penalty.
+      void
+      set_theta(const double value)
+      {
+        theta = value;
+      }
+      /// Polynomial degree of the coefficients for quadrature; default 2.
+      void
+      set_coefficient_order(const unsigned int value)
+      {
+        order = value;
+      }
+      /// The next one of the functor's discrete fields.
+      void
+      add_field(const DiscreteField<dim> &field)
+      {
+        fields.push_back(field);
+      }
+
+      void
+      prepare() const override
+      {
+        if (fields.size() != static_cast<std::size_t>(Coefficients::n_fields))
+          internal::throw_message(
+            "The functor of this DeviceForm has n_fields discrete fields, but "
+            "another number of them was given: call add_field() once for each "
+            "of them.");
+        for (const DiscreteField<dim> &field : fields)
+          field.prepare();
+      }
+
+      std::shared_ptr<const DeviceCoefficients<dim>>
+      device_coefficients() const override
+      {
+#ifdef __CUDACC__
+        return std::make_shared<const FunctorCoefficients<dim, F>>(f,
+                                                                   time,
+                                                                   theta,
+                                                                   fields);
+#else
+        return nullptr;
+#endif
+      }
+
+      std::string
+      why_not_on_device() const override
+      {
+#ifdef __CUDACC__
+        return "";
+#else
+        return "the functor was not compiled by nvcc";
+#endif
+      }
+
+      VolumeStructure
+      volume_structure() const override
+      {
+        VolumeStructure structure;
+        structure.diffusion = !Coefficients::has_diffusion ? DiffusionType::none
+                              : Coefficients::tensor ? DiffusionType::tensor
+                                                     : DiffusionType::isotropic;
+        structure.b         = Coefficients::has_advection;
+        structure.c         = Coefficients::has_reaction;
+        structure.f         = Coefficients::has_source;
+        // A tensor may not be symmetric.
+        structure.symmetric =
+          !structure.b && theta == 1. && !Coefficients::tensor;
+        return structure;
+      }
+
+      FacetStructure
+      facet_structure() const override
+      {
+        FacetStructure structure;
+        structure.b       = Coefficients::has_diffusion;
+        structure.beta    = Coefficients::has_diffusion && theta != 0.;
+        structure.penalty = Coefficients::has_diffusion;
+        structure.facets =
+          Coefficients::has_diffusion || Coefficients::has_advection;
+        return structure;
+      }
+
+      unsigned int
+      coefficient_order() const override
+      {
+        return order;
+      }
+
+      bool
+      has_penalty_facets(double &value) const override
+      {
+        value = theta;
+        return true;
+      }
+
+      void
+      evaluate_diffusion(const PointBatch<dim> &points,
+                         double *const         *a) const override
+      {
+        CoefficientError error;
+        for_points(points,
+                   points.x,
+                   points.subcell,
+                   points.material,
+                   0,
+                   [&](const unsigned int q, const PointData<dim> &p) {
+                     double entries[Coefficients::n_entries];
+                     Coefficients::diffusion(f, p, entries, error);
+                     for (int d = 0; d < Coefficients::n_entries; ++d)
+                       a[d][q] = entries[d];
+                   });
+        check(error);
+      }
+
+      void
+      evaluate_volume(const PointBatch<dim> &points,
+                      VolumeBlocks<dim>     &blocks) const override
+      {
+        CoefficientError error;
+        for_points(points,
+                   points.x,
+                   points.subcell,
+                   points.material,
+                   0,
+                   [&](const unsigned int q, const PointData<dim> &p) {
+                     if (blocks.a[0] != nullptr)
+                       {
+                         double a[Coefficients::n_entries];
+                         Coefficients::diffusion(f, p, a, error);
+                         for (int d = 0; d < Coefficients::n_entries; ++d)
+                           blocks.a[d][q] = a[d];
+                       }
+                     if (blocks.b[0] != nullptr)
+                       {
+                         double b[dim];
+                         Coefficients::advection(f, p, b, error);
+                         for (int d = 0; d < dim; ++d)
+                           blocks.b[d][q] = b[d];
+                       }
+                     if (blocks.c != nullptr)
+                       blocks.c[q] = Coefficients::reaction(f, p, error);
+                     if (blocks.f != nullptr)
+                       blocks.f[q] = Coefficients::source(f, p, error);
+                   });
+        check(error);
+      }
+
+      void
+      evaluate_interior_facets(const FacetPointBatch<dim> &points,
+                               FacetBlocks<dim> &blocks) const override
+      {
+        const unsigned int           n        = points.n_points;
+        std::vector<PointData<dim>> &neighbor = scratch(n);
+        CoefficientError             error;
+        for_points(points,
+                   points.neighbor_x,
+                   points.neighbor_subcell,
+                   points.neighbor_material,
+                   1,
+                   [&](const unsigned int q, PointData<dim> &p) {
+                     for (int d = 0; d < dim; ++d)
+                       p.normal[d] = points.normal[d][q];
+                     neighbor[q] = p;
+                   });
+        for_points(
+          points,
+          points.x,
+          points.subcell,
+          points.material,
+          0,
+          [&](const unsigned int q, PointData<dim> &p) {
+            for (int d = 0; d < dim; ++d)
+              p.normal[d] = points.normal[d][q];
+            double c, b[2][dim];
+            Coefficients::interior_facet(
+              f, p, neighbor[q], points.sigma[q], c, b[0], b[1], error);
+            blocks.c[0][q] = c;
+            if (blocks.c[1] != nullptr)
+              blocks.c[1][q] = -c;
+            for (int d = 0; d < dim; ++d)
+              {
+                for (int side = 0; side < 2; ++side)
+                  if (blocks.b[side][d] != nullptr)
+                    blocks.b[side][d][q] = b[side][d];
+                if (blocks.beta[0][d] != nullptr)
+                  blocks.beta[0][d][q] = theta * b[0][d];
+                if (blocks.beta[1][d] != nullptr)
+                  blocks.beta[1][d][q] = -theta * b[0][d];
+              }
+          });
+        check(error);
+      }
+
+      void
+      evaluate_boundary_facets(const FacetPointBatch<dim> &points,
+                               FacetBlocks<dim> &blocks) const override
+      {
+        CoefficientError error;
+        for_points(points,
+                   points.x,
+                   points.subcell,
+                   points.material,
+                   0,
+                   [&](const unsigned int q, PointData<dim> &p) {
+                     for (int d = 0; d < dim; ++d)
+                       p.normal[d] = points.normal[d][q];
+                     p.boundary_id = points.boundary_id;
+                     double c, r, b[dim], s[dim];
+                     Coefficients::boundary_facet(
+                       f, p, points.sigma[q], theta, c, r, b, s, error);
+                     blocks.c[0][q] = c;
+                     if (blocks.r != nullptr)
+                       blocks.r[q] = r;
+                     for (int d = 0; d < dim; ++d)
+                       {
+                         if (blocks.b[0][d] != nullptr)
+                           blocks.b[0][d][q] = b[d];
+                         if (blocks.beta[0][d] != nullptr)
+                           blocks.beta[0][d][q] = theta * b[d];
+                         if (blocks.s[d] != nullptr)
+                           blocks.s[d][q] = s[d];
+                       }
+                   });
+        check(error);
+      }
+
+    private:
+      static void
+      check(const CoefficientError &error)
+      {
+        if (error.kind != CoefficientError::none)
+          internal::throw_coefficient_error(error, dim);
+      }
+
+      static std::vector<PointData<dim>> &
+      scratch(const unsigned int n)
+      {
+        static thread_local std::vector<PointData<dim>> data;
+        if (data.size() < n)
+          data.resize(n);
+        return data;
+      }
+
+      // function(q, data) for all points, with the coordinates and cells of one
+      // side; normals are left to the function.
+      template <typename Function>
+      void
+      for_points(const PointBatch<dim> &points,
+                 const double *const   *x,
+                 const unsigned int    *subcell,
+                 const unsigned int    *material,
+                 const unsigned int     side,
+                 const Function        &function) const
+      {
+        const unsigned int                      n = points.n_points;
+        static thread_local std::vector<double> memory;
+        if (!fields.empty() && memory.size() < fields.size() * (dim + 1) * n)
+          memory.resize(fields.size() * (dim + 1) * n);
+        for (std::size_t i = 0; i < fields.size(); ++i)
+          {
+            double *const begin = memory.data() + i * (dim + 1) * n;
+            double       *gradients[dim];
+            for (int d = 0; d < dim; ++d)
+              gradients[d] = begin + (d + 1) * n;
+            fields[i].evaluate(n, subcell, x, begin, gradients);
+          }
+        PointData<dim> p = {};
+        p.t              = time;
+        p.side           = side;
+        p.boundary_id    = invalid_index;
+        for (unsigned int q = 0; q < n; ++q)
+          {
+            for (int d = 0; d < dim; ++d)
+              p.x[d] = x[d][q];
+            p.subcell  = subcell[q];
+            p.material = material[q];
+            for (std::size_t i = 0; i < fields.size(); ++i)
+              {
+                const double *const begin = memory.data() + i * (dim + 1) * n;
+                p.value[i]                = begin[q];
+                for (int d = 0; d < dim; ++d)
+                  p.gradient[i][d] = begin[(d + 1) * n + q];
+              }
+            function(q, p);
+          }
+      }
+
+      F                               f;
+      double                          time = 0., theta = 1.;
+      unsigned int                    order = 2;
+      std::vector<DiscreteField<dim>> fields;
+    };
+  } // namespace
+} // namespace Tessella
+
+#endif

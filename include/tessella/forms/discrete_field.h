@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_forms_discrete_field_h
+#define tessella_forms_discrete_field_h
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+// No deal.II header, so that .cu files can include this one.
+
+namespace dealii
+{
+  template <typename Number>
+  class Vector;
+  namespace TrilinosWrappers
+  {
+    namespace MPI
+    {
+      class Vector;
+    }
+  } // namespace TrilinosWrappers
+} // namespace dealii
+
+namespace Tessella
+{
+  template <int dim>
+  class AgglomerationHandler;
+  template <typename Number>
+  class DeviceVector;
+
+  /**
+   * A discrete function on polytopes, whose values and gradients coefficients
+   * may depend on: the previous iterate of a nonlinear problem, or the previous
+   * time step.
+   *
+   *     const DiscreteField<dim> u(agglomeration, solution);
+   *     form.add_field(u); // PointData::value[0], PointData::gradient[0]
+   *
+   * It refers to handler and vector, which must outlive it, and takes the
+   * values that the vector has when an assembly begins. The vector may be on
+   * the host or on the device, whatever the backend: where it is on the other
+   * side it is copied once an assembly (8 bytes an unknown), so that a loop
+   * with DeviceVector and Backend::cuda copies nothing.
+   *
+   * The polytopes are those that are assembled on. Errors, in assembly: a
+   * vector of another size than there are degrees of freedom, or spread over
+   * several processes.
+   */
+  template <int dim>
+  class DiscreteField
+  {
+  public:
+    DiscreteField(const AgglomerationHandler<dim> &handler,
+                  const dealii::Vector<double>    &vector);
+    DiscreteField(const AgglomerationHandler<dim>             &handler,
+                  const dealii::TrilinosWrappers::MPI::Vector &vector);
+    DiscreteField(const AgglomerationHandler<dim> &handler,
+                  const DeviceVector<double>      &vector);
+
+    /// Takes over the vector's present values; called when an assembly begins.
+    void
+    prepare() const;
+
+    /**
+     * Values and gradients on the host at points in given sub-cells: x,
+     * gradients: dim arrays. Thread safe. Cost: as for basis functions of the
+     * polytope and their gradients.
+     */
+    void
+    evaluate(const unsigned int   n_points,
+             const unsigned int  *subcell,
+             const double *const *x,
+             double              *values,
+             double *const       *gradients) const;
+
+    /// Coefficients of the basis in the memory of the host, valid until the
+    /// vector changes.
+    const double *
+    host_values() const;
+
+    /// The same in the memory of the device; null if the vector is on the host.
+    const double *
+    device_values() const;
+
+    std::size_t
+    size() const;
+
+  private:
+    struct Implementation;
+    std::shared_ptr<Implementation> implementation;
+  };
+} // namespace Tessella
+
+#endif

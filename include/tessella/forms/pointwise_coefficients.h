@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_forms_pointwise_coefficients_h
+#define tessella_forms_pointwise_coefficients_h
+
+#include <tessella/base/host_device.h>
+#include <tessella/forms/coefficient_error.h>
+#include <tessella/forms/penalty_terms.h>
+#include <tessella/forms/point_data.h>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    // std::declval, which is not there at run-time compilation.
+    template <typename T>
+    T
+    make() noexcept;
+
+    // Whether F (or const F) has a member that can be called like that.
+#define TESSELLA_DETECT_MEMBER(Name, call)                                    \
+  template <typename F, int dim>                                              \
+  struct Name                                                                 \
+  {                                                                           \
+    template <typename G>                                                     \
+    static constexpr auto                                                     \
+    test(int) -> decltype(make<G &>().call, bool())                           \
+    {                                                                         \
+      return true;                                                            \
+    }                                                                         \
+    template <typename G>                                                     \
+    static constexpr bool                                                     \
+    test(...)                                                                 \
+    {                                                                         \
+      return false;                                                           \
+    }                                                                         \
+    static constexpr bool value = test<const F>(0);                           \
+    static_assert(value || !test<F>(0),                                       \
+                  "The members of a functor that evaluate coefficients must " \
+                  "be const.");                                               \
+  };
+
+    TESSELLA_DETECT_MEMBER(HasDiffusion,
+                           diffusion(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasAdvection,
+                           advection(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasReaction,
+                           reaction(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasSource, source(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasDirichlet,
+                           dirichlet(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasNeumann, neumann(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasRobinCoefficient,
+                           robin_coefficient(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasBoundaryType, boundary_type(0u))
+#undef TESSELLA_DETECT_MEMBER
+
+    struct Isotropic
+    {
+      static constexpr bool tensor = false;
+    };
+    struct FullTensor
+    {
+      static constexpr bool tensor = true;
+    };
+    Isotropic
+    diffusion_kind(const double);
+    template <int dim>
+    FullTensor
+    diffusion_kind(const DiagonalPointTensor<dim> &);
+    template <int dim>
+    FullTensor
+    diffusion_kind(const PointTensor<dim> &);
+
+    template <bool has_diffusion, typename F, int dim>
+    struct DiffusionKind : public Isotropic
+    {};
+    template <typename F, int dim>
+    struct DiffusionKind<true, F, dim>
+      : public decltype(diffusion_kind(
+          make<const F &>().diffusion(make<const PointData<dim> &>())))
+    {};
+
+    // F::n_fields, or 0.
+    template <typename F>
+    constexpr auto
+    n_fields_of(int) -> decltype(F::n_fields + 0)
+    {
+      return F::n_fields;
+    }
+    template <typename F>
+    constexpr int
+    n_fields_of(...)
+    {
+      return 0;
+    }
+
+
+
+    /**
+     * Calls the members that a functor F has; those that it does not have are
+     * zero. One source for host and device.
+     */
+    template <int dim, typename F>
+    struct PointwiseCoefficients
+    {
+      static constexpr bool has_diffusion = HasDiffusion<F, dim>::value,
+                            has_advection = HasAdvection<F, dim>::value,
+                            has_reaction  = HasReaction<F, dim>::value,
+                            has_source    = HasSource<F, dim>::value;
+      static constexpr bool tensor =
+        DiffusionKind<has_diffusion, F, dim>::tensor;
+      static constexpr int n_entries = tensor ? dim * dim : 1;
+      static constexpr int n_fields  = n_fields_of<F>(0);
+      static_assert(n_fields >= 0 && n_fields <= max_fields,
+                    "n_fields of a functor must not exceed max_fields.");
+      static_assert(has_diffusion || has_advection || has_reaction ||
+                      has_source,
+                    "A functor needs a member diffusion(), advection(), "
+                    "reaction() or source() that takes a PointData<dim>.");
+
+      TESSELLA_HOST_DEVICE static inline void
+      store(const double value, double *a)
+      {
+        a[0] = value;
+      }
+      TESSELLA_HOST_DEVICE static inline void
+      store(const DiagonalPointTensor<dim> &value, double *a)
+      {
+        for (int d = 0; d < dim; ++d)
+          for (int e = 0; e < dim; ++e)
+            a[d * dim + e] = d == e ? value[d] : 0.;
+      }
+      TESSELLA_HOST_DEVICE static inline void
+      store(const PointTensor<dim> &value, double *a)
+      {
+        for (int d = 0; d < dim; ++d)
+          for (int e = 0; e < dim; ++e)
+            a[d * dim + e] = value[d][e];
+      }
+
+      TESSELLA_HOST_DEVICE static inline bool
+      is_finite(const double value)
+      {
+        return value * 0. == 0.;
+      }
+
+      TESSELLA_HOST_DEVICE static inline void
+      note(CoefficientError                &error,
+           const CoefficientError::Kind     kind,
+           const CoefficientError::Quantity quantity,
+           const PointData<dim>            &p,
+           const double                     value,
+           const int                        component = 0)
+      {
+        if (error.kind != CoefficientError::none)
+          return;
+        error.kind        = kind;
+        error.quantity    = quantity;
+        error.component   = component;
+        error.boundary_id = p.boundary_id;
+        error.value       = value;
+        for (int d = 0; d < dim; ++d)
+          error.x[d] = p.x[d];
+      }
+
+      /// n_entries numbers.
+      TESSELLA_HOST_DEVICE static inline void
+      diffusion(const F              &f,
+                const PointData<dim> &p,
+                double               *a,
+                CoefficientError     &error)
+      {
+        if constexpr (has_diffusion)
+          {
+            store(f.diffusion(p), a);
+            for (int d = 0; d < n_entries; ++d)
+              if (!is_finite(a[d]))
+                note(error,
+                     CoefficientError::not_finite,
+                     tensor ? CoefficientError::diffusion_tensor
+                            : CoefficientError::diffusion,
+                     p,
+                     a[d],
+                     d);
+            for (int d = 0; d < n_entries; d += dim + 1)
+              if (a[d] < 0.)
+                note(error,
+                     CoefficientError::negative_diffusion,
+                     tensor ? CoefficientError::diffusion_tensor
+                            : CoefficientError::diffusion,
+                     p,
+                     a[d],
+                     d);
+          }
+        else
+          a[0] = 0.;
+      }
+
+      TESSELLA_HOST_DEVICE static inline void
+      advection(const F              &f,
+                const PointData<dim> &p,
+                double               *b,
+                CoefficientError     &error)
+      {
+        if constexpr (has_advection)
+          {
+            const PointVector<dim> value = f.advection(p);
+            for (int d = 0; d < dim; ++d)
+              {
+                b[d] = value[d];
+                if (!is_finite(b[d]))
+                  note(error,
+                       CoefficientError::not_finite,
+                       CoefficientError::advection,
+                       p,
+                       b[d],
+                       d);
+              }
+          }
+        else
+          for (int d = 0; d < dim; ++d)
+            b[d] = 0.;
+      }
+
+      TESSELLA_HOST_DEVICE static inline double
+      checked(const double                     value,
+              const CoefficientError::Quantity quantity,
+              const PointData<dim>            &p,
+              CoefficientError                &error)
+      {
+        if (!is_finite(value))
+          note(error, CoefficientError::not_finite, quantity, p, value);
+        return value;
+      }
+
+      TESSELLA_HOST_DEVICE static inline double
+      reaction(const F &f, const PointData<dim> &p, CoefficientError &error)
+      {
+        if constexpr (has_reaction)
+          return checked(f.reaction(p), CoefficientError::reaction, p, error);
+        return 0.;
+      }
+
+      TESSELLA_HOST_DEVICE static inline double
+      source(const F &f, const PointData<dim> &p, CoefficientError &error)
+      {
+        if constexpr (has_source)
+          return checked(f.source(p), CoefficientError::source, p, error);
+        return 0.;
+      }
+
+      TESSELLA_HOST_DEVICE static inline BoundaryType
+      boundary_type(const F &f, const unsigned int id)
+      {
+        if constexpr (HasBoundaryType<F, dim>::value)
+          return f.boundary_type(id);
+        return BoundaryType::dirichlet;
+      }
+
+      /// g of the condition that holds.
+      TESSELLA_HOST_DEVICE static inline double
+      boundary_value(const F              &f,
+                     const BoundaryType    type,
+                     const PointData<dim> &p,
+                     CoefficientError     &error)
+      {
+        double g = 0.;
+        if (type == BoundaryType::dirichlet)
+          {
+            if constexpr (HasDirichlet<F, dim>::value)
+              g = f.dirichlet(p);
+          }
+        else if constexpr (HasNeumann<F, dim>::value)
+          g = f.neumann(p);
+        return checked(g, CoefficientError::boundary_value, p, error);
+      }
+
+      TESSELLA_HOST_DEVICE static inline double
+      robin_coefficient(const F              &f,
+                        const PointData<dim> &p,
+                        CoefficientError     &error)
+      {
+        if constexpr (HasRobinCoefficient<F, dim>::value)
+          return checked(f.robin_coefficient(p),
+                         CoefficientError::robin_coefficient,
+                         p,
+                         error);
+        return 0.;
+      }
+
+      /// b.n.
+      TESSELLA_HOST_DEVICE static inline double
+      normal_advection(const double *b, const PointData<dim> &p)
+      {
+        double bn = 0.;
+        for (int d = 0; d < dim; ++d)
+          bn += b[d] * p.normal[d];
+        return bn;
+      }
+
+      /// What FacetBlocks wants on an interior facet: c_0, b_0 and b_1 (zero
+      /// without diffusion), seen from @p own; theta enters as PenaltyTerms
+      /// says.
+      TESSELLA_HOST_DEVICE static inline void
+      interior_facet(const F              &f,
+                     const PointData<dim> &own,
+                     const PointData<dim> &neighbor,
+                     const double          sigma,
+                     double               &c,
+                     double               *b_own,
+                     double               *b_neighbor,
+                     CoefficientError     &error)
+      {
+        c = has_diffusion ? sigma : 0.;
+        if constexpr (has_diffusion)
+          {
+            double a[n_entries];
+            diffusion(f, own, a, error);
+            PenaltyTerms::conormal<dim>(tensor, a, own.normal, b_own);
+            diffusion(f, neighbor, a, error);
+            PenaltyTerms::conormal<dim>(tensor, a, own.normal, b_neighbor);
+            for (int d = 0; d < dim; ++d)
+              {
+                b_own[d] *= PenaltyTerms::interior_b;
+                b_neighbor[d] *= PenaltyTerms::interior_b;
+              }
+          }
+        else
+          for (int d = 0; d < dim; ++d)
+            b_own[d] = b_neighbor[d] = 0.;
+        if constexpr (has_advection)
+          {
+            double b[dim];
+            advection(f, own, b, error);
+            c = PenaltyTerms::interior_c(c, normal_advection(b, own));
+          }
+      }
+
+      /// The same on the boundary: c, r, b and s.
+      TESSELLA_HOST_DEVICE static inline void
+      boundary_facet(const F              &f,
+                     const PointData<dim> &p,
+                     const double          sigma,
+                     const double          theta,
+                     double               &c,
+                     double               &r,
+                     double               *b,
+                     double               *s,
+                     CoefficientError     &error)
+      {
+        double a[n_entries], conormal[dim], nan = 0., a_max = 0.;
+        for (int d = 0; d < dim; ++d)
+          conormal[d] = 0.;
+        if constexpr (has_diffusion)
+          {
+            diffusion(f, p, a, error);
+            PenaltyTerms::conormal<dim>(tensor, a, p.normal, conormal);
+            for (int d = 0; d < dim; ++d)
+              nan += conormal[d] * p.normal[d];
+            for (int d = 0; d < n_entries; ++d)
+              {
+                const double size = a[d] < 0. ? -a[d] : a[d];
+                a_max             = size > a_max ? size : a_max;
+              }
+          }
+        double bn = 0., b_max = 0.;
+        if constexpr (has_advection)
+          {
+            double field[dim];
+            advection(f, p, field, error);
+            bn = normal_advection(field, p);
+            for (int d = 0; d < dim; ++d)
+              {
+                const double size = field[d] < 0. ? -field[d] : field[d];
+                b_max             = size > b_max ? size : b_max;
+              }
+          }
+        const BoundaryType type = boundary_type(f, p.boundary_id);
+        const double       g    = boundary_value(f, type, p, error);
+        const double       alpha =
+          type == BoundaryType::robin ? robin_coefficient(f, p, error) : 0.;
+        PenaltyTerms::BoundaryTerms       terms;
+        const PenaltyTerms::BoundaryError result = PenaltyTerms::boundary(
+          type, nan, a_max, bn, b_max, sigma, g, alpha, terms);
+        if (result == PenaltyTerms::BoundaryError::negative_diffusion)
+          note(error,
+               CoefficientError::negative_diffusion,
+               CoefficientError::normal_diffusion,
+               p,
+               nan);
+        else if (result == PenaltyTerms::BoundaryError::inflow)
+          note(error,
+               CoefficientError::inflow,
+               CoefficientError::advection,
+               p,
+               bn);
+        c = terms.c;
+        r = terms.r;
+        for (int d = 0; d < dim; ++d)
+          {
+            const double an = terms.flux * conormal[d];
+            b[d]            = -an;
+            s[d]            = -theta * an * g;
+          }
+      }
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_forms_tabulation_kernels_h
+#define tessella_forms_tabulation_kernels_h
+
+#include <tessella/forms/device_coefficients.h>
+#include <tessella/forms/field_evaluation.h>
+#include <tessella/forms/pointwise_coefficients.h>
+
+// Kernels that evaluate a functor at quadrature points, for nvcc and NVRTC.
+// They write the tables that the host writes for other forms (host and device
+// agree to rounding).
+
+#ifdef __CUDACC__
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// The last i of [begin, end) with array[i] <= value; ascending array.
+      template <typename T>
+      __device__ inline unsigned int
+      find(const T *array, unsigned int begin, unsigned int end, const T value)
+      {
+        while (end - begin > 1)
+          {
+            const unsigned int middle = begin + (end - begin) / 2;
+            if (array[middle] <= value)
+              begin = middle;
+            else
+              end = middle;
+          }
+        return begin;
+      }
+
+
+
+      /// Image of a multilinear map of m reference variables, and derivatives.
+      template <int m, int dim>
+      __device__ inline void
+      multilinear_image(const double *vertices,
+                        const double *xi,
+                        double       *x,
+                        double (&derivative)[m][dim])
+      {
+        for (int e = 0; e < dim; ++e)
+          {
+            x[e] = 0.;
+            for (int d = 0; d < m; ++d)
+              derivative[d][e] = 0.;
+          }
+        for (int v = 0; v < (1 << m); ++v)
+          {
+            double factor[m], shape = 1.;
+            for (int d = 0; d < m; ++d)
+              {
+                factor[d] = ((v >> d) & 1) ? xi[d] : 1. - xi[d];
+                shape *= factor[d];
+              }
+            for (int e = 0; e < dim; ++e)
+              x[e] += shape * vertices[v * dim + e];
+            for (int d = 0; d < m; ++d)
+              {
+                double slope = ((v >> d) & 1) ? 1. : -1.;
+                for (int k = 0; k < m; ++k)
+                  if (k != d)
+                    slope *= factor[k];
+                for (int e = 0; e < dim; ++e)
+                  derivative[d][e] += slope * vertices[v * dim + e];
+              }
+          }
+      }
+
+
+
+      /// Quadrature point q of sub-cell s of a polytope of given degree.
+      template <int dim>
+      __device__ inline void
+      subcell_position(const MeshData<dim> &M,
+                       const unsigned int   s,
+                       const unsigned int   q,
+                       const unsigned int   degree,
+                       double (&x)[dim])
+      {
+        const SubCellType type = M.subcell_type[s];
+        if (type == SubCellType::tabulated)
+          {
+            const std::uint64_t p = M.subcell_point_offset[s] + q;
+            for (int d = 0; d < dim; ++d)
+              x[d] = M.subcell_points[p * dim + d];
+            return;
+          }
+        const RuleEntry rule =
+          M.subcell_rule[static_cast<unsigned int>(type)][degree];
+        double xi[dim];
+        for (int d = 0; d < dim; ++d)
+          xi[d] = M.rules[rule.offset + d * rule.n_points + q];
+        const double *v =
+          M.subcell_vertices + std::uint64_t(M.subcell_vertex_offset[s]) * dim;
+        if (type == SubCellType::hypercube)
+          {
+            double J[dim][dim];
+            multilinear_image<dim, dim>(v, xi, x, J);
+            return;
+          }
+        for (int e = 0; e < dim; ++e)
+          x[e] = v[e];
+        for (int d = 0; d < dim; ++d)
+          {
+            const int u = type == SubCellType::simplex ? d + 1 : 1 << d;
+            for (int e = 0; e < dim; ++e)
+              x[e] += xi[d] * (v[u * dim + e] - v[e]);
+          }
+      }
+
+
+
+      /// Quadrature point q of facet f and normal to side 1; degree: the larger
+      /// one of both sides.
+      template <int dim>
+      __device__ inline void
+      facet_position(const MeshData<dim> &M,
+                     const unsigned int   f,
+                     const unsigned int   q,
+                     const unsigned int   degree,
+                     double (&x)[dim],
+                     double (&normal)[dim])
+      {
+        const FacetType type = M.facet_type[f];
+        if (type == FacetType::tabulated)
+          {
+            const std::uint64_t p = M.facet_point_offset[f] + q;
+            for (int d = 0; d < dim; ++d)
+              {
+                x[d]      = M.facet_points[p * dim + d];
+                normal[d] = M.facet_point_normals[p * dim + d];
+              }
+            return;
+          }
+        const RuleEntry rule =
+          M.facet_rule[static_cast<unsigned int>(type)][degree];
+        const double *v =
+          M.facet_vertices + std::uint64_t(M.facet_vertex_offset[f]) * dim;
+        double xi[2] = {0., 0.};
+        for (int d = 0; d + 1 < dim; ++d)
+          xi[d] = M.rules[rule.offset + d * rule.n_points + q];
+        if constexpr (dim == 3)
+          if (type == FacetType::quadrilateral)
+            {
+              double J[2][3];
+              multilinear_image<2, 3>(v, xi, x, J);
+              double length = 0.;
+              for (int e = 0; e < 3; ++e)
+                {
+                  const int i = (e + 1) % 3, j = (e + 2) % 3;
+                  normal[e] = J[0][i] * J[1][j] - J[0][j] * J[1][i];
+                  length += normal[e] * normal[e];
+                }
+              length = 1. / sqrt(length);
+              for (int e = 0; e < 3; ++e)
+                normal[e] *= length;
+              return;
+            }
+        for (int e = 0; e < dim; ++e)
+          {
+            x[e] = v[e];
+            for (int d = 0; d + 1 < dim; ++d)
+              x[e] += xi[d] * (v[(d + 1) * dim + e] - v[e]);
+            normal[e] = M.facet_normal[std::uint64_t(f) * dim + e];
+          }
+      }
+
+
+
+      /// Values of the discrete fields of polytope k.
+      template <int dim, int n_fields>
+      __device__ inline void
+      set_fields(const TabulationTask<dim> &T,
+                 const unsigned int         k,
+                 PointData<dim>            &p)
+      {
+        const MeshData<dim> &M = T.mesh;
+        for (int i = 0; i < n_fields; ++i)
+          evaluate_field<dim>(M.box + 2 * dim * std::uint64_t(k),
+                              M.degree[k],
+                              M.n_basis[k],
+                              M.exponents,
+                              T.field[i] + M.dof_offset[k],
+                              p.x,
+                              p.value[i],
+                              p.gradient[i]);
+      }
+
+
+
+      /// The smallest key of all bad points stays: the same one in every run.
+      template <int dim>
+      __device__ inline void
+      report(const TabulationTask<dim> &T,
+             const unsigned long long   key,
+             const CoefficientError    &error)
+      {
+        if (error.kind == CoefficientError::none)
+          return;
+        if (key == T.wanted)
+          T.record->error = error;
+        else
+          atomicMin(&T.record->key, key);
+      }
+
+
+
+      /// Polytope, sub-cell and position of volume point @p point of the chunk,
+      /// with the range that the whole block is in.
+      template <int dim, typename F>
+      __device__ inline void
+      tabulate_volume(const TabulationTask<dim> &T, const F &f)
+      {
+        using Coefficients        = PointwiseCoefficients<dim, F>;
+        const MeshData<dim>    &M = T.mesh;
+        __shared__ unsigned int range[4];
+        const std::uint64_t     first = std::uint64_t(blockIdx.x) * blockDim.x;
+        if (threadIdx.x == 0 || threadIdx.x == 32)
+          {
+            const unsigned int  i     = threadIdx.x / 32;
+            const std::uint64_t last  = first + blockDim.x - 1;
+            const std::uint64_t n     = T.n_volume_points - 1;
+            const unsigned int  k_end = T.first_polytope + T.n_polytopes;
+            const unsigned int  s =
+              find(M.subcell_q,
+                   M.subcell_offset[T.first_polytope],
+                   M.subcell_offset[k_end],
+                   T.first_volume_point + (i == 0     ? first
+                                           : last < n ? last
+                                                      : n));
+            range[i]     = s;
+            range[2 + i] = find(M.subcell_offset, T.first_polytope, k_end, s);
+          }
+        __syncthreads();
+        const std::uint64_t t = first + threadIdx.x;
+        if (t >= T.n_volume_points)
+          return;
+        const std::uint64_t point = T.first_volume_point + t;
+        const unsigned int s = find(M.subcell_q, range[0], range[1] + 1, point);
+        const unsigned int k =
+          find(M.subcell_offset, range[2], range[3] + 1, s);
+
+        PointData<dim> p;
+        subcell_position(M,
+                         s,
+                         static_cast<unsigned int>(point - M.subcell_q[s]),
+                         M.degree[k],
+                         p.x);
+        p.t = T.t;
+        for (int d = 0; d < dim; ++d)
+          p.normal[d] = 0.;
+        p.side        = 0;
+        p.subcell     = M.first_subcell + s;
+        p.material    = M.subcell_material[s];
+        p.boundary_id = invalid_index;
+        set_fields<dim, Coefficients::n_fields>(T, k, p);
+
+        CoefficientError    error;
+        const VolumeLayout &L  = T.volume_layout;
+        const auto          at = [&](const int array) -> double          &{
+          return T.volume_table[array * T.n_volume_points + t];
+        };
+        if (Coefficients::has_diffusion && L.a >= 0)
+          {
+            double a[Coefficients::n_entries];
+            Coefficients::diffusion(f, p, a, error);
+            for (int d = 0; d < Coefficients::n_entries; ++d)
+              at(L.a + d) = a[d];
+          }
+        if (Coefficients::has_advection && L.b >= 0)
+          {
+            double b[dim];
+            Coefficients::advection(f, p, b, error);
+            for (int d = 0; d < dim; ++d)
+              at(L.b + d) = b[d];
+          }
+        if (Coefficients::has_reaction && L.c >= 0)
+          at(L.c) = Coefficients::reaction(f, p, error);
+        if (Coefficients::has_source && L.f >= 0)
+          at(L.f) = Coefficients::source(f, p, error);
+        report(T, 4 * point + 1, error);
+      }
+
+
+
+      template <int dim, typename F>
+      __device__ inline void
+      tabulate_facets(const TabulationTask<dim> &T, const F &f)
+      {
+        using Coefficients        = PointwiseCoefficients<dim, F>;
+        const MeshData<dim>    &M = T.mesh;
+        __shared__ unsigned int range[2];
+        const std::uint64_t     first = std::uint64_t(blockIdx.x) * blockDim.x;
+        if (threadIdx.x == 0 || threadIdx.x == 32)
+          {
+            const unsigned int  i    = threadIdx.x / 32;
+            const std::uint64_t last = first + blockDim.x - 1;
+            const std::uint64_t n    = T.n_facet_points - 1;
+            range[i]                 = find(
+              M.entry_q,
+              M.polytope_interface_offset[T.first_polytope],
+              M.polytope_interface_offset[T.first_polytope + T.n_polytopes],
+              T.first_facet_point + (i == 0     ? first
+                                                     : last < n ? last
+                                                                : n));
+          }
+        __syncthreads();
+        const std::uint64_t t = first + threadIdx.x;
+        if (t >= T.n_facet_points)
+          return;
+        const std::uint64_t point = T.first_facet_point + t;
+        const unsigned int  entry =
+          find(M.entry_q, range[0], range[1] + 1, point);
+        const unsigned int  code = M.polytope_interface[entry], i = code / 2;
+        const unsigned int  side        = code % 2;
+        const unsigned int  first_facet = M.facet_offset[i];
+        const std::uint64_t local =
+          M.facet_q[first_facet] + (point - M.entry_q[entry]);
+        const unsigned int facet =
+          find(M.facet_q, first_facet, M.facet_offset[i + 1], local);
+        const unsigned int k     = M.interface_polytope[code],
+                           other = M.interface_polytope[code ^ 1u];
+        const bool   boundary    = other == invalid_index;
+        unsigned int degree      = M.degree[k];
+        if (!boundary && M.degree[other] > degree)
+          degree = M.degree[other];
+
+        PointData<dim> own;
+        facet_position(M,
+                       facet,
+                       static_cast<unsigned int>(local - M.facet_q[facet]),
+                       degree,
+                       own.x,
+                       own.normal);
+        own.t           = T.t;
+        own.side        = 0;
+        own.subcell     = M.facet_subcell[2 * std::uint64_t(facet) + side];
+        own.material    = M.facet_material[2 * std::uint64_t(facet) + side];
+        own.boundary_id = M.boundary_id[i];
+        if (side == 1)
+          for (int d = 0; d < dim; ++d)
+            own.normal[d] = -own.normal[d];
+
+        const FacetLayout &L = T.facet_layout;
+        const double sigma = Coefficients::has_diffusion ? T.sigma[facet] : 0.;
+        const auto   at    = [&](const int array) -> double      &{
+          return T.facet_table[array * T.n_facet_points + t];
+        };
+        CoefficientError error;
+        double           c, b[dim];
+        if (!boundary)
+          {
+            // Facets lie where side 0 sees them.
+            PointData<dim>     neighbor = own;
+            const unsigned int shift    = M.interface_shift[i];
+            if (shift != 0 && side == 0)
+              for (int d = 0; d < dim; ++d)
+                neighbor.x[d] += M.shift[shift * dim + d];
+            if (shift != 0 && side == 1)
+              for (int d = 0; d < dim; ++d)
+                own.x[d] += M.shift[shift * dim + d];
+            neighbor.side = 1;
+            neighbor.subcell =
+              M.facet_subcell[2 * std::uint64_t(facet) + 1 - side];
+            neighbor.material =
+              M.facet_material[2 * std::uint64_t(facet) + 1 - side];
+            set_fields<dim, Coefficients::n_fields>(T, k, own);
+            set_fields<dim, Coefficients::n_fields>(T, other, neighbor);
+            double b_neighbor[dim];
+            Coefficients::interior_facet(
+              f, own, neighbor, sigma, c, b, b_neighbor, error);
+            if (L.b[1] >= 0)
+              for (int d = 0; d < dim; ++d)
+                at(L.b[1] + d) = b_neighbor[d];
+            if (L.c[1] >= 0)
+              at(L.c[1]) = -c;
+            if (L.beta[1] >= 0)
+              for (int d = 0; d < dim; ++d)
+                at(L.beta[1] + d) = -T.theta * b[d];
+          }
+        else
+          {
+            set_fields<dim, Coefficients::n_fields>(T, k, own);
+            double r, s[dim];
+            Coefficients::boundary_facet(
+              f, own, sigma, T.theta, c, r, b, s, error);
+            if (L.r >= 0)
+              at(L.r) = r;
+            if (L.s >= 0)
+              for (int d = 0; d < dim; ++d)
+                at(L.s + d) = s[d];
+          }
+        if (L.c[0] >= 0)
+          at(L.c[0]) = c;
+        if (L.b[0] >= 0)
+          for (int d = 0; d < dim; ++d)
+            at(L.b[0] + d) = b[d];
+        if (L.beta[0] >= 0)
+          for (int d = 0; d < dim; ++d)
+            at(L.beta[0] + d) = T.theta * b[d];
+        report(T, (1ull << 63) + point, error);
+      }
+
+
+
+      /// Largest n . a n over a polytope's points, for all its facets.
+      template <int dim, typename F>
+      __device__ inline void
+      largest_diffusion(const TabulationTask<dim> &T, const F &f)
+      {
+        using Coefficients            = PointwiseCoefficients<dim, F>;
+        const MeshData<dim> &M        = T.mesh;
+        const unsigned int   k        = T.first_polytope + blockIdx.x;
+        const unsigned int   lane     = threadIdx.x;
+        constexpr int        n_points = 4; // of a lane at once
+        // A quadratic form needs the symmetric part only.
+        constexpr int n_entries =
+          Coefficients::tensor ? dim * (dim + 1) / 2 : 1;
+        const unsigned int s_begin = M.subcell_offset[k],
+                           s_end   = M.subcell_offset[k + 1];
+        if (s_begin == s_end)
+          return;
+        const std::uint64_t point_begin = M.subcell_q[s_begin],
+                            point_end   = M.subcell_q[s_end];
+        const unsigned int e_begin      = M.polytope_interface_offset[k],
+                           e_end        = M.polytope_interface_offset[k + 1];
+        for (std::uint64_t begin =
+               point_begin + std::uint64_t(blockIdx.y) * (32 * n_points);
+             begin < point_end;
+             begin += std::uint64_t(gridDim.y) * (32 * n_points))
+          {
+            double a[n_points][n_entries];
+            for (int j = 0; j < n_points; ++j)
+              {
+                const std::uint64_t point = begin + 32 * j + lane;
+                for (int d = 0; d < n_entries; ++d)
+                  a[j][d] = 0.;
+                if (point >= point_end)
+                  continue;
+                const unsigned int s = find(M.subcell_q, s_begin, s_end, point);
+                PointData<dim>     p;
+                subcell_position(M,
+                                 s,
+                                 static_cast<unsigned int>(point -
+                                                           M.subcell_q[s]),
+                                 M.degree[k],
+                                 p.x);
+                p.t = T.t;
+                for (int d = 0; d < dim; ++d)
+                  p.normal[d] = 0.;
+                p.side        = 0;
+                p.subcell     = M.first_subcell + s;
+                p.material    = M.subcell_material[s];
+                p.boundary_id = invalid_index;
+                set_fields<dim, Coefficients::n_fields>(T, k, p);
+                CoefficientError error;
+                double           entries[Coefficients::n_entries];
+                Coefficients::diffusion(f, p, entries, error);
+                report(T, 4 * point, error);
+                if constexpr (Coefficients::tensor)
+                  {
+                    int position = 0;
+                    for (int d = 0; d < dim; ++d)
+                      {
+                        a[j][position++] = entries[d * dim + d];
+                        for (int e = d + 1; e < dim; ++e)
+                          a[j][position++] =
+                            entries[d * dim + e] + entries[e * dim + d];
+                      }
+                  }
+                else
+                  a[j][0] = entries[0];
+              }
+
+            const auto warp_max = [](double value) {
+              for (int offset = 16; offset > 0; offset /= 2)
+                value =
+                  fmax(value, __shfl_xor_sync(0xffffffffu, value, offset));
+              return value;
+            };
+            // Numbers that are not negative are in the order of their bits.
+            const auto store = [&](const unsigned int i, const double value) {
+              if (value > 0.)
+                atomicMax(reinterpret_cast<unsigned long long *>(T.a_bar + i),
+                          static_cast<unsigned long long>(
+                            __double_as_longlong(value)));
+            };
+            double largest = 0.;
+            if constexpr (!Coefficients::tensor)
+              {
+                for (int j = 0; j < n_points; ++j)
+                  largest = fmax(largest, a[j][0]);
+                largest = warp_max(largest);
+              }
+            for (unsigned int e = e_begin; e < e_end; ++e)
+              {
+                const unsigned int code    = M.polytope_interface[e];
+                const unsigned int f_begin = M.facet_offset[code / 2],
+                                   f_end   = M.facet_offset[code / 2 + 1];
+                if (!Coefficients::tensor)
+                  for (unsigned int g = f_begin + lane; g < f_end; g += 32)
+                    store(2 * g + code % 2, largest);
+                // (all lanes together)
+                const unsigned int end = Coefficients::tensor ? f_end : f_begin;
+                for (unsigned int g = f_begin; g < end; ++g)
+                  {
+                    const double *n = M.facet_normal + std::uint64_t(g) * dim;
+                    double        product[dim * (dim + 1) / 2];
+                    int           position = 0;
+                    for (int d = 0; d < dim; ++d)
+                      for (int j = d; j < dim; ++j)
+                        product[position++] = n[d] * n[j];
+                    double value = 0.;
+                    for (int j = 0; j < n_points; ++j)
+                      {
+                        double sum = 0.;
+                        for (int d = 0; d < n_entries; ++d)
+                          sum += product[d] * a[j][d];
+                        value = fmax(value, sum);
+                      }
+                    value = warp_max(value);
+                    if (lane == 0)
+                      store(2 * g + code % 2, value);
+                  }
+              }
+          }
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif
+
+#endif

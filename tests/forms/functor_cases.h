@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_tests_forms_functor_cases_h
+#define tessella_tests_forms_functor_cases_h
+
+// The functors of functors.h as AdvectionDiffusionReaction with Functions, on
+// meshes with polytopes of several cells, degrees and materials.
+
+#include <deal.II/hp/fe_collection.h>
+#include <deal.II/grid/grid_generator.h>
+#include <deal.II/grid/grid_tools.h>
+#include <deal.II/grid/tria.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/grid/agglomeration.h>
+#include <tessella/grid/agglomeration_handler.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "functors.h"
+
+using namespace dealii;
+
+template <int dim>
+class Lambda : public Function<dim>
+{
+public:
+  using Type = std::function<double(const Point<dim> &, const unsigned int)>;
+
+  explicit Lambda(const Type &f, const unsigned int n_components = 1)
+    : Function<dim>(n_components)
+    , f(f)
+  {}
+
+  double
+  value(const Point<dim> &x, const unsigned int component) const override
+  {
+    return f(x, component);
+  }
+
+private:
+  const Type f;
+};
+
+
+
+template <int dim>
+class TensorLambda : public TensorFunction<2, dim>
+{
+public:
+  using Type = std::function<double(const Point<dim> &, int, int)>;
+
+  explicit TensorLambda(const Type &f)
+    : f(f)
+  {}
+
+  Tensor<2, dim>
+  value(const Point<dim> &x) const override
+  {
+    Tensor<2, dim> a;
+    for (int d = 0; d < dim; ++d)
+      for (int e = 0; e < dim; ++e)
+        a[d][e] = f(x, d, e);
+    return a;
+  }
+
+private:
+  const Type f;
+};
+
+
+
+template <int dim>
+struct FunctorCases
+{
+  /// Simplices or hypercubes that are no parallelepipeds, in polytopes of about
+  /// five, degrees 1 to 3 if @p hp, materials 3 and 7.
+  FunctorCases(const bool         simplices,
+               const bool         hp,
+               const unsigned int degree,
+               const unsigned int n = dim == 2 ? 9 : 4)
+    : handler(triangulation)
+  {
+    Triangulation<dim> cubes;
+    GridGenerator::subdivided_hyper_cube(cubes, n, 0., 1., true);
+    if (simplices)
+      GridGenerator::convert_hypercube_to_simplex_mesh(cubes, triangulation);
+    else
+      {
+        triangulation.copy_triangulation(cubes);
+        GridTools::distort_random(0.15, triangulation, true, 1);
+      }
+    for (const auto &cell : triangulation.active_cell_iterators())
+      cell->set_material_id(cell->center()[0] > 0.5 ? 7 : 3);
+    handler.agglomerate(Tessella::Agglomeration::metis<dim>(
+      std::max(2u, triangulation.n_active_cells() / 5)));
+    const unsigned int n_polytopes = handler.n_polytopes();
+    if (hp)
+      {
+        hp::FECollection<dim> elements;
+        for (unsigned int p = 1; p <= 3; ++p)
+          elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
+        std::vector<unsigned int> indices(n_polytopes);
+        for (unsigned int k = 0; k < n_polytopes; ++k)
+          indices[k] = k % 3;
+        handler.distribute_dofs(elements, indices);
+      }
+    else
+      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(degree));
+
+    // constant on every polytope: jumps on all interfaces
+    const auto &mesh = handler.polytopic_mesh();
+    piecewise.reinit(handler.n_dofs());
+    values.reinit(triangulation.n_active_cells());
+    for (unsigned int k = 0; k < n_polytopes; ++k)
+      {
+        const double u      = 0.1 * ((k * 7) % 11);
+        double       volume = 1.;
+        for (int d = 0; d < dim; ++d)
+          volume *= mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
+        piecewise(mesh.dof_offset[k]) = u * std::sqrt(volume);
+        for (unsigned int s = mesh.subcell_offset[k];
+             s < mesh.subcell_offset[k + 1];
+             ++s)
+          values(mesh.subcell_cell[s]) = 1. + u * u;
+      }
+  }
+
+  /// The same as Functors::create(name).
+  Tessella::AdvectionDiffusionReaction<dim>
+  reference(const std::string &name, const unsigned int order) const
+  {
+    using Scalar      = Lambda<dim>;
+    const auto scalar = [](const std::function<double(const Point<dim> &)> &f) {
+      return std::make_shared<Scalar>(
+        [f](const Point<dim> &x, const unsigned int) { return f(x); });
+    };
+    Tessella::AdvectionDiffusionReaction<dim> form;
+    Tessella::BoundaryCondition<dim>          dirichlet;
+    form.set_coefficient_order(order);
+    if (name == "full")
+      {
+        form.set_diffusion(std::shared_ptr<const TensorFunction<2, dim>>(
+          std::make_shared<TensorLambda<dim>>(
+            [](const Point<dim> &x, const int d, const int e) {
+              return d == e ? 2. + x[0] * x[1] : 0.2 * x[dim - 1];
+            })));
+        form.set_advection(
+          std::shared_ptr<const Function<dim>>(std::make_shared<Scalar>(
+            [](const Point<dim> &x, const unsigned int d) {
+              return 1. + x[d] + 0.075;
+            },
+            dim)));
+        form.set_reaction(
+          scalar([](const Point<dim> &x) { return 3. + x[0] * x[1]; }));
+        form.set_source(
+          scalar([](const Point<dim> &x) { return x[0] - 0.25 * x[1]; }));
+        dirichlet.value =
+          scalar([](const Point<dim> &x) { return x[0] + 2. * x[1]; });
+        Tessella::BoundaryCondition<dim> neumann, robin;
+        neumann.type  = Tessella::BoundaryType::neumann;
+        neumann.value = scalar([](const Point<dim> &) { return 0.5; });
+        neumann.flux  = std::make_shared<Scalar>(
+          [](const Point<dim> &x, const unsigned int d) {
+            return d == 0 ? x[1] : 0.;
+          },
+          dim);
+        robin      = neumann;
+        robin.type = Tessella::BoundaryType::robin;
+        robin.robin_coefficient =
+          scalar([](const Point<dim> &x) { return 1. + x[0]; });
+        form.set_boundary_condition(1, neumann);
+        form.set_boundary_condition(3, robin);
+      }
+    else if (name == "materials")
+      {
+        form.set_diffusion(Tessella::CellwiseCoefficient(
+          std::map<types::material_id, double>{{3, 1.}, {7, Functors::jump}}));
+        form.set_source(Tessella::CellwiseCoefficient(
+          std::map<types::material_id, double>{{3, 1.}, {7, 2.}}));
+      }
+    else if (name == "degenerate")
+      {
+        form.set_diffusion(std::shared_ptr<const TensorFunction<2, dim>>(
+          std::make_shared<TensorLambda<dim>>(
+            [](const Point<dim> &x, const int d, const int e) {
+              return d != e || d == dim - 1 || x[0] < 0.5 ? 0. : x[0] - 0.5;
+            })));
+        Tensor<1, dim> b;
+        for (int d = 0; d < dim; ++d)
+          b[d] = d == 0 ? 1. : -0.5;
+        form.set_advection(b);
+        dirichlet.value = scalar([](const Point<dim> &x) { return x[1]; });
+      }
+    else if (name == "advection")
+      {
+        form.set_advection(
+          std::shared_ptr<const Function<dim>>(std::make_shared<Scalar>(
+            [](const Point<dim> &x, const unsigned int d) {
+              return d == 0 ? -x[1] : d == 1 ? x[0] + 0.1 : 0.;
+            },
+            dim)));
+        dirichlet.value = scalar([](const Point<dim> &x) { return 1. + x[0]; });
+      }
+    else if (name == "field")
+      {
+        form.set_diffusion(
+          Tessella::CellwiseCoefficient(handler.polytopic_mesh(), values));
+        form.set_source(0.);
+      }
+    form.set_default_boundary_condition(dirichlet);
+    return form;
+  }
+
+  Triangulation<dim>                  triangulation;
+  Tessella::AgglomerationHandler<dim> handler;
+  Vector<double>                      piecewise, values;
+};
+
+
+
+struct System
+{
+  SparsityPattern      sparsity;
+  SparseMatrix<double> matrix;
+  Vector<double>       rhs;
+
+  template <int dim>
+  void
+  assemble(Tessella::PolytopicAssembler<dim> &assembler,
+           const Tessella::Form<dim>         &form)
+  {
+    assembler.reinit(sparsity, matrix, rhs);
+    assembler.assemble(form, matrix, rhs);
+  }
+
+  /// Largest difference of entries beside the largest entry.
+  double
+  difference(const System &other) const
+  {
+    double largest = 0., difference = 0.;
+    for (auto a = matrix.begin(), b = other.matrix.begin(); a != matrix.end();
+         ++a, ++b)
+      {
+        largest    = std::max(largest, std::abs(a->value()));
+        difference = std::max(difference, std::abs(a->value() - b->value()));
+      }
+    double         result = difference / largest;
+    Vector<double> r(rhs);
+    r -= other.rhs;
+    if (rhs.linfty_norm() > 0.)
+      result = std::max(result, r.linfty_norm() / rhs.linfty_norm());
+    else
+      result = std::max(result, r.linfty_norm());
+    return result;
+  }
+};
+
+#endif
