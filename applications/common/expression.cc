@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <locale>
 #include <memory>
 #include <sstream>
 
@@ -1099,6 +1100,155 @@ namespace Tessella
         }
     }
 
+    std::string
+    Expression::device_code(const std::vector<std::string> &variables) const
+    {
+      // Texts of the entries on the stack. An operand must occur once in a
+      // text, or texts would grow exponentially; hence the lambdas.
+      std::vector<std::string> stack;
+      const auto               pop = [&stack]() {
+        const std::string text = stack.back();
+        stack.pop_back();
+        return text;
+      };
+      const auto number_text = [](const double number) {
+        std::ostringstream text;
+        text.imbue(std::locale::classic());
+        text << std::hexfloat << '(' << number << ')';
+        return text.str();
+      };
+      double last_number = 0.; // of the entry on top, if it is a number
+      bool   is_number   = false;
+      for (const Instruction &instruction : program)
+        {
+          const unsigned int operation = instruction.operation;
+          const bool         before    = is_number;
+          is_number                    = operation == op_number;
+          if (operation == op_number)
+            {
+              last_number = instruction.number;
+              stack.push_back(number_text(instruction.number));
+              continue;
+            }
+          if (operation == op_variable)
+            {
+              AssertIndexRange(instruction.variable, variables.size());
+              stack.push_back(variables[instruction.variable]);
+              continue;
+            }
+          const std::string b = pop();
+          if (operation == op_negate)
+            stack.push_back("(-" + b + ")");
+          else if (operation == op_not)
+            stack.push_back("(" + b + " == 0. ? 1. : 0.)");
+          else if (operation >= op_first_function)
+            {
+              const std::string name =
+                functions[operation - op_first_function].name;
+              static const std::map<std::string, std::string> other = {
+                {"cot", "1. / tan"},
+                {"sec", "1. / cos"},
+                {"csc", "1. / sin"},
+                {"ln", "log"},
+                {"abs", "fabs"},
+                {"int", "round"},
+                {"sign",
+                 "[](const double v) { return v > 0. ? 1. : v < 0. ? -1. : 0.; }"}};
+              const auto it = other.find(name);
+              stack.push_back("(" + (it == other.end() ? name : it->second) +
+                              "(" + b + "))");
+            }
+          else if (operation == op_if)
+            {
+              const std::string a = pop(), test = pop();
+              stack.push_back("(" + test + " != 0. ? " + a + " : " + b + ")");
+            }
+          else
+            {
+              const std::string a     = pop();
+              const auto        infix = [&](const char *symbol) {
+                return "(" + a + " " + symbol + " " + b + ")";
+              };
+              const auto lambda = [&](const std::string &result) {
+                return "([](const double v, const double w) { return " +
+                       result + "; }(" + a + ", " + b + "))";
+              };
+              const auto test = [&](const char *symbol) {
+                return infix(symbol) + " ? 1. : 0.)";
+              };
+              std::string result;
+              switch (operation)
+                {
+                  case op_add:
+                    result = infix("+");
+                    break;
+                  case op_subtract:
+                    result = infix("-");
+                    break;
+                  case op_multiply:
+                    result = infix("*");
+                    break;
+                  case op_divide:
+                    result = infix("/");
+                    break;
+                  case op_power:
+                    // small powers are products
+                    if (before && last_number == 0.5)
+                      result = "sqrt(" + a + ")";
+                    else if (before && last_number == std::floor(last_number) &&
+                             last_number >= 1. && last_number <= 8.)
+                      {
+                        std::string product = "v";
+                        for (int i = 1; i < last_number; ++i)
+                          product += " * v";
+                        result = "([](const double v) { return " + product +
+                                 "; }(" + a + "))";
+                      }
+                    else
+                      result = "pow(" + a + ", " + b + ")";
+                    break;
+                  case op_atan2:
+                    result = "atan2(" + a + ", " + b + ")";
+                    break;
+                  case op_mod:
+                    result = "fmod(" + a + ", " + b + ")";
+                    break;
+                  case op_min:
+                    result = lambda("v <= w ? v : w");
+                    break;
+                  case op_max:
+                    result = lambda("v >= w ? v : w");
+                    break;
+                  case op_less:
+                    result = "(" + test("<");
+                    break;
+                  case op_less_equal:
+                    result = "(" + test("<=");
+                    break;
+                  case op_greater:
+                    result = "(" + test(">");
+                    break;
+                  case op_greater_equal:
+                    result = "(" + test(">=");
+                    break;
+                  case op_equal:
+                    result = "(" + test("==");
+                    break;
+                  case op_not_equal:
+                    result = "(" + test("!=");
+                    break;
+                  case op_and:
+                    result = "(" + a + " != 0. && " + b + " != 0. ? 1. : 0.)";
+                    break;
+                  default:
+                    result = "(" + a + " != 0. || " + b + " != 0. ? 1. : 0.)";
+                }
+              stack.push_back(result);
+            }
+        }
+      return stack.back();
+    }
+
     template <int dim>
     void
     Expression::derivatives(const std::vector<Point<dim>> &points,
@@ -1488,6 +1638,66 @@ namespace Tessella
                     values[begin + q][j][i] = v[q];
               }
         });
+    }
+
+    template <int dim>
+    std::string
+    ExpressionFunction<dim>::device_code(const unsigned int component) const
+    {
+      AssertIndexRange(component, components.size());
+      return "return " +
+             components[component].device_code(coordinate_names(dim)) + ";";
+    }
+
+    template <int dim>
+    std::string
+    ExpressionFunction<dim>::origin(const unsigned int component) const
+    {
+      return "the expression '" + components[component].text() + "' of " +
+             components[component].name();
+    }
+
+    template <int dim>
+    void
+    ExpressionFunction<dim>::throw_not_finite(const unsigned int component,
+                                              const double       value,
+                                              const double      *x) const
+    {
+      Point<dim> p;
+      for (int d = 0; d < dim; ++d)
+        p[d] = x[d];
+      checked(value, components[component], p);
+      std::abort(); // not reached
+    }
+
+    template <int dim>
+    std::string
+    ExpressionTensorFunction<dim>::device_code(
+      const unsigned int component) const
+    {
+      AssertIndexRange(component, components.size());
+      return "return " +
+             components[component].device_code(coordinate_names(dim)) + ";";
+    }
+
+    template <int dim>
+    std::string
+    ExpressionTensorFunction<dim>::origin(const unsigned int component) const
+    {
+      return "the expression '" + components[component].text() + "' of " +
+             components[component].name();
+    }
+
+    template <int dim>
+    void
+    ExpressionTensorFunction<dim>::throw_not_finite(
+      const unsigned int component, const double value, const double *x) const
+    {
+      Point<dim> p;
+      for (int d = 0; d < dim; ++d)
+        p[d] = x[d];
+      checked(value, components[component], p);
+      std::abort(); // not reached
     }
 
     template void

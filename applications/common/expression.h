@@ -8,6 +8,8 @@
 #include <deal.II/base/tensor.h>
 #include <deal.II/base/tensor_function.h>
 
+#include <tessella/forms/device_function.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -67,6 +69,11 @@ namespace Tessella
                   dealii::Tensor<1, dim>                *gradients,
                   dealii::SymmetricTensor<2, dim>       *hessians) const;
 
+      /// The value in C++ for a CUDA device, with the given names for the
+      /// variables.
+      std::string
+      device_code(const std::vector<std::string> &variables) const;
+
       const std::string &
       name() const;
       const std::string &
@@ -118,9 +125,11 @@ namespace Tessella
     coordinate_names(const int dim);
 
     /// Expressions of the coordinates as a deal.II function, one component
-    /// each. Values that are not finite end in Expression::ExcNotFinite.
+    /// each. Values that are not finite end in Expression::ExcNotFinite. Forms
+    /// compile them for a CUDA device.
     template <int dim>
-    class ExpressionFunction : public dealii::Function<dim>
+    class ExpressionFunction : public dealii::Function<dim>,
+                               public DeviceFunction
     {
     public:
       explicit ExpressionFunction(const std::vector<Expression> &components);
@@ -150,13 +159,24 @@ namespace Tessella
       hessian(const dealii::Point<dim> &p,
               const unsigned int        component = 0) const override;
 
+
+      std::string
+      device_code(const unsigned int component) const override;
+      std::string
+      origin(const unsigned int component) const override;
+      [[noreturn]] void
+      throw_not_finite(const unsigned int component,
+                       const double       value,
+                       const double      *x) const override;
+
     private:
       std::vector<Expression> components;
     };
 
     /// dim * dim expressions, row by row, as a tensor.
     template <int dim>
-    class ExpressionTensorFunction : public dealii::TensorFunction<2, dim>
+    class ExpressionTensorFunction : public dealii::TensorFunction<2, dim>,
+                                     public DeviceFunction
     {
     public:
       explicit ExpressionTensorFunction(
@@ -167,6 +187,16 @@ namespace Tessella
       void
       value_list(const std::vector<dealii::Point<dim>> &points,
                  std::vector<dealii::Tensor<2, dim>>   &values) const override;
+
+
+      std::string
+      device_code(const unsigned int component) const override;
+      std::string
+      origin(const unsigned int component) const override;
+      [[noreturn]] void
+      throw_not_finite(const unsigned int component,
+                       const double       value,
+                       const double      *x) const override;
 
     private:
       std::vector<Expression> components;

@@ -10,7 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <locale>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -291,9 +292,10 @@ namespace Tessella
         why_not_on_device = "the " + name + " " + what;
       };
       const auto literal = [](const double value) {
-        char text[40];
-        std::snprintf(text, sizeof(text), "return %a;", value);
-        return Entry{text, nullptr, 0};
+        std::ostringstream text;
+        text.imbue(std::locale::classic());
+        text << "return " << std::hexfloat << value << ";";
+        return Entry{text.str(), nullptr, 0};
       };
       // Functions and TensorFunctions
       const auto entry = [&](const auto        &function,

@@ -5,14 +5,15 @@
 // The functors of functors.h as AdvectionDiffusionReaction with Functions, on
 // meshes with polytopes of several cells, degrees and materials.
 
-#include <deal.II/hp/fe_collection.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
 #include <deal.II/grid/tria.h>
+#include <deal.II/hp/fe_collection.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/device_function.h>
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/agglomeration_handler.h>
 
@@ -73,6 +74,46 @@ private:
 
 
 
+/// The same with code: of the components, or one for all, where c is the
+/// component.
+template <typename Base>
+class WithCode : public Base, public Tessella::DeviceFunction
+{
+public:
+  template <typename... Arguments>
+  explicit WithCode(const std::string &code, const Arguments &...arguments)
+    : Base(arguments...)
+    , code(code)
+  {}
+
+  std::string
+  device_code(const unsigned int component) const override
+  {
+    return "const int c = " + std::to_string(component) + "; (void)c;\n" + code;
+  }
+  std::string
+  origin(const unsigned int component) const override
+  {
+    return "component " + std::to_string(component) + " of a test";
+  }
+  [[noreturn]] void
+  throw_not_finite(const unsigned int component,
+                   const double       value,
+                   const double      *x) const override
+  {
+    AssertThrow(false,
+                ExcMessage(origin(component) + " is " +
+                           (std::isnan(value) ? "nan" : "inf") +
+                           " at x = " + std::to_string(x[0])));
+    std::abort();
+  }
+
+private:
+  const std::string code;
+};
+
+
+
 template <int dim>
 struct FunctorCases
 {
@@ -82,21 +123,11 @@ struct FunctorCases
                const bool         hp,
                const unsigned int degree,
                const unsigned int n = dim == 2 ? 9 : 4)
-    : handler(triangulation)
+    : triangulation(make_triangulation(simplices, n))
+    , handler(*triangulation)
   {
-    Triangulation<dim> cubes;
-    GridGenerator::subdivided_hyper_cube(cubes, n, 0., 1., true);
-    if (simplices)
-      GridGenerator::convert_hypercube_to_simplex_mesh(cubes, triangulation);
-    else
-      {
-        triangulation.copy_triangulation(cubes);
-        GridTools::distort_random(0.15, triangulation, true, 1);
-      }
-    for (const auto &cell : triangulation.active_cell_iterators())
-      cell->set_material_id(cell->center()[0] > 0.5 ? 7 : 3);
     handler.agglomerate(Tessella::Agglomeration::metis<dim>(
-      std::max(2u, triangulation.n_active_cells() / 5)));
+      std::max(2u, triangulation->n_active_cells() / 5)));
     const unsigned int n_polytopes = handler.n_polytopes();
     if (hp)
       {
@@ -114,7 +145,7 @@ struct FunctorCases
     // constant on every polytope: jumps on all interfaces
     const auto &mesh = handler.polytopic_mesh();
     piecewise.reinit(handler.n_dofs());
-    values.reinit(triangulation.n_active_cells());
+    values.reinit(triangulation->n_active_cells());
     for (unsigned int k = 0; k < n_polytopes; ++k)
       {
         const double u      = 0.1 * ((k * 7) % 11);
@@ -133,45 +164,62 @@ struct FunctorCases
   Tessella::AdvectionDiffusionReaction<dim>
   reference(const std::string &name, const unsigned int order) const
   {
-    using Scalar      = Lambda<dim>;
-    const auto scalar = [](const std::function<double(const Point<dim> &)> &f) {
-      return std::make_shared<Scalar>(
-        [f](const Point<dim> &x, const unsigned int) { return f(x); });
+    using Scalar      = WithCode<Lambda<dim>>;
+    using Matrix      = WithCode<TensorLambda<dim>>;
+    const auto scalar = [](const std::string &code,
+                           const std::function<double(const Point<dim> &)> &f) {
+      return std::make_shared<const Scalar>(
+        code, [f](const Point<dim> &x, const unsigned int) { return f(x); });
     };
+    const auto vector = [](const std::string                &code,
+                           const typename Lambda<dim>::Type &f) {
+      return std::shared_ptr<const Function<dim>>(
+        std::make_shared<const Scalar>(code, f, dim));
+    };
+    const auto tensor = [](const std::string                      &code,
+                           const typename TensorLambda<dim>::Type &f) {
+      return std::shared_ptr<const TensorFunction<2, dim>>(
+        std::make_shared<const Matrix>(code, f));
+    };
+    const std::string                         last = dim == 2 ? "y" : "z";
     Tessella::AdvectionDiffusionReaction<dim> form;
     Tessella::BoundaryCondition<dim>          dirichlet;
     form.set_coefficient_order(order);
     if (name == "full")
       {
-        form.set_diffusion(std::shared_ptr<const TensorFunction<2, dim>>(
-          std::make_shared<TensorLambda<dim>>(
-            [](const Point<dim> &x, const int d, const int e) {
-              return d == e ? 2. + x[0] * x[1] : 0.2 * x[dim - 1];
-            })));
+        form.set_diffusion(
+          tensor("return c % " + std::to_string(dim + 1) +
+                   " == 0 ? 2. + x * y : 0.2 * " + last + ";",
+                 [](const Point<dim> &x, const int d, const int e) {
+                   return d == e ? 2. + x[0] * x[1] : 0.2 * x[dim - 1];
+                 }));
         form.set_advection(
-          std::shared_ptr<const Function<dim>>(std::make_shared<Scalar>(
-            [](const Point<dim> &x, const unsigned int d) {
-              return 1. + x[d] + 0.075;
-            },
-            dim)));
-        form.set_reaction(
-          scalar([](const Point<dim> &x) { return 3. + x[0] * x[1]; }));
-        form.set_source(
-          scalar([](const Point<dim> &x) { return x[0] - 0.25 * x[1]; }));
-        dirichlet.value =
-          scalar([](const Point<dim> &x) { return x[0] + 2. * x[1]; });
+          vector("return 1.075 + (c == 0 ? x : c == 1 ? y : z);",
+                 [](const Point<dim> &x, const unsigned int d) {
+                   return 1.075 + x[d];
+                 }));
+        form.set_reaction(scalar("return 3. + x * y;", [](const Point<dim> &x) {
+          return 3. + x[0] * x[1];
+        }));
+        form.set_source(scalar("return x - 0.25 * y;", [](const Point<dim> &x) {
+          return x[0] - 0.25 * x[1];
+        }));
+        dirichlet.value = scalar("return x + 2. * y;", [](const Point<dim> &x) {
+          return x[0] + 2. * x[1];
+        });
         Tessella::BoundaryCondition<dim> neumann, robin;
-        neumann.type  = Tessella::BoundaryType::neumann;
-        neumann.value = scalar([](const Point<dim> &) { return 0.5; });
-        neumann.flux  = std::make_shared<Scalar>(
-          [](const Point<dim> &x, const unsigned int d) {
-            return d == 0 ? x[1] : 0.;
-          },
-          dim);
-        robin      = neumann;
-        robin.type = Tessella::BoundaryType::robin;
+        neumann.type = Tessella::BoundaryType::neumann;
+        neumann.value =
+          scalar("return 0.5;", [](const Point<dim> &) { return 0.5; });
+        neumann.flux = vector("return c == 0 ? y : 0.;",
+                              [](const Point<dim> &x, const unsigned int d) {
+                                return d == 0 ? x[1] : 0.;
+                              });
+        robin        = neumann;
+        robin.type   = Tessella::BoundaryType::robin;
         robin.robin_coefficient =
-          scalar([](const Point<dim> &x) { return 1. + x[0]; });
+          scalar("return 1. + x;",
+                 [](const Point<dim> &x) { return 1. + x[0]; });
         form.set_boundary_condition(1, neumann);
         form.set_boundary_condition(3, robin);
       }
@@ -184,38 +232,75 @@ struct FunctorCases
       }
     else if (name == "degenerate")
       {
-        form.set_diffusion(std::shared_ptr<const TensorFunction<2, dim>>(
-          std::make_shared<TensorLambda<dim>>(
-            [](const Point<dim> &x, const int d, const int e) {
-              return d != e || d == dim - 1 || x[0] < 0.5 ? 0. : x[0] - 0.5;
-            })));
+        form.set_diffusion(
+          tensor("return c % " + std::to_string(dim + 1) +
+                   " != 0 || c == " + std::to_string(dim * dim - 1) +
+                   " || x < 0.5 ? 0. : x - 0.5;",
+                 [](const Point<dim> &x, const int d, const int e) {
+                   return d != e || d == dim - 1 || x[0] < 0.5 ? 0.
+                                                               : x[0] - 0.5;
+                 }));
         Tensor<1, dim> b;
         for (int d = 0; d < dim; ++d)
           b[d] = d == 0 ? 1. : -0.5;
         form.set_advection(b);
-        dirichlet.value = scalar([](const Point<dim> &x) { return x[1]; });
+        dirichlet.value =
+          scalar("return y;", [](const Point<dim> &x) { return x[1]; });
       }
     else if (name == "advection")
       {
         form.set_advection(
-          std::shared_ptr<const Function<dim>>(std::make_shared<Scalar>(
-            [](const Point<dim> &x, const unsigned int d) {
-              return d == 0 ? -x[1] : d == 1 ? x[0] + 0.1 : 0.;
-            },
-            dim)));
-        dirichlet.value = scalar([](const Point<dim> &x) { return 1. + x[0]; });
+          vector("return c == 0 ? -y : c == 1 ? x + 0.1 : 0.;",
+                 [](const Point<dim> &x, const unsigned int d) {
+                   return d == 0 ? -x[1] : d == 1 ? x[0] + 0.1 : 0.;
+                 }));
+        dirichlet.value = scalar("return 1. + x;",
+                                 [](const Point<dim> &x) { return 1. + x[0]; });
       }
     else if (name == "field")
+      form.set_diffusion(
+        Tessella::CellwiseCoefficient(handler.polytopic_mesh(), values));
+    else if (name == "not_finite")
       {
-        form.set_diffusion(
-          Tessella::CellwiseCoefficient(handler.polytopic_mesh(), values));
-        form.set_source(0.);
+        form.set_diffusion(1.);
+        form.set_source(scalar("return x > 0.8 ? 1. / (x - x) : 1.;",
+                               [](const Point<dim> &x) {
+                                 return x[0] > 0.8 ? 1. / (x[0] - x[0]) : 1.;
+                               }));
       }
+    else if (name == "negative")
+      form.set_diffusion(
+        scalar("return x > 0.8 ? -1. : 1.;",
+               [](const Point<dim> &x) { return x[0] > 0.8 ? -1. : 1.; }));
+    else if (name == "no_code")
+      form.set_diffusion(std::make_shared<const Lambda<dim>>(
+        [](const Point<dim> &x, const unsigned int) { return 1. + x[0]; }));
+    else if (name == "wrong_code")
+      form.set_diffusion(scalar("return 1. + undeclared;",
+                                [](const Point<dim> &) { return 1.; }));
     form.set_default_boundary_condition(dirichlet);
     return form;
   }
 
-  Triangulation<dim>                  triangulation;
+  static std::unique_ptr<Triangulation<dim>>
+  make_triangulation(const bool simplices, const unsigned int n)
+  {
+    auto               result = std::make_unique<Triangulation<dim>>();
+    Triangulation<dim> cubes;
+    GridGenerator::subdivided_hyper_cube(cubes, n, 0., 1., true);
+    if (simplices)
+      GridGenerator::convert_hypercube_to_simplex_mesh(cubes, *result);
+    else
+      {
+        result->copy_triangulation(cubes);
+        GridTools::distort_random(0.15, *result, true, 1);
+      }
+    for (const auto &cell : result->active_cell_iterators())
+      cell->set_material_id(cell->center()[0] > 0.5 ? 7 : 3);
+    return result;
+  }
+
+  std::unique_ptr<Triangulation<dim>> triangulation;
   Tessella::AgglomerationHandler<dim> handler;
   Vector<double>                      piecewise, values;
 };

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Coefficients that a device evaluates (functors compiled by nvcc, code
+// compiled at run time, discrete fields) against the host: every entry of
+// matrix and right-hand side; errors. Argument: functors, code, fields, errors
+// or compiler (which needs NVRTC, but no device). Returns 77 where the case
+// cannot run on this machine, 1 if a check fails.
+
+#include <tessella/lac/device_vector.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <unistd.h>
+
+#include "../../source/forms/compiled_coefficients.h"
+#include "../forms/functor_cases.h"
+#include "../tests.h"
+
+namespace
+{
+  unsigned int n_checks = 0, n_failures = 0;
+
+  void
+  verify(const std::string &name, const bool good, const std::string &text = "")
+  {
+    ++n_checks;
+    if (good)
+      return;
+    ++n_failures;
+    std::cout << name << ": FAILED " << text << std::endl;
+  }
+
+  template <int dim>
+  typename Tessella::PolytopicAssembler<dim>::AdditionalData
+  on(const Tessella::Backend backend)
+  {
+    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
+    data.backend = backend;
+    return data;
+  }
+
+  std::string
+  message_of(const std::function<void()> &function)
+  {
+    try
+      {
+        function();
+      }
+    catch (const ExceptionBase &exception)
+      {
+        std::istringstream words(exception.what());
+        std::string        message, word;
+        while (words >> word)
+          message += (message.empty() ? "" : " ") + word;
+        return message;
+      }
+    return "no exception";
+  }
+
+  bool
+  contains(const std::string &text, const std::string &part)
+  {
+    return text.find(part) != std::string::npos;
+  }
+
+
+
+  // Functors (fields among them), or code, on a mesh.
+  template <int dim>
+  void
+  compare(const std::string &what,
+          const bool         simplices,
+          const bool         hp,
+          const unsigned int degree)
+  {
+    const FunctorCases<dim>           cases(simplices, hp, degree);
+    Tessella::PolytopicAssembler<dim> host(cases.handler,
+                                           on<dim>(Tessella::Backend::host)),
+      device(cases.handler, on<dim>(Tessella::Backend::cuda));
+    Tessella::DeviceVector<double> vector(cases.piecewise);
+    const Functors::Fields<dim>    on_host = {{cases.handler, cases.piecewise}},
+                                on_device  = {{cases.handler, vector}};
+    System one, two, three;
+    for (const char *kind :
+         {"full", "materials", "degenerate", "advection", "field"})
+      {
+        const std::string name = std::to_string(dim) + "-D " + what + " " +
+                                 kind + (simplices ? " simplices" : "") +
+                                 (hp ? " hp" : "") + " " +
+                                 std::to_string(degree);
+        const bool field = std::string(kind) == "field";
+        if (field && what == "code")
+          continue;
+        const auto form = cases.reference(kind, 2);
+        one.assemble(host, form);
+        if (what == "code")
+          two.assemble(device, form);
+        else
+          two.assemble(device, *Functors::create<dim>(kind, 2, on_host));
+        const double difference = one.difference(two);
+        verify(name, difference < 1e-12, std::to_string(difference));
+        verify(name + " on the device",
+               contains(device.report().coefficients, "on the device"),
+               device.report().coefficients);
+        verify(name + " nothing uploaded",
+               device.report().bytes_uploaded == 0.);
+        if (what == "code")
+          continue;
+        // a vector on the device, from either side; the same bits
+        three.assemble(device, *Functors::create<dim>(kind, 2, on_device));
+        verify(name + " repeated", two.difference(three) == 0.);
+        three.assemble(host, *Functors::create<dim>(kind, 2, on_device));
+        verify(name + " functor on the host, field on the device",
+               one.difference(three) < 1e-12);
+      }
+    if (what == "code")
+      return;
+
+    // ---- parts of the mesh, the same bits
+    auto small = on<dim>(Tessella::Backend::cuda);
+    for (const char *kind : {"full", "field"})
+      {
+        one.assemble(device, *Functors::create<dim>(kind, 2, on_device));
+        unsigned int n_parts = 0;
+        for (std::size_t bytes = std::size_t(1) << 24;
+             n_parts < 2 && bytes > 4096;
+             bytes -= bytes / 8)
+          try
+            {
+              small.device_memory = bytes;
+              Tessella::PolytopicAssembler<dim> assembler(cases.handler, small);
+              two.assemble(assembler,
+                           *Functors::create<dim>(kind, 2, on_device));
+              n_parts = assembler.report().n_parts;
+            }
+          catch (const ExceptionBase &)
+            {
+              break;
+            }
+        verify(std::string("parts ") + kind,
+               n_parts >= 2 && two.difference(one) == 0.,
+               std::to_string(n_parts) + " parts, " +
+                 std::to_string(one.difference(two)));
+      }
+  }
+
+
+
+  template <int dim>
+  void
+  check_errors()
+  {
+    const FunctorCases<dim>           cases(true, false, 2);
+    Tessella::PolytopicAssembler<dim> host(cases.handler,
+                                           on<dim>(Tessella::Backend::host)),
+      device(cases.handler, on<dim>(Tessella::Backend::cuda));
+    System     system;
+    const auto functor = [&](Tessella::PolytopicAssembler<dim> &assembler,
+                             const char                        *kind) {
+      return message_of(
+        [&] { system.assemble(assembler, *Functors::create<dim>(kind, 2)); });
+    };
+    const auto code = [&](Tessella::PolytopicAssembler<dim> &assembler,
+                          const char                        *kind) {
+      return message_of(
+        [&] { system.assemble(assembler, cases.reference(kind, 2)); });
+    };
+    // the first point is the same in every run
+    for (const char *kind : {"not_finite", "negative"})
+      {
+        const std::string message = functor(device, kind);
+        verify(std::string(kind) + " sentence",
+               contains(message,
+                        std::string(kind) == "negative"
+                          ? "The diffusion coefficient is negative at the point"
+                          : "The right-hand side is not finite at the point"),
+               message);
+        for (unsigned int i = 0; i < 3; ++i)
+          verify(std::string(kind) + " repeated",
+                 functor(device, kind) == message);
+        verify(std::string(kind) + " host",
+               message.substr(0, message.find('(')) ==
+                 functor(host, kind).substr(0, message.find('(')),
+               functor(host, kind));
+      }
+    verify("code not finite",
+           contains(code(device, "not_finite"), "component 0 of a test is"),
+           code(device, "not_finite"));
+    verify("code negative",
+           contains(code(device, "negative"),
+                    "The diffusion coefficient is negative at the point"));
+    verify("code wrong",
+           contains(code(device, "wrong_code"),
+                    "does not accept component 0 of a test"),
+           code(device, "wrong_code"));
+    // and the next one works
+    system.assemble(device, *Functors::create<dim>("full", 2));
+    System other;
+    other.assemble(host, *Functors::create<dim>("full", 2));
+    verify("after errors", other.difference(system) < 1e-12);
+    // functions without code
+    system.assemble(device, cases.reference("no_code", 2));
+    verify("no code",
+           contains(device.report().coefficients,
+                    "host's threads (the diffusion coefficient is a function "
+                    "without device code)"),
+           device.report().coefficients);
+  }
+
+
+
+  // The sources of the cases above, without a device.
+  bool
+  check_compiler(const std::string &cache)
+  {
+    Tessella::KernelCache::set_directory(cache);
+    Tessella::internal::CoefficientCode code;
+    WithCode<Lambda<3>>                 right("return 2. + x * z;",
+                              [](const Point<3> &, const unsigned int) {
+                                return 0.;
+                              }),
+      wrong("return 2. + undeclared;",
+            [](const Point<3> &, const unsigned int) { return 0.; });
+    for (unsigned int d = 0; d < 9; ++d)
+      code.diffusion.push_back({right.device_code(d), &right, d});
+    code.source.push_back({right.device_code(0), &right, 0});
+    code.conditions[-1].value = {right.device_code(0), &right, 0};
+    code.conditions[2].type   = Tessella::BoundaryType::robin;
+    code.conditions[2].flux.assign(3, {right.device_code(0), &right, 0});
+    const std::string first =
+      Tessella::internal::check_compilation(code, 3, "sm_90");
+    if (contains(first, "was not found") || contains(first, "no CUDA"))
+      {
+        std::cout << first << std::endl;
+        return false;
+      }
+    verify("first", first.empty(), first);
+    verify("second",
+           Tessella::internal::check_compilation(code, 3, "sm_90") ==
+             "from the cache");
+    verify("other architecture",
+           Tessella::internal::check_compilation(code, 3, "sm_80").empty());
+    code.source[0].code += " ";
+    verify("other source",
+           Tessella::internal::check_compilation(code, 3, "sm_90").empty());
+    // damaged files
+    for (const auto &file : std::filesystem::directory_iterator(cache))
+      {
+        std::fstream stream(file.path(),
+                            std::ios::in | std::ios::out | std::ios::binary);
+        stream.seekp(-100, std::ios::end);
+        stream << "damaged";
+      }
+    verify("damaged",
+           Tessella::internal::check_compilation(code, 3, "sm_90").empty());
+    verify("repaired",
+           Tessella::internal::check_compilation(code, 3, "sm_90") ==
+             "from the cache");
+    // no place for a cache
+    Tessella::KernelCache::set_directory("/proc/nowhere");
+    verify("no directory",
+           Tessella::internal::check_compilation(code, 3, "sm_90").empty());
+    code.reaction.push_back({wrong.device_code(0), &wrong, 0});
+    const std::string message = message_of(
+      [&] { Tessella::internal::check_compilation(code, 3, "sm_90"); });
+    verify("message",
+           contains(message, "does not accept component 0 of a test") &&
+             contains(message, "undeclared"),
+           message);
+    verify("architecture",
+           contains(Tessella::internal::check_compilation(code, 3, "sm_10"),
+                    "does not know the architecture"));
+    std::filesystem::remove_all(cache);
+    return true;
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  const std::string                name = argc > 1 ? argv[1] : "";
+  if (name == "compiler")
+    {
+      if (!check_compiler("kernel_cache." + std::to_string(getpid())))
+        return 77;
+    }
+  else if (!Tessella::cuda_is_available())
+    {
+      std::cout << "There is no CUDA device." << std::endl;
+      return 77;
+    }
+  else if (name == "errors")
+    check_errors<3>();
+  else
+    {
+      compare<2>(name, true, false, 3);
+      compare<2>(name, false, true, 2);
+      compare<3>(name, true, true, 2);
+      compare<3>(name, true, false, 3);
+      compare<3>(name, false, false, 2);
+    }
+  std::cout << name << ": " << n_checks << " checks, " << n_failures
+            << " failures" << std::endl;
+  return n_failures == 0 ? 0 : 1;
+}
