@@ -12,6 +12,7 @@
 #include <tessella/base/compatibility.h>
 #include <tessella/forms/device_coefficients.h>
 #include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/host_block_matrix.h>
 
 #include <algorithm>
 #include <array>
@@ -434,6 +435,21 @@ namespace Tessella
       target.device_values = matrix.values();
     }
 
+    template <typename Number>
+    void
+    set_target(HostBlockMatrix<Number>          &matrix,
+               internal::Device::Target<Number> &target)
+    {
+      const BlockSparsity &blocks = get_sparsity();
+      check_size(matrix.m(), "matrix");
+      AssertThrow(matrix.dof_offset() == dof_offset &&
+                    matrix.block_sparsity().value_offset == blocks.value_offset,
+                  ExcMessage("The block matrix does not have the structure of "
+                             "this mesh and element: call reinit() of the "
+                             "assembler on it, after distribute_dofs()."));
+      target.host_values = matrix.values();
+    }
+
     template <typename Number, typename MatrixType, typename VectorType>
     void
     assemble(const Form<dim> &form, MatrixType *matrix, VectorType *rhs)
@@ -661,6 +677,40 @@ namespace Tessella
 
 
   template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &matrix)
+  {
+    const Timer          timer;
+    const BlockSparsity &sparsity = implementation->get_sparsity();
+    matrix.reinit(sparsity, implementation->dof_offset);
+    implementation->report.structure_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &matrix,
+                                  Vector<Number>          &rhs)
+  {
+    reinit(matrix);
+    rhs.reinit(matrix.m());
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopicAssembler<dim>::set_penalty(const PenaltyParameters &penalty)
+  {
+    implementation->data.penalty = penalty;
+  }
+
+
+
+  template <int dim>
   void
   PolytopicAssembler<dim>::assemble(const Form<dim>                &form,
                                     TrilinosWrappers::SparseMatrix &matrix,
@@ -796,6 +846,30 @@ namespace Tessella
 
 
   template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::assemble(const Form<dim>         &form,
+                                    HostBlockMatrix<Number> &matrix,
+                                    Vector<Number>          &rhs)
+  {
+    implementation->template assemble<Number>(form, &matrix, &rhs);
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  PolytopicAssembler<dim>::assemble_matrix(const Form<dim>         &form,
+                                           HostBlockMatrix<Number> &matrix)
+  {
+    implementation->template assemble<Number>(
+      form, &matrix, static_cast<Vector<Number> *>(nullptr));
+  }
+
+
+
+  template <int dim>
   std::vector<double>
   PolytopicAssembler<dim>::penalty(const Form<dim> &form) const
   {
@@ -818,6 +892,14 @@ namespace Tessella
   template class PolytopicAssembler<3>;
 
 #define INSTANTIATE(dim, Number)                                               \
+  template void PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &);    \
+  template void PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &,     \
+                                                Vector<Number> &);             \
+  template void PolytopicAssembler<dim>::assemble(const Form<dim> &,           \
+                                                  HostBlockMatrix<Number> &,   \
+                                                  Vector<Number> &);           \
+  template void PolytopicAssembler<dim>::assemble_matrix(                      \
+    const Form<dim> &, HostBlockMatrix<Number> &);                             \
   template void PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &);  \
   template void PolytopicAssembler<dim>::reinit(DeviceVector<Number> &);       \
   template void PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &,   \

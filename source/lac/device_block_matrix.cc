@@ -264,15 +264,16 @@ namespace Tessella
   {
     template <typename Matrix, typename Vector>
     void
-    transpose_product(Matrix       &data,
-                      Vector       &dst,
-                      const Vector &src,
-                      const Product product)
+    transpose_product(Matrix                            &data,
+                      Vector                            &dst,
+                      const Vector                      &src,
+                      const Product                      product,
+                      const typename Vector::value_type *b = nullptr)
     {
       internal::device_call([&] {
         if (!data.matrix.has_transpose())
           data.matrix.make_transpose(data.sparsity, data.dof_offset);
-        data.matrix.Tvmult(dst.begin(), src.begin(), product);
+        data.matrix.Tvmult(dst.begin(), src.begin(), product, b);
       });
     }
   } // namespace
@@ -304,22 +305,38 @@ namespace Tessella
 
 
   template <typename Number>
-  Number
-  DeviceBlockMatrix<Number>::residual(DeviceVector<Number>       &dst,
-                                      const DeviceVector<Number> &x,
-                                      const DeviceVector<Number> &b) const
+  void
+  DeviceBlockMatrix<Number>::subtract_product(DeviceVector<Number>       &dst,
+                                              const DeviceVector<Number> &x,
+                                              const DeviceVector<Number> &b,
+                                              const bool transpose) const
   {
     if (&dst != &b)
       dst.reinit(m(), true);
     check_vectors(*this, dst, x);
     AssertThrow(b.size() == m(), ExcDimensionMismatch(b.size(), m()));
-    if (!empty())
+    if (empty())
+      return;
+    if (transpose)
+      transpose_product(*implementation, dst, x, Product::subtract, b.begin());
+    else
       internal::device_call([&] {
         implementation->matrix.vmult(dst.begin(),
                                      x.begin(),
                                      Product::subtract,
                                      b.begin());
       });
+  }
+
+
+
+  template <typename Number>
+  Number
+  DeviceBlockMatrix<Number>::residual(DeviceVector<Number>       &dst,
+                                      const DeviceVector<Number> &x,
+                                      const DeviceVector<Number> &b) const
+  {
+    subtract_product(dst, x, b);
     return dst.l2_norm();
   }
 
@@ -334,6 +351,45 @@ namespace Tessella
     if (!from.empty())
       internal::device_call(
         [&] { internal::Device::upload(values(), from.data(), from.size()); });
+  }
+
+
+
+  template <typename Number>
+  template <typename OtherNumber>
+  void
+  DeviceBlockMatrix<Number>::copy_from(
+    const DeviceBlockMatrix<OtherNumber> &matrix)
+  {
+    reinit(matrix.block_sparsity(), matrix.dof_offset());
+    if (!empty())
+      internal::device_call([&] {
+        internal::Device::copy(values(), matrix.values(), n_nonzero_elements());
+      });
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceBlockMatrix<Number>::copy_from(
+    const TrilinosWrappers::SparseMatrix &matrix,
+    const BlockSparsity                  &sparsity,
+    const std::vector<std::uint64_t>     &dof_offset)
+  {
+    const double *const from =
+      TrilinosBlockMatrix::values(const_cast<TrilinosWrappers::SparseMatrix &>(
+                                    matrix),
+                                  sparsity,
+                                  dof_offset);
+    TrilinosBlockMatrix::check_columns(matrix, sparsity, dof_offset);
+    reinit(sparsity, dof_offset);
+    if constexpr (std::is_same<Number, double>::value)
+      internal::device_call([&] {
+        internal::Device::upload(values(), from, n_nonzero_elements());
+      });
+    else
+      copy_from(std::vector<Number>(from, from + n_nonzero_elements()));
   }
 
 
@@ -391,4 +447,12 @@ namespace Tessella
 
   template class DeviceBlockMatrix<double>;
   template class DeviceBlockMatrix<float>;
+  template void
+  DeviceBlockMatrix<double>::copy_from(const DeviceBlockMatrix<double> &);
+  template void
+  DeviceBlockMatrix<double>::copy_from(const DeviceBlockMatrix<float> &);
+  template void
+  DeviceBlockMatrix<float>::copy_from(const DeviceBlockMatrix<double> &);
+  template void
+  DeviceBlockMatrix<float>::copy_from(const DeviceBlockMatrix<float> &);
 } // namespace Tessella

@@ -6,6 +6,7 @@
 
 #ifndef TESSELLA_HAVE_CUDA
 #  include "../../cuda/block_matrix.h"
+#  include "../../cuda/blocks.h"
 #  include "../../cuda/vector.h"
 #endif
 
@@ -101,6 +102,130 @@ namespace Tessella
       {
         no_device();
       }
+      void *
+      allocate_bytes(const std::size_t)
+      {
+        no_device();
+      }
+      void
+      upload_bytes(void *, const void *, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      unsigned int
+      Blocks<Number>::invert_diagonal(const BlockRows &,
+                                      const Number *,
+                                      Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::apply_diagonal(
+        const BlockRows &, const Number *, const bool, const Number *, Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::polynomial_step(const BlockRows &,
+                                      const Number *,
+                                      const bool,
+                                      const Number,
+                                      const Number,
+                                      const Number *,
+                                      Number *,
+                                      Number *,
+                                      const bool)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::relax(const BlockRows &,
+                            const Number *,
+                            const Number *,
+                            const unsigned int *,
+                            const unsigned int,
+                            const Number *,
+                            Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::restrict_to(const BlockTransfer<Number> &,
+                                  const Number *,
+                                  Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::prolongate_add(const BlockTransfer<Number> &,
+                                     const Number *,
+                                     Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::galerkin(const BlockRows &,
+                               const BlockRows &,
+                               const BlockTransfer<Number> &,
+                               const GalerkinPlan &,
+                               const Number *,
+                               Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::dense_product(const unsigned int,
+                                    const bool,
+                                    const Number *,
+                                    const Number *,
+                                    Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::add(const std::size_t,
+                          const Number,
+                          const Number *,
+                          Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::set_zero(const std::size_t, Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::copy(const std::size_t, const Number *, Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::download(const std::size_t, const Number *, Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      double
+      Blocks<Number>::dot(const std::size_t, const Number *, const Number *)
+      {
+        no_device();
+      }
+      template struct Blocks<double>;
+      template struct Blocks<float>;
+
       void
       release(void *) noexcept
       {}

@@ -25,6 +25,8 @@ namespace Tessella
   class DeviceBlockMatrix;
   template <typename Number>
   class DeviceVector;
+  template <typename Number>
+  class HostBlockMatrix;
 
   /// What the last calls of an assembler did.
   struct AssemblyReport
@@ -194,6 +196,18 @@ namespace Tessella
     void
     reinit(DeviceBlockMatrix<Number> &matrix, DeviceVector<Number> &rhs);
 
+    /// In the memory of the host, for multigrid; Number: double or float.
+    template <typename Number>
+    void
+    reinit(HostBlockMatrix<Number> &matrix);
+    template <typename Number>
+    void
+    reinit(HostBlockMatrix<Number> &matrix, dealii::Vector<Number> &rhs);
+
+    /// For the next assemblies, in place of AdditionalData::penalty.
+    void
+    set_penalty(const PenaltyParameters &penalty);
+
     // ---- values, as often as coefficients change; what was in matrix and
     // vector before is overwritten
     void
@@ -239,6 +253,15 @@ namespace Tessella
     template <typename Number>
     void
     assemble_rhs(const Form<dim> &form, DeviceVector<Number> &rhs);
+
+    template <typename Number>
+    void
+    assemble(const Form<dim>         &form,
+             HostBlockMatrix<Number> &matrix,
+             dealii::Vector<Number>  &rhs);
+    template <typename Number>
+    void
+    assemble_matrix(const Form<dim> &form, HostBlockMatrix<Number> &matrix);
 
     /// Penalty sigma of every facet for @p form (index: facet of the flat
     /// view), as assembly uses it.

@@ -51,8 +51,9 @@ namespace Tessella
                     std::is_same<Number, float>::value,
                   "DeviceBlockMatrix holds double or float.");
 
-    using value_type = Number;
-    using size_type  = dealii::types::global_dof_index;
+    using value_type  = Number;
+    using size_type   = dealii::types::global_dof_index;
+    using vector_type = DeviceVector<Number>;
 
     DeviceBlockMatrix();
     DeviceBlockMatrix(DeviceBlockMatrix &&matrix) noexcept;
@@ -112,6 +113,13 @@ namespace Tessella
     void
     Tvmult_add(DeviceVector<Number>       &dst,
                const DeviceVector<Number> &src) const;
+    /// dst = b - A x (or b - A^T x), without waiting for it; @p dst may be @p
+    /// b.
+    void
+    subtract_product(DeviceVector<Number>       &dst,
+                     const DeviceVector<Number> &x,
+                     const DeviceVector<Number> &b,
+                     const bool                  transpose = false) const;
     /// dst = b - A x; returns the norm of dst, which may be @p b.
     Number
     residual(DeviceVector<Number>       &dst,
@@ -124,6 +132,15 @@ namespace Tessella
     copy_from(const std::vector<Number> &values);
     void
     copy_to(std::vector<Number> &values) const;
+    /// Structure and values, rounded if the types differ.
+    template <typename OtherNumber>
+    void
+    copy_from(const DeviceBlockMatrix<OtherNumber> &matrix);
+    /// @p matrix must have the structure given, all of it on this process.
+    void
+    copy_from(const dealii::TrilinosWrappers::SparseMatrix &matrix,
+              const BlockSparsity                          &sparsity,
+              const std::vector<std::uint64_t>             &dof_offset);
     /// @p matrix must have this structure, all of it on this process
     /// (PolytopicAssembler::reinit() and TrilinosBlockMatrix::reinit() make
     /// one).

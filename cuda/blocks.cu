@@ -1,0 +1,750 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <algorithm>
+#include <string>
+
+#include "blocks.h"
+#include "memory.h"
+#include "vector.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        constexpr unsigned int n_threads = 128;
+
+        __device__ inline unsigned int
+        size(const BlockRows &rows, const unsigned int k)
+        {
+          return static_cast<unsigned int>(rows.dof_offset[k + 1] -
+                                           rows.dof_offset[k]);
+        }
+
+        /// Lanes for a block of at most @p size rows: a power of two.
+        unsigned int
+        group_size(const unsigned int size)
+        {
+          unsigned int group = 1;
+          while (group < size && group < 32)
+            group *= 2;
+          return group;
+        }
+
+        unsigned int
+        n_thread_blocks(const std::uint64_t n_threads_in_all)
+        {
+          return static_cast<unsigned int>((n_threads_in_all + n_threads - 1) /
+                                           n_threads);
+        }
+
+        /// Lets @p kernel have @p bytes of shared memory.
+        template <typename Kernel>
+        void
+        allow_shared_memory(const Kernel &kernel, const std::size_t bytes)
+        {
+          if (bytes <= 48 * 1024)
+            return;
+          if (cudaFuncSetAttribute(kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(bytes)) != cudaSuccess)
+            {
+              cudaGetLastError();
+              throw Error(
+                "The blocks of this matrix are too large for this "
+                "CUDA device (" +
+                std::to_string(bytes) +
+                " bytes of shared memory are needed): use a lower "
+                "degree, another smoother, or the host.");
+            }
+        }
+
+        /**
+         * One thread block inverts a diagonal block in shared memory (@p
+         * buffer: null) or, if that is too small, in its place of @p inverse.
+         * The result is stored by columns, which is how lanes read it.
+         */
+        template <typename Number>
+        __global__ void
+        invert_kernel(const BlockRows rows,
+                      const Number *__restrict__ values,
+                      Number       *inverse,
+                      const bool    shared_memory,
+                      unsigned int *first_singular)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          const unsigned int k = blockIdx.x, n = size(rows, k);
+          unsigned int      *swaps = reinterpret_cast<unsigned int *>(shared);
+          Number            *line =
+            reinterpret_cast<Number *>(shared + (rows.max_size + 3) / 4 * 16);
+          Number *const result = inverse + rows.square_offset[k];
+          // (a place with room for the pivot row)
+          Number *const       a     = shared_memory ? line + n : result;
+          const unsigned int  width = rows.row_width[k];
+          const Number *const from =
+            values + rows.value_offset[k] + rows.diagonal[k];
+          __shared__ Number least;
+          __shared__ bool   singular;
+          // by columns: the inverse of the transpose is computed
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            a[(e % n) * n + e / n] = from[std::uint64_t(e / n) * width + e % n];
+          __syncthreads();
+
+          constexpr Number epsilon =
+            sizeof(Number) == 8 ? Number(2.3e-16) : Number(1.2e-7);
+          if (threadIdx.x < 32)
+            {
+              Number value  = 0;
+              bool   finite = true;
+              for (unsigned int e = threadIdx.x; e < n * n; e += 32)
+                {
+                  value  = max(value, Number(fabs(a[e])));
+                  finite = finite && isfinite(a[e]);
+                }
+              for (int offset = 16; offset > 0; offset /= 2)
+                value = max(value, __shfl_xor_sync(~0u, value, offset));
+              finite = __all_sync(~0u, finite);
+              if (threadIdx.x == 0)
+                {
+                  least    = n * epsilon * value;
+                  singular = n > 0 && !(finite && value > 0);
+                }
+            }
+          __syncthreads();
+          for (unsigned int p = 0; p < n && !singular; ++p)
+            {
+              if (threadIdx.x < 32)
+                {
+                  // largest entry of column p from row p on
+                  Number       value = -1;
+                  unsigned int index = p;
+                  for (unsigned int i = p + threadIdx.x; i < n; i += 32)
+                    {
+                      const Number x = fabs(a[i * n + p]);
+                      if (x > value)
+                        {
+                          value = x;
+                          index = i;
+                        }
+                    }
+                  for (int offset = 16; offset > 0; offset /= 2)
+                    {
+                      const Number other = __shfl_xor_sync(~0u, value, offset);
+                      const unsigned int other_index =
+                        __shfl_xor_sync(~0u, index, offset);
+                      if (other > value ||
+                          (other == value && other_index < index))
+                        {
+                          value = other;
+                          index = other_index;
+                        }
+                    }
+                  if (threadIdx.x == 0)
+                    {
+                      swaps[p] = index;
+                      singular = !(value > least);
+                    }
+                }
+              __syncthreads();
+              if (singular)
+                break;
+              const unsigned int pivot = swaps[p];
+              // pivot row, scaled, apart; its old place gets row p
+              const Number scale = Number(1) / a[pivot * n + p];
+              __syncthreads();
+              for (unsigned int j = threadIdx.x; j < n; j += blockDim.x)
+                {
+                  line[j] = (j == p ? Number(1) : a[pivot * n + j]) * scale;
+                  if (pivot != p)
+                    a[pivot * n + j] = a[p * n + j];
+                }
+              __syncthreads();
+              // rows by groups of lanes, so that the factor is read before it
+              // is overwritten
+              for (unsigned int i = threadIdx.x / 32; i < n;
+                   i += blockDim.x / 32)
+                {
+                  const Number factor = a[i * n + p];
+                  __syncwarp();
+                  for (unsigned int j = threadIdx.x % 32; j < n; j += 32)
+                    {
+                      const Number old = j == p ? Number(0) : a[i * n + j];
+                      a[i * n + j] = i == p ? line[j] : old - factor * line[j];
+                    }
+                }
+              __syncthreads();
+            }
+          if (singular)
+            {
+              if (threadIdx.x == 0)
+                atomicMin(first_singular, k);
+              return;
+            }
+          for (unsigned int p = n; p-- > 0;)
+            if (swaps[p] != p)
+              {
+                for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+                  {
+                    const Number t      = a[i * n + p];
+                    a[i * n + p]        = a[i * n + swaps[p]];
+                    a[i * n + swaps[p]] = t;
+                  }
+                // (the same thread has the same row)
+              }
+          __syncthreads();
+          if (shared_memory)
+            for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+              result[e] = a[e];
+        }
+
+        /// Entry i of D_k^{-1} x; blocks are stored by columns.
+        template <typename Number>
+        __device__ inline Number
+        diagonal_entry(const Number *__restrict__ block,
+                       const unsigned int n,
+                       const unsigned int i,
+                       const bool         transpose,
+                       const Number *__restrict__ x)
+        {
+          const unsigned int step = transpose ? 1 : n;
+          const Number      *p    = block + (transpose ? i * n : i);
+          Number             sum  = 0;
+#pragma unroll 4
+          for (unsigned int j = 0; j < n; ++j, p += step)
+            sum += *p * x[j];
+          return sum;
+        }
+
+        /// @p group lanes compute a block of the result.
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          diagonal_kernel(const BlockRows    rows,
+                          const unsigned int group,
+                          const Number *__restrict__ inverse,
+                          const bool transpose,
+                          const Number *__restrict__ x,
+                          Number *__restrict__ y)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          const std::uint64_t k = thread / group;
+          if (k >= rows.n)
+            return;
+          const unsigned int  n     = size(rows, k);
+          const std::uint64_t first = rows.dof_offset[k];
+          for (unsigned int i = thread % group; i < n; i += group)
+            y[first + i] = diagonal_entry(
+              inverse + rows.square_offset[k], n, i, transpose, x + first);
+        }
+
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          polynomial_kernel(const BlockRows    rows,
+                            const unsigned int group,
+                            const Number *__restrict__ inverse,
+                            const bool   transpose,
+                            const Number alpha,
+                            const Number beta,
+                            const Number *__restrict__ r,
+                            Number *__restrict__ d,
+                            Number *__restrict__ x,
+                            const bool set)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          const std::uint64_t k = thread / group;
+          if (k >= rows.n)
+            return;
+          const unsigned int  n     = size(rows, k);
+          const std::uint64_t first = rows.dof_offset[k];
+          for (unsigned int i = thread % group; i < n; i += group)
+            {
+              Number step =
+                beta * diagonal_entry(inverse + rows.square_offset[k],
+                                      n,
+                                      i,
+                                      transpose,
+                                      r + first);
+              if (alpha != 0)
+                step += alpha * d[first + i];
+              d[first + i] = step;
+              x[first + i] = set ? step : x[first + i] + step;
+            }
+        }
+
+        /// A thread block computes a block row: its part of x, gathered, then
+        /// a warp a row.
+        template <typename Number>
+        __global__ void
+        relax_kernel(const BlockRows rows,
+                     const Number *__restrict__ values,
+                     const Number *__restrict__ inverse,
+                     const unsigned int *__restrict__ list,
+                     const Number *__restrict__ b,
+                     Number *x)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          const unsigned int                            k = list[blockIdx.x];
+          const unsigned int                            n = size(rows, k);
+          const unsigned int  width                       = rows.row_width[k];
+          const std::uint64_t first                       = rows.dof_offset[k];
+          Number *const       z    = reinterpret_cast<Number *>(shared);
+          Number *const       r    = z + width;
+          const unsigned int  warp = threadIdx.x / 32, lane = threadIdx.x % 32,
+                             n_warps = blockDim.x / 32;
+          const std::uint64_t begin  = rows.block_offset[k];
+          const unsigned int  n_blocks =
+            static_cast<unsigned int>(rows.block_offset[k + 1] - begin);
+          for (unsigned int m = warp; m < n_blocks; m += n_warps)
+            {
+              const unsigned int l  = rows.block_column[begin + m];
+              const unsigned int to = rows.column_offset[begin + m];
+              const unsigned int nl = size(rows, l);
+              for (unsigned int i = lane; i < nl; i += 32)
+                z[to + i] = x[rows.dof_offset[l] + i];
+            }
+          __syncthreads();
+          for (unsigned int i = warp; i < n; i += n_warps)
+            {
+              const Number *row =
+                values + rows.value_offset[k] + std::uint64_t(i) * width;
+              Number sum = 0;
+#pragma unroll 4
+              for (unsigned int c = lane; c < width; c += 32)
+                sum += row[c] * z[c];
+              for (int offset = 16; offset > 0; offset /= 2)
+                sum += __shfl_xor_sync(~0u, sum, offset);
+              if (lane == 0)
+                r[i] = b[first + i] - sum;
+            }
+          __syncthreads();
+          for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+            x[first + i] =
+              z[rows.diagonal[k] + i] +
+              diagonal_entry(inverse + rows.square_offset[k], n, i, false, r);
+        }
+
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          restrict_kernel(const BlockTransfer<Number> transfer,
+                          const unsigned int          group,
+                          const Number *__restrict__ fine,
+                          Number *__restrict__ coarse)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          const std::uint64_t K = thread / group;
+          if (K >= transfer.n_coarse)
+            return;
+          const std::uint64_t first = transfer.coarse_offset[K];
+          const unsigned int  n_to =
+            static_cast<unsigned int>(transfer.coarse_offset[K + 1] - first);
+          for (unsigned int i = thread % group; i < n_to; i += group)
+            {
+              if (transfer.matrix == nullptr)
+                {
+                  coarse[first + i] = fine[transfer.fine_offset[K] + i];
+                  continue;
+                }
+              Number sum = 0;
+              for (unsigned int c = transfer.child_offset[K];
+                   c < transfer.child_offset[K + 1];
+                   ++c)
+                {
+                  const unsigned int k    = transfer.child[c];
+                  const Number      *from = fine + transfer.fine_offset[k];
+                  const unsigned int n    = static_cast<unsigned int>(
+                    transfer.fine_offset[k + 1] - transfer.fine_offset[k]);
+                  const Number *T = transfer.matrix +
+                                    transfer.matrix_offset[k] +
+                                    std::uint64_t(i) * n;
+                  for (unsigned int j = 0; j < n; ++j)
+                    sum += T[j] * from[j];
+                }
+              coarse[first + i] = sum;
+            }
+        }
+
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          prolongate_kernel(const BlockTransfer<Number> transfer,
+                            const unsigned int          group,
+                            const Number *__restrict__ coarse,
+                            Number *__restrict__ fine)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          const std::uint64_t k = thread / group;
+          if (k >= transfer.n_fine)
+            return;
+          const unsigned int K      = transfer.parent ? transfer.parent[k] : k;
+          const Number      *from   = coarse + transfer.coarse_offset[K];
+          const unsigned int n_from = static_cast<unsigned int>(
+            transfer.coarse_offset[K + 1] - transfer.coarse_offset[K]);
+          const std::uint64_t first = transfer.fine_offset[k];
+          const unsigned int  n =
+            static_cast<unsigned int>(transfer.fine_offset[k + 1] - first);
+          for (unsigned int j = thread % group; j < n; j += group)
+            {
+              if (transfer.matrix == nullptr)
+                {
+                  if (j < n_from)
+                    fine[first + j] += from[j];
+                  continue;
+                }
+              const Number *T = transfer.matrix + transfer.matrix_offset[k] + j;
+              Number        sum = 0;
+              for (unsigned int i = 0; i < n_from; ++i, T += n)
+                sum += *T * from[i];
+              fine[first + j] += sum;
+            }
+        }
+
+        /// A thread block computes a coarse block: the sum of T_k A_kl T_l^T.
+        template <typename Number>
+        __global__ void
+        galerkin_kernel(const BlockRows             fine,
+                        const BlockRows             coarse,
+                        const BlockTransfer<Number> transfer,
+                        const GalerkinPlan          plan,
+                        const Number *__restrict__ fine_values,
+                        Number *__restrict__ coarse_values)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          Number *const      half = reinterpret_cast<Number *>(shared);
+          const unsigned int B = blockIdx.x, K = plan.coarse_row[B],
+                             L   = coarse.block_column[B];
+          const unsigned int n_K = size(coarse, K), n_L = size(coarse, L);
+          const unsigned int width = coarse.row_width[K];
+          Number            *to =
+            coarse_values + coarse.value_offset[K] + coarse.column_offset[B];
+          for (std::uint64_t e = plan.offset[B]; e < plan.offset[B + 1]; ++e)
+            {
+              const bool         begin = e == plan.offset[B];
+              const unsigned int k = plan.row[e], b = plan.block[e],
+                                 l   = fine.block_column[b];
+              const unsigned int n_k = size(fine, k), n_l = size(fine, l);
+              const unsigned int stride = fine.row_width[k];
+              const Number      *A =
+                fine_values + fine.value_offset[k] + fine.column_offset[b];
+              if (transfer.matrix == nullptr)
+                {
+                  for (unsigned int f = threadIdx.x; f < n_K * n_L;
+                       f += blockDim.x)
+                    to[std::uint64_t(f / n_L) * width + f % n_L] =
+                      A[std::uint64_t(f / n_L) * stride + f % n_L];
+                  continue;
+                }
+              const Number *T_k = transfer.matrix + transfer.matrix_offset[k],
+                           *T_l = transfer.matrix + transfer.matrix_offset[l];
+              for (unsigned int f = threadIdx.x; f < n_k * n_L; f += blockDim.x)
+                {
+                  const Number *row = A + std::uint64_t(f / n_L) * stride,
+                               *T   = T_l + std::uint64_t(f % n_L) * n_l;
+                  Number sum        = 0;
+                  for (unsigned int j = 0; j < n_l; ++j)
+                    sum += row[j] * T[j];
+                  half[f] = sum;
+                }
+              __syncthreads();
+              for (unsigned int f = threadIdx.x; f < n_K * n_L; f += blockDim.x)
+                {
+                  const unsigned int i = f / n_L, j = f % n_L;
+                  Number            &entry = to[std::uint64_t(i) * width + j];
+                  Number             sum   = begin ? Number(0) : entry;
+                  for (unsigned int m = 0; m < n_k; ++m)
+                    sum += T_k[i * n_k + m] * half[m * n_L + j];
+                  entry = sum;
+                }
+              __syncthreads();
+            }
+        }
+
+        /// A warp a row; with the transpose, a thread a column.
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads) dense_kernel(const unsigned int n,
+                                                  const bool         transpose,
+                                                  const Number *__restrict__ A,
+                                                  const Number *__restrict__ x,
+                                                  Number *__restrict__ y)
+        {
+          const unsigned int thread = blockIdx.x * n_threads + threadIdx.x;
+          if (transpose)
+            {
+              if (thread >= n)
+                return;
+              Number sum = 0;
+              for (unsigned int i = 0; i < n; ++i)
+                sum += A[std::uint64_t(i) * n + thread] * x[i];
+              y[thread] = sum;
+              return;
+            }
+          const unsigned int i = thread / 32;
+          if (i >= n)
+            return;
+          Number sum = 0;
+#pragma unroll 4
+          for (unsigned int j = thread % 32; j < n; j += 32)
+            sum += A[std::uint64_t(i) * n + j] * x[j];
+          for (int offset = 16; offset > 0; offset /= 2)
+            sum += __shfl_xor_sync(~0u, sum, offset);
+          if (thread % 32 == 0)
+            y[i] = sum;
+        }
+      } // namespace
+
+
+
+      void *
+      allocate_bytes(const std::size_t n)
+      {
+        void *p = nullptr;
+        check(cudaMalloc(&p, n), "this problem");
+        return p;
+      }
+
+
+
+      void
+      upload_bytes(void *to, const void *from, const std::size_t n)
+      {
+        check(cudaMemcpy(to, from, n, cudaMemcpyHostToDevice),
+              "a copy to the device");
+      }
+
+
+
+      template <typename Number>
+      unsigned int
+      Blocks<Number>::invert_diagonal(const BlockRows &rows,
+                                      const Number    *values,
+                                      Number          *inverse)
+      {
+        if (rows.n == 0)
+          return 0;
+        Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
+        const std::size_t   n         = rows.max_size;
+        const std::size_t   lists     = (n + 3) / 4 * 16 + n * sizeof(Number);
+        const std::size_t   bytes     = lists + n * n * sizeof(Number);
+        const bool          in_shared = bytes <= 48 * 1024;
+        // (a warp a row)
+        const unsigned int threads = n <= 10 ? 32 : n <= 24 ? 64 : 256;
+        invert_kernel<<<rows.n, threads, in_shared ? bytes : lists>>>(
+          rows, values, inverse, in_shared, first.data());
+        check(cudaGetLastError(), "the inversion of diagonal blocks");
+        unsigned int result = 0;
+        check(cudaMemcpy(
+                &result, first.data(), sizeof(result), cudaMemcpyDeviceToHost),
+              "the inversion of diagonal blocks");
+        return result;
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::apply_diagonal(const BlockRows &rows,
+                                     const Number    *inverse,
+                                     const bool       transpose,
+                                     const Number    *x,
+                                     Number          *y)
+      {
+        if (rows.n == 0)
+          return;
+        const unsigned int group = group_size(rows.max_size);
+        diagonal_kernel<<<n_thread_blocks(std::uint64_t(rows.n) * group),
+                          n_threads>>>(rows, group, inverse, transpose, x, y);
+        check(cudaGetLastError(), "a preconditioner");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::polynomial_step(const BlockRows &rows,
+                                      const Number    *inverse,
+                                      const bool       transpose,
+                                      const Number     alpha,
+                                      const Number     beta,
+                                      const Number    *r,
+                                      Number          *d,
+                                      Number          *x,
+                                      const bool       set)
+      {
+        if (rows.n == 0)
+          return;
+        const unsigned int group = group_size(rows.max_size);
+        polynomial_kernel<<<n_thread_blocks(std::uint64_t(rows.n) * group),
+                            n_threads>>>(
+          rows, group, inverse, transpose, alpha, beta, r, d, x, set);
+        check(cudaGetLastError(), "a preconditioner");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::relax(const BlockRows    &rows,
+                            const Number       *values,
+                            const Number       *inverse,
+                            const unsigned int *list,
+                            const unsigned int  n,
+                            const Number       *b,
+                            Number             *x)
+      {
+        if (n == 0)
+          return;
+        const std::size_t bytes =
+          (std::size_t(rows.max_width) + rows.max_size) * sizeof(Number);
+        allow_shared_memory(relax_kernel<Number>, bytes);
+        const unsigned int threads = rows.max_size <= 4    ? 64
+                                     : rows.max_size <= 24 ? 128
+                                                           : 256;
+        relax_kernel<<<n, threads, bytes>>>(rows, values, inverse, list, b, x);
+        check(cudaGetLastError(), "a preconditioner");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::restrict_to(const BlockTransfer<Number> &transfer,
+                                  const Number                *fine,
+                                  Number                      *coarse)
+      {
+        if (transfer.n_coarse == 0)
+          return;
+        const unsigned int group = group_size(transfer.max_coarse);
+        restrict_kernel<<<n_thread_blocks(std::uint64_t(transfer.n_coarse) *
+                                          group),
+                          n_threads>>>(transfer, group, fine, coarse);
+        check(cudaGetLastError(), "multigrid");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::prolongate_add(const BlockTransfer<Number> &transfer,
+                                     const Number                *coarse,
+                                     Number                      *fine)
+      {
+        if (transfer.n_fine == 0)
+          return;
+        const unsigned int group = group_size(
+          transfer.matrix == nullptr ? transfer.max_coarse : transfer.max_fine);
+        prolongate_kernel<<<n_thread_blocks(std::uint64_t(transfer.n_fine) *
+                                            group),
+                            n_threads>>>(transfer, group, coarse, fine);
+        check(cudaGetLastError(), "multigrid");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::galerkin(const BlockRows             &fine,
+                               const BlockRows             &coarse,
+                               const BlockTransfer<Number> &transfer,
+                               const GalerkinPlan          &plan,
+                               const Number                *fine_values,
+                               Number                      *coarse_values)
+      {
+        if (plan.n_blocks == 0)
+          return;
+        const std::size_t bytes =
+          transfer.matrix == nullptr
+            ? 0
+            : std::size_t(fine.max_size) * coarse.max_size * sizeof(Number);
+        allow_shared_memory(galerkin_kernel<Number>, bytes);
+        const unsigned int n       = coarse.max_size * coarse.max_size;
+        const unsigned int threads = n <= 32 ? 32 : n <= 128 ? 64 : 128;
+        galerkin_kernel<<<static_cast<unsigned int>(plan.n_blocks),
+                          threads,
+                          bytes>>>(
+          fine, coarse, transfer, plan, fine_values, coarse_values);
+        check(cudaGetLastError(), "coarse operators of multigrid");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::dense_product(const unsigned int n,
+                                    const bool         transpose,
+                                    const Number      *A,
+                                    const Number      *x,
+                                    Number            *y)
+      {
+        if (n == 0)
+          return;
+        dense_kernel<<<n_thread_blocks(transpose ? n : 32ull * n), n_threads>>>(
+          n, transpose, A, x, y);
+        check(cudaGetLastError(), "multigrid");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::add(const std::size_t n,
+                          const Number      factor,
+                          const Number     *x,
+                          Number           *y)
+      {
+        combine<Number>(y, n, 1, factor, x, 0, nullptr);
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::set_zero(const std::size_t n, Number *y)
+      {
+        set(y, n, Number(0));
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::copy(const std::size_t n, const Number *from, Number *to)
+      {
+        Device::copy(to, from, n);
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::download(const std::size_t n,
+                               const Number     *from,
+                               Number           *to)
+      {
+        Device::download(to, from, n);
+      }
+
+
+
+      template <typename Number>
+      double
+      Blocks<Number>::dot(const std::size_t n, const Number *x, const Number *y)
+      {
+        return Device::dot(x, y, n);
+      }
+
+
+
+      template struct Blocks<double>;
+      template struct Blocks<float>;
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

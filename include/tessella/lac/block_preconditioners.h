@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_lac_block_preconditioners_h
+#define tessella_lac_block_preconditioners_h
+
+#include <tessella/base/compatibility.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/host_block_matrix.h>
+
+#include <cstddef>
+#include <memory>
+
+namespace Tessella
+{
+  /**
+   * @name Preconditioners made of the blocks of a matrix
+   *
+   * Templates over the matrix: HostBlockMatrix or DeviceBlockMatrix. They work
+   * with deal.II's iterative solvers:
+   *
+   *     BlockJacobi<DeviceBlockMatrix<double>> preconditioner;
+   *     preconditioner.initialize(matrix);
+   *     SolverCG<DeviceVector<double>> solver(control);
+   *     solver.solve(matrix, solution, rhs, preconditioner);
+   *
+   * The matrix must outlive them; initialize() must be called again when its
+   * values change. D is the matrix of the diagonal blocks, one per polytope;
+   * its inverses are computed by Gauss-Jordan elimination with row pivoting,
+   * all blocks at once.
+   *
+   * Results are the same to the last bit in every run and for every number of
+   * threads. vmult() of one object may not run in several threads at the same
+   * time.
+   *
+   * Errors, as exceptions: a diagonal block that is singular (with its number),
+   * too little memory on the device, vectors of other sizes than the matrix.
+   */
+  ///@{
+
+  /// What BlockJacobi, BlockChebyshev and BlockGaussSeidel share; internal.
+  template <typename MatrixType>
+  class BlockPreconditioner : public Subscriptor
+  {
+  public:
+    using value_type  = typename MatrixType::value_type;
+    using size_type   = typename MatrixType::size_type;
+    using vector_type = typename MatrixType::vector_type;
+
+    BlockPreconditioner();
+    ~BlockPreconditioner();
+    void
+    clear();
+    size_type
+    m() const;
+    size_type
+    n() const;
+    /// Bytes, those on the device included; the matrix does not count.
+    std::size_t
+    memory_consumption() const;
+
+  protected:
+    struct Implementation;
+    void
+    check(const vector_type &dst, const vector_type &src) const;
+    std::unique_ptr<Implementation> implementation;
+  };
+
+  /// y = D^{-1} x.
+  template <typename MatrixType>
+  class BlockJacobi : public BlockPreconditioner<MatrixType>
+  {
+  public:
+    using vector_type = typename MatrixType::vector_type;
+
+    void
+    initialize(const MatrixType &matrix);
+    void
+    vmult(vector_type &dst, const vector_type &src) const;
+    void
+    Tvmult(vector_type &dst, const vector_type &src) const;
+  };
+
+  /**
+   * A polynomial of D^{-1} A times D^{-1}: Chebyshev's of the fourth kind,
+   * whose only parameter is the largest eigenvalue of D^{-1} A. It damps the
+   * upper part of the spectrum, as multigrid needs (J. Lottes, Optimal
+   * polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl.
+   * 30, 2023), and is symmetric if A is. The eigenvalue is estimated in
+   * initialize() from ten steps of Lanczos' method with a fixed start and
+   * enlarged by a tenth; for matrices that are not symmetric by twenty
+   * steps of the power method, enlarged by a fifth.
+   *
+   * Cost of vmult(): degree - 1 products with A and degree with D^{-1}.
+   */
+  template <typename MatrixType>
+  class BlockChebyshev : public BlockPreconditioner<MatrixType>
+  {
+  public:
+    using vector_type = typename MatrixType::vector_type;
+
+    struct AdditionalData
+    {
+      /// Number of terms of the polynomial: products with D^{-1}.
+      unsigned int degree = 3;
+      /// The matrix is symmetric and positive definite. An error if it is found
+      /// not to be.
+      bool symmetric = true;
+    };
+
+    void
+    initialize(const MatrixType     &matrix,
+               const AdditionalData &data = AdditionalData());
+    void
+    vmult(vector_type &dst, const vector_type &src) const;
+    void
+    Tvmult(vector_type &dst, const vector_type &src) const;
+    /// As smoother: improves the approximation @p x of the solution of A x = b.
+    void
+    smooth(vector_type &x, const vector_type &b) const;
+    /// The estimate, as it is used.
+    double
+    largest_eigenvalue() const;
+
+  private:
+    void
+    apply(vector_type       &x,
+          const vector_type &b,
+          const bool         zero_start,
+          const bool         transpose) const;
+  };
+
+  /**
+   * Block Gauss-Seidel by colours: block rows of a colour are not coupled with
+   * each other and are computed at the same time. Colours are given greedily
+   * in the order of the polytopes; they replace this order.
+   *
+   * vmult() is a sweep through the colours in ascending order and one in
+   * descending order (symmetric Gauss-Seidel, LU-SGS), several times if asked
+   * for; symmetric if A is. Cost: 2 n_sweeps products with A. Tvmult() is there
+   * for symmetric matrices only, where it is the same.
+   */
+  template <typename MatrixType>
+  class BlockGaussSeidel : public BlockPreconditioner<MatrixType>
+  {
+  public:
+    using vector_type = typename MatrixType::vector_type;
+
+    struct AdditionalData
+    {
+      unsigned int n_sweeps  = 1;
+      bool         symmetric = true; ///< the matrix is
+    };
+
+    void
+    initialize(const MatrixType     &matrix,
+               const AdditionalData &data = AdditionalData());
+    void
+    vmult(vector_type &dst, const vector_type &src) const;
+    void
+    Tvmult(vector_type &dst, const vector_type &src) const;
+    /// One sweep that improves the approximation @p x of the solution of A x =
+    /// b.
+    void
+    sweep(vector_type &x, const vector_type &b, const bool ascending) const;
+    unsigned int
+    n_colors() const;
+  };
+  ///@}
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_multigrid_multigrid_h
+#define tessella_multigrid_multigrid_h
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/compatibility.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/multigrid/multigrid_hierarchy.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace Tessella
+{
+  /// What a Multigrid has set up.
+  struct MultigridReport
+  {
+    struct Level
+    {
+      unsigned int  n_polytopes = 0, max_degree = 0;
+      std::uint64_t n_dofs = 0, n_nonzero_elements = 0;
+      /// Estimate for D^{-1} A; 0 where it is not needed.
+      double       largest_eigenvalue = 0.;
+      unsigned int n_colors           = 0; ///< 0 where there are none
+      /// Factor of the penalty of the mesh; 1 unless it is rescaled.
+      double penalty_ratio = 1.;
+    };
+    std::vector<Level> levels;
+    double             setup_time = 0.; ///< seconds
+    /// Bytes of all levels, the matrix that was given not included.
+    std::size_t memory = 0;
+    /// Entries of the matrices of all levels over those of the first one.
+    double operator_complexity = 1.;
+  };
+
+  /**
+   * Multigrid on nested polytopes (see MultigridHierarchy) as a preconditioner
+   * for deal.II's solvers, on the host or on a CUDA device: the same algorithm
+   * for HostBlockMatrix and DeviceBlockMatrix.
+   *
+   *     MultigridHierarchy hierarchy(
+   *       handler, NestedAgglomeration::rtree(handler.polytopic_mesh()));
+   *     Multigrid<DeviceBlockMatrix<double>> multigrid;
+   *     multigrid.initialize(matrix, matrix_without_penalty, hierarchy);
+   *     SolverCG<DeviceVector<double>> solver(control);
+   *     solver.solve(matrix, solution, rhs, multigrid);
+   *
+   * <b>Coarse operators.</b> With P the injection of a level into the finer
+   * one:
+   * - <i>Galerkin</i>: P^T A P. The penalty of the finest level is inherited;
+   *   on coarse levels, whose own would be smaller in proportion to p^2 / h, it
+   *   forces coarse functions to be nearly continuous, and on polytopes few of
+   *   low degree are: iterations grow with the number of levels.
+   * - <i>Galerkin with the penalty rescaled</i>: P^T (A_0 + s (A - A_0)) P,
+   *   A_0 being the matrix that was assembled with a penalty constant of zero
+   *   and s the ratio of p^2 / h on the two levels. Everything is computed from
+   *   the two matrices. If s turns out too small on a level (the matrix is
+   *   declared as symmetric and found to be indefinite, as it may be on graded
+   *   meshes), the root of s is taken, again, and then 1. Where degrees vary
+   *   s hardly falls: re-discretised operators are better there.
+   * - <i>re-discretised</i>: matrices that PolytopicAssembler assembles on the
+   *   coarse polytopes, see assemble_coarse_operators().
+   *
+   * <b>Smoothers</b>: BlockChebyshev or sweeps of BlockGaussSeidel, in
+   * ascending order of the colours before and in descending order after the
+   * coarse correction. The system of the coarsest level is solved with its
+   * inverse. With a symmetric matrix the preconditioner is symmetric.
+   *
+   * <b>Precision.</b> A Multigrid of a float matrix takes vectors of double
+   * too: a preconditioner in single precision in a solver in double precision
+   * moves half of the bytes.
+   *
+   * Same input, same bits: as the matrices and preconditioners. vmult() of one
+   * object may not run in several threads at the same time.
+   *
+   * Errors, as exceptions: singular diagonal blocks, a matrix that is found to
+   * be indefinite though declared as symmetric, a coarsest level that is
+   * singular or too large, a hierarchy for another matrix, too little memory on
+   * the device.
+   */
+  template <typename MatrixType>
+  class Multigrid : public Subscriptor
+  {
+  public:
+    using value_type  = typename MatrixType::value_type;
+    using size_type   = typename MatrixType::size_type;
+    using vector_type = typename MatrixType::vector_type;
+
+    enum class Smoother
+    {
+      chebyshev,
+      gauss_seidel
+    };
+
+    enum class Cycle
+    {
+      v,
+      w
+    };
+
+    struct AdditionalData
+    {
+      Smoother smoother = Smoother::chebyshev;
+      /// Degree of the polynomial, or number of sweeps, before and after the
+      /// coarse correction.
+      unsigned int n_smoothing_steps = 4;
+      Cycle        cycle             = Cycle::v;
+      /// The matrix is symmetric and positive definite.
+      bool symmetric = true;
+      /// More unknowns on the coarsest level are an error: its inverse is
+      /// dense.
+      unsigned int max_coarse_dofs = 4000;
+    };
+
+    Multigrid();
+    ~Multigrid();
+
+    /// Galerkin. @p matrix must outlive this object.
+    void
+    initialize(const MatrixType         &matrix,
+               const MultigridHierarchy &hierarchy,
+               const AdditionalData     &data = AdditionalData());
+    /// Galerkin with the penalty rescaled. @p without_penalty is not needed
+    /// afterwards.
+    void
+    initialize(const MatrixType         &matrix,
+               const MatrixType         &without_penalty,
+               const MultigridHierarchy &hierarchy,
+               const AdditionalData     &data = AdditionalData());
+    /// Coarse operators that were assembled: one for each level but the first.
+    void
+    initialize(const MatrixType         &matrix,
+               std::vector<MatrixType> &&coarse_matrices,
+               const MultigridHierarchy &hierarchy,
+               const AdditionalData     &data = AdditionalData());
+    void
+    clear();
+
+    size_type
+    m() const;
+    size_type
+    n() const;
+
+    /// One cycle for A x = src with x = 0 at the start.
+    void
+    vmult(vector_type &dst, const vector_type &src) const;
+    /// The same if the matrix is symmetric; else the transpose, with
+    /// BlockChebyshev as smoother only.
+    void
+    Tvmult(vector_type &dst, const vector_type &src) const;
+    /// With vectors of the other precision.
+    template <typename VectorType>
+    void
+    vmult(VectorType &dst, const VectorType &src) const;
+    /// One cycle that improves @p x.
+    void
+    step(vector_type &x, const vector_type &b) const;
+
+    const MultigridReport &
+    report() const;
+
+  private:
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation;
+  };
+
+  /**
+   * Re-discretised operators for Multigrid: @p form, assembled on every level
+   * of the hierarchy but the first, with quadrature over the sub-cells and the
+   * penalty of the level's polytopes. MatrixType: HostBlockMatrix or
+   * DeviceBlockMatrix. Cost: every level takes a handler, some microseconds a
+   * cell in 3-D, and an assembly on all sub-cells.
+   */
+  template <typename MatrixType, int dim>
+  std::vector<MatrixType>
+  assemble_coarse_operators(
+    const AgglomerationHandler<dim>                        &handler,
+    const MultigridHierarchy                               &hierarchy,
+    const Form<dim>                                        &form,
+    const typename PolytopicAssembler<dim>::AdditionalData &data =
+      typename PolytopicAssembler<dim>::AdditionalData());
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_lac_block_space_h
+#define tessella_source_lac_block_space_h
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/host_block_matrix.h>
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "../../cuda/vector.h"
+#include "device_call.h"
+#include "host_blocks.h"
+
+// What a template over the type of the matrix needs to know about the memory
+// that it lives in.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// Numbers in the memory of the host.
+    template <typename T>
+    class HostSpaceArray
+    {
+    public:
+      void
+      assign(const std::vector<T> &values)
+      {
+        array.resize(values.size());
+        std::copy(values.begin(), values.end(), array.data());
+      }
+      void
+      resize(const std::size_t size)
+      {
+        array.resize(size);
+      }
+      T *
+      data() const
+      {
+        return array.data();
+      }
+      std::size_t
+      memory_consumption() const
+      {
+        return array.size() * sizeof(T);
+      }
+
+    private:
+      HostArray<T> array;
+    };
+
+    /// Numbers in the memory of the device.
+    template <typename T>
+    class DeviceSpaceArray
+    {
+    public:
+      DeviceSpaceArray()                         = default;
+      DeviceSpaceArray(const DeviceSpaceArray &) = delete;
+      DeviceSpaceArray &
+      operator=(const DeviceSpaceArray &) = delete;
+      ~DeviceSpaceArray()
+      {
+        Device::release(begin);
+      }
+      void
+      assign(const std::vector<T> &values)
+      {
+        resize(values.size());
+        if (n > 0)
+          device_call(
+            [&] { Device::upload_bytes(begin, values.data(), n * sizeof(T)); });
+      }
+      void
+      resize(const std::size_t size)
+      {
+        Device::release(begin);
+        begin = nullptr;
+        n     = size;
+        if (size > 0)
+          device_call([&] {
+            begin = static_cast<T *>(Device::allocate_bytes(size * sizeof(T)));
+          });
+      }
+      T *
+      data() const
+      {
+        return begin;
+      }
+      std::size_t
+      memory_consumption() const
+      {
+        return n * sizeof(T);
+      }
+
+    private:
+      T          *begin = nullptr;
+      std::size_t n     = 0;
+    };
+
+    template <typename MatrixType>
+    struct Space;
+
+    template <typename Number>
+    struct Space<HostBlockMatrix<Number>>
+    {
+      using Blocks = HostBlocks<Number>;
+      template <typename T>
+      using Array  = HostSpaceArray<T>;
+      using Vector = dealii::Vector<Number>;
+      template <typename Function>
+      static auto
+      call(const Function &function) -> decltype(function())
+      {
+        return function();
+      }
+    };
+
+    template <typename Number>
+    struct Space<DeviceBlockMatrix<Number>>
+    {
+      using Blocks = Device::Blocks<Number>;
+      template <typename T>
+      using Array  = DeviceSpaceArray<T>;
+      using Vector = DeviceVector<Number>;
+      template <typename Function>
+      static auto
+      call(const Function &function) -> decltype(function())
+      {
+        return device_call(function);
+      }
+    };
+
+    /**
+     * Lists that the operations on a matrix need, in the memory where it is;
+     * inverses of its diagonal blocks; colours: lists of block rows that are
+     * not coupled with each other.
+     */
+    template <typename MatrixType>
+    class BlockData
+    {
+    public:
+      using Number     = typename MatrixType::value_type;
+      using SpaceType  = Space<MatrixType>;
+      using Blocks     = typename SpaceType::Blocks;
+      using VectorType = typename SpaceType::Vector;
+      template <typename T>
+      using Array = typename SpaceType::template Array<T>;
+
+      /// Structure alone; @p matrix must outlive this object.
+      void
+      reinit(const MatrixType &matrix);
+      /// Throws with the number of a block that has no inverse.
+      void
+      invert_diagonal();
+      /// Greedy, in the order of the block rows.
+      void
+      make_colors();
+      /// Largest eigenvalue of D^{-1} A, enlarged by a tenth: ten steps of
+      /// Lanczos' method from a fixed vector if @p symmetric, else of the power
+      /// method. Throws if a symmetric matrix is found to be indefinite.
+      double
+      largest_eigenvalue(const bool symmetric) const;
+
+      const MatrixType *matrix = nullptr;
+      BlockRows         rows;
+      Array<Number>     inverse;
+      /// Color c is color_list[color_offset[c] .. color_offset[c+1]).
+      std::vector<unsigned int> color_offset;
+      Array<unsigned int>       color_list;
+
+      std::size_t
+      memory_consumption() const;
+
+    private:
+      Array<std::uint64_t> dof_offset, block_offset, value_offset,
+        square_offset;
+      Array<unsigned int> block_column, column_offset, row_width, diagonal;
+      std::uint64_t       n_squares = 0;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif

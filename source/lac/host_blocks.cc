@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "host_blocks.h"
+
+#include <atomic>
+#include <cmath>
+#include <vector>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace
+    {
+      // In place, row pivoting; false if there is no inverse. Pivots below
+      // the rounding error of the block's largest entry count as zero.
+      template <typename Number>
+      bool
+      invert(const unsigned int n, Number *a, std::vector<unsigned int> &swaps)
+      {
+        swaps.resize(n);
+        Number largest = 0;
+        for (unsigned int i = 0; i < n * n; ++i)
+          largest = std::max(largest, std::abs(a[i]));
+        const Number least =
+          n * std::numeric_limits<Number>::epsilon() * largest;
+        if (!std::isfinite(largest) || largest == 0)
+          return n == 0;
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            unsigned int pivot = k;
+            for (unsigned int i = k + 1; i < n; ++i)
+              if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k]))
+                pivot = i;
+            swaps[k] = pivot;
+            if (!(std::abs(a[pivot * n + k]) > least))
+              return false;
+            if (pivot != k)
+              std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
+            const Number scale = Number(1) / a[k * n + k];
+            a[k * n + k]       = 1;
+            for (unsigned int j = 0; j < n; ++j)
+              a[k * n + j] *= scale;
+            for (unsigned int i = 0; i < n; ++i)
+              if (i != k)
+                {
+                  const Number factor = a[i * n + k];
+                  a[i * n + k]        = 0;
+                  for (unsigned int j = 0; j < n; ++j)
+                    a[i * n + j] -= factor * a[k * n + j];
+                }
+          }
+        for (unsigned int k = n; k-- > 0;)
+          if (swaps[k] != k)
+            for (unsigned int i = 0; i < n; ++i)
+              std::swap(a[i * n + k], a[i * n + swaps[k]]);
+        return true;
+      }
+
+      inline unsigned int
+      size(const BlockRows &rows, const unsigned int k)
+      {
+        return static_cast<unsigned int>(rows.dof_offset[k + 1] -
+                                         rows.dof_offset[k]);
+      }
+
+      // y = A x or A^T x for a square block.
+      template <typename Number>
+      inline void
+      square_product(const unsigned int n,
+                     const Number      *a,
+                     const bool         transpose,
+                     const Number      *x,
+                     Number            *y)
+      {
+        if (!transpose)
+          {
+            multiply(a, n, n, n, x, y);
+            return;
+          }
+        std::fill(y, y + n, Number(0));
+        for (unsigned int i = 0; i < n; ++i)
+          for (unsigned int j = 0; j < n; ++j)
+            y[j] += a[i * n + j] * x[i];
+      }
+    } // namespace
+
+
+
+    template <typename Number>
+    unsigned int
+    HostBlocks<Number>::invert_diagonal(const BlockRows &rows,
+                                        const Number    *values,
+                                        Number          *inverse)
+    {
+      std::atomic<unsigned int> first(rows.n);
+      for_block_ranges(
+        rows.n, [&](const unsigned int begin, const unsigned int end) {
+          std::vector<unsigned int> swaps;
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              const unsigned int n = size(rows, k);
+              const Number      *from =
+                values + rows.value_offset[k] + rows.diagonal[k];
+              Number *to = inverse + rows.square_offset[k];
+              for (unsigned int i = 0; i < n; ++i)
+                std::copy_n(from + std::size_t(i) * rows.row_width[k],
+                            n,
+                            to + i * n);
+              if (!invert(n, to, swaps))
+                {
+                  unsigned int present = first;
+                  while (k < present &&
+                         !first.compare_exchange_weak(present, k))
+                    ;
+                }
+            }
+        });
+      return first;
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::apply_diagonal(const BlockRows &rows,
+                                       const Number    *inverse,
+                                       const bool       transpose,
+                                       const Number    *x,
+                                       Number          *y)
+    {
+      for_blocks(rows.n, [&](const unsigned int k) {
+        square_product(size(rows, k),
+                       inverse + rows.square_offset[k],
+                       transpose,
+                       x + rows.dof_offset[k],
+                       y + rows.dof_offset[k]);
+      });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::polynomial_step(const BlockRows &rows,
+                                        const Number    *inverse,
+                                        const bool       transpose,
+                                        const Number     alpha,
+                                        const Number     beta,
+                                        const Number    *r,
+                                        Number          *d,
+                                        Number          *x,
+                                        const bool       set)
+    {
+      for_block_ranges(
+        rows.n, [&](const unsigned int begin, const unsigned int end) {
+          std::vector<Number> z(rows.max_size);
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              const std::uint64_t first = rows.dof_offset[k];
+              const unsigned int  n     = size(rows, k);
+              square_product(n,
+                             inverse + rows.square_offset[k],
+                             transpose,
+                             r + first,
+                             z.data());
+              for (unsigned int i = 0; i < n; ++i)
+                {
+                  const Number step =
+                    (alpha == 0 ? Number(0) : alpha * d[first + i]) +
+                    beta * z[i];
+                  d[first + i] = step;
+                  x[first + i] = set ? step : x[first + i] + step;
+                }
+            }
+        });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::relax(const BlockRows    &rows,
+                              const Number       *values,
+                              const Number       *inverse,
+                              const unsigned int *list,
+                              const unsigned int  n_list,
+                              const Number       *b,
+                              Number             *x)
+    {
+      for_block_ranges(
+        n_list, [&](const unsigned int begin, const unsigned int end) {
+          std::vector<Number> gathered, r(rows.max_size), z(rows.max_size);
+          for (unsigned int l = begin; l < end; ++l)
+            {
+              const unsigned int  k     = list[l];
+              const unsigned int  width = rows.row_width[k];
+              const std::uint64_t first = rows.dof_offset[k];
+              const unsigned int  n     = size(rows, k);
+              gathered.resize(width);
+              gather(rows.block_column + rows.block_offset[k],
+                     rows.block_offset[k + 1] - rows.block_offset[k],
+                     rows.dof_offset,
+                     x,
+                     gathered.data());
+              multiply(values + rows.value_offset[k],
+                       n,
+                       width,
+                       width,
+                       gathered.data(),
+                       r.data());
+              for (unsigned int i = 0; i < n; ++i)
+                r[i] = b[first + i] - r[i];
+              multiply(
+                inverse + rows.square_offset[k], n, n, n, r.data(), z.data());
+              for (unsigned int i = 0; i < n; ++i)
+                x[first + i] += z[i];
+            }
+        });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::restrict_to(const BlockTransfer<Number> &transfer,
+                                    const Number                *fine,
+                                    Number                      *coarse)
+    {
+      for_blocks(transfer.n_coarse, [&](const unsigned int K) {
+        Number            *to = coarse + transfer.coarse_offset[K];
+        const unsigned int n_to =
+          transfer.coarse_offset[K + 1] - transfer.coarse_offset[K];
+        std::fill(to, to + n_to, Number(0));
+        const unsigned int begin =
+                             transfer.parent ? transfer.child_offset[K] : K,
+                           end = transfer.parent ? transfer.child_offset[K + 1]
+                                                 : K + 1;
+        for (unsigned int c = begin; c < end; ++c)
+          {
+            const unsigned int k    = transfer.parent ? transfer.child[c] : c;
+            const Number      *from = fine + transfer.fine_offset[k];
+            const unsigned int n =
+              transfer.fine_offset[k + 1] - transfer.fine_offset[k];
+            if (transfer.matrix == nullptr)
+              for (unsigned int i = 0; i < n_to; ++i)
+                to[i] += from[i];
+            else
+              {
+                const Number *T = transfer.matrix + transfer.matrix_offset[k];
+                for (unsigned int i = 0; i < n_to; ++i, T += n)
+                  {
+                    Number sum = 0;
+                    for (unsigned int j = 0; j < n; ++j)
+                      sum += T[j] * from[j];
+                    to[i] += sum;
+                  }
+              }
+          }
+      });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::prolongate_add(const BlockTransfer<Number> &transfer,
+                                       const Number                *coarse,
+                                       Number                      *fine)
+    {
+      for_blocks(transfer.n_fine, [&](const unsigned int k) {
+        const unsigned int K    = transfer.parent ? transfer.parent[k] : k;
+        const Number      *from = coarse + transfer.coarse_offset[K];
+        Number            *to   = fine + transfer.fine_offset[k];
+        const unsigned int n_from =
+          transfer.coarse_offset[K + 1] - transfer.coarse_offset[K];
+        const unsigned int n =
+          transfer.fine_offset[k + 1] - transfer.fine_offset[k];
+        if (transfer.matrix == nullptr)
+          for (unsigned int i = 0; i < n_from; ++i)
+            to[i] += from[i];
+        else
+          {
+            const Number *T = transfer.matrix + transfer.matrix_offset[k];
+            for (unsigned int i = 0; i < n_from; ++i, T += n)
+              for (unsigned int j = 0; j < n; ++j)
+                to[j] += T[j] * from[i];
+          }
+      });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::galerkin(const BlockRows             &fine,
+                                 const BlockRows             &coarse,
+                                 const BlockTransfer<Number> &transfer,
+                                 const GalerkinPlan          &plan,
+                                 const Number                *fine_values,
+                                 Number                      *coarse_values)
+    {
+      for_block_ranges(
+        coarse.n, [&](const unsigned int begin, const unsigned int end) {
+          std::vector<Number> half(std::size_t(fine.max_size) *
+                                   coarse.max_size);
+          for (unsigned int K = begin; K < end; ++K)
+            for (std::uint64_t B = coarse.block_offset[K];
+                 B < coarse.block_offset[K + 1];
+                 ++B)
+              {
+                const unsigned int L   = coarse.block_column[B];
+                const unsigned int n_K = size(coarse, K), n_L = size(coarse, L);
+                const unsigned int width = coarse.row_width[K];
+                Number            *to = coarse_values + coarse.value_offset[K] +
+                             coarse.column_offset[B];
+                for (unsigned int i = 0; i < n_K; ++i)
+                  std::fill_n(to + std::size_t(i) * width, n_L, Number(0));
+                for (std::uint64_t e = plan.offset[B]; e < plan.offset[B + 1];
+                     ++e)
+                  {
+                    const unsigned int k = plan.row[e], b = plan.block[e],
+                                       l   = fine.block_column[b];
+                    const unsigned int n_k = size(fine, k), n_l = size(fine, l);
+                    const std::size_t  stride = fine.row_width[k];
+                    const Number      *A = fine_values + fine.value_offset[k] +
+                                      fine.column_offset[b];
+                    if (transfer.matrix == nullptr)
+                      {
+                        for (unsigned int i = 0; i < n_K; ++i)
+                          for (unsigned int j = 0; j < n_L; ++j)
+                            to[std::size_t(i) * width + j] += A[i * stride + j];
+                        continue;
+                      }
+                    // half = A T_l^T, then T_k half
+                    const Number *T_k =
+                                   transfer.matrix + transfer.matrix_offset[k],
+                                 *T_l =
+                                   transfer.matrix + transfer.matrix_offset[l];
+                    for (unsigned int i = 0; i < n_k; ++i)
+                      multiply(T_l,
+                               n_L,
+                               n_l,
+                               n_l,
+                               A + i * stride,
+                               half.data() + i * n_L);
+                    for (unsigned int i = 0; i < n_K; ++i)
+                      for (unsigned int m = 0; m < n_k; ++m)
+                        {
+                          const Number factor = T_k[i * n_k + m];
+                          for (unsigned int j = 0; j < n_L; ++j)
+                            to[std::size_t(i) * width + j] +=
+                              factor * half[m * n_L + j];
+                        }
+                  }
+              }
+        });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::dense_product(const unsigned int n,
+                                      const bool         transpose,
+                                      const Number      *A,
+                                      const Number      *x,
+                                      Number            *y)
+    {
+      for_blocks(n, [&](const unsigned int i) {
+        if (!transpose)
+          multiply(A + std::size_t(i) * n, 1, n, n, x, y + i);
+        else
+          {
+            Number sum = 0;
+            for (unsigned int j = 0; j < n; ++j)
+              sum += A[std::size_t(j) * n + i] * x[j];
+            y[i] = sum;
+          }
+      });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::add(const std::size_t n,
+                            const Number      factor,
+                            const Number     *x,
+                            Number           *y)
+    {
+      for_entries(n, [&](const std::size_t i) { y[i] += factor * x[i]; });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::set_zero(const std::size_t n, Number *y)
+    {
+      for_entries(n, [&](const std::size_t i) { y[i] = 0; });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::copy(const std::size_t n,
+                             const Number     *from,
+                             Number           *to)
+    {
+      for_entries(n, [&](const std::size_t i) { to[i] = from[i]; });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::download(const std::size_t n,
+                                 const Number     *from,
+                                 Number           *to)
+    {
+      std::copy_n(from, n, to);
+    }
+
+
+
+    template <typename Number>
+    double
+    HostBlocks<Number>::dot(const std::size_t n,
+                            const Number     *x,
+                            const Number     *y)
+    {
+      // sums of pieces of a fixed size, added in order
+      constexpr std::size_t piece    = 4096;
+      const std::size_t     n_pieces = (n + piece - 1) / piece;
+      std::vector<double>   sums(n_pieces);
+      for_blocks(n_pieces, [&](const unsigned int p) {
+        double sum = 0.;
+        for (std::size_t i = p * piece; i < std::min(n, (p + 1) * piece); ++i)
+          sum += double(x[i]) * double(y[i]);
+        sums[p] = sum;
+      });
+      double sum = 0.;
+      for (const double s : sums)
+        sum += s;
+      return sum;
+    }
+
+
+
+    template struct HostBlocks<double>;
+    template struct HostBlocks<float>;
+  } // namespace internal
+} // namespace Tessella

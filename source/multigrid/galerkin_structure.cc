@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "galerkin_structure.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/parallel.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    void
+    list_children(const std::vector<unsigned int> &parent,
+                  const unsigned int               n_groups,
+                  std::vector<unsigned int>       &offset,
+                  std::vector<unsigned int>       &list)
+    {
+      offset.assign(n_groups + 1, 0);
+      for (const unsigned int p : parent)
+        ++offset[p + 1];
+      for (unsigned int K = 0; K < n_groups; ++K)
+        offset[K + 1] += offset[K];
+      std::vector<unsigned int> next(offset.begin(), offset.end() - 1);
+      list.resize(parent.size());
+      for (unsigned int k = 0; k < parent.size(); ++k)
+        list[next[parent[k]]++] = k;
+    }
+
+
+
+    GalerkinStructure::GalerkinStructure(
+      const BlockSparsity              &fine,
+      const std::vector<unsigned int>  &parent,
+      const unsigned int                n_coarse,
+      const std::vector<std::uint64_t> &coarse_offset)
+    {
+      AssertThrow(fine.block_column.size() <
+                    std::numeric_limits<unsigned int>::max(),
+                  dealii::ExcMessage("Galerkin products are for matrices of up "
+                                     "to 2^32 blocks."));
+      std::vector<unsigned int> child_offset, child;
+      if (!parent.empty())
+        list_children(parent, n_coarse, child_offset, child);
+
+      // Entries of coarse block row K as (coarse column, fine row, fine block),
+      // sorted by column, the rest in order.
+      struct Entry
+      {
+        unsigned int column, row, block;
+      };
+      const auto entries = [&](const unsigned int K, std::vector<Entry> &list) {
+        list.clear();
+        const unsigned int begin = parent.empty() ? K : child_offset[K],
+                           end   = parent.empty() ? K + 1 : child_offset[K + 1];
+        for (unsigned int c = begin; c < end; ++c)
+          {
+            const unsigned int k = parent.empty() ? c : child[c];
+            for (std::uint64_t b = fine.block_offset[k];
+                 b < fine.block_offset[k + 1];
+                 ++b)
+              {
+                const unsigned int l = fine.block_column[b];
+                list.push_back({parent.empty() ? l : parent[l],
+                                k,
+                                static_cast<unsigned int>(b)});
+              }
+          }
+        if (!parent.empty())
+          std::stable_sort(list.begin(),
+                           list.end(),
+                           [](const Entry &a, const Entry &b) {
+                             return a.column < b.column;
+                           });
+      };
+      const auto size = [&](const unsigned int K) {
+        return static_cast<unsigned int>(coarse_offset[K + 1] -
+                                         coarse_offset[K]);
+      };
+      const auto for_rows = [n_coarse](const auto &function) {
+        dealii::parallel::apply_to_subranges(
+          0u,
+          n_coarse,
+          [&](const unsigned int begin, const unsigned int end) {
+            std::vector<Entry> list;
+            for (unsigned int K = begin; K < end; ++K)
+              function(K, list);
+          },
+          64);
+      };
+
+      sparsity.block_offset.assign(n_coarse + 1, 0);
+      sparsity.value_offset.assign(n_coarse + 1, 0);
+      sparsity.row_width.assign(n_coarse, 0);
+      std::vector<std::uint64_t> n_entries(n_coarse + 1, 0);
+      for_rows([&](const unsigned int K, std::vector<Entry> &list) {
+        entries(K, list);
+        n_entries[K + 1]      = list.size();
+        unsigned int n_blocks = 0, width = 0;
+        for (std::size_t i = 0; i < list.size(); ++i)
+          if (i == 0 || list[i].column != list[i - 1].column)
+            {
+              ++n_blocks;
+              width += size(list[i].column);
+            }
+        sparsity.block_offset[K + 1] = n_blocks;
+        sparsity.row_width[K]        = width;
+        sparsity.value_offset[K + 1] = std::uint64_t(width) * size(K);
+      });
+      for (unsigned int K = 0; K < n_coarse; ++K)
+        {
+          sparsity.block_offset[K + 1] += sparsity.block_offset[K];
+          sparsity.value_offset[K + 1] += sparsity.value_offset[K];
+          n_entries[K + 1] += n_entries[K];
+        }
+      const std::uint64_t n_blocks = sparsity.block_offset[n_coarse];
+      sparsity.block_column.resize(n_blocks);
+      sparsity.column_offset.resize(n_blocks);
+      coarse_row.resize(n_blocks);
+      offset.resize(n_blocks + 1);
+      offset[n_blocks] = n_entries[n_coarse];
+      row.resize(n_entries[n_coarse]);
+      block.resize(n_entries[n_coarse]);
+      for_rows([&](const unsigned int K, std::vector<Entry> &list) {
+        entries(K, list);
+        std::uint64_t b     = sparsity.block_offset[K];
+        unsigned int  width = 0;
+        for (std::size_t i = 0; i < list.size(); ++i)
+          {
+            if (i == 0 || list[i].column != list[i - 1].column)
+              {
+                sparsity.block_column[b]  = list[i].column;
+                sparsity.column_offset[b] = width;
+                coarse_row[b]             = K;
+                offset[b]                 = n_entries[K] + i;
+                width += size(list[i].column);
+                ++b;
+              }
+            row[n_entries[K] + i]   = list[i].row;
+            block[n_entries[K] + i] = list[i].block;
+          }
+      });
+    }
+  } // namespace internal
+} // namespace Tessella

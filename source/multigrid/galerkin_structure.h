@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_multigrid_galerkin_structure_h
+#define tessella_source_multigrid_galerkin_structure_h
+
+#include <tessella/assembly/block_sparsity.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// The members of each group, in ascending order.
+    void
+    list_children(const std::vector<unsigned int> &parent,
+                  const unsigned int               n_groups,
+                  std::vector<unsigned int>       &offset,
+                  std::vector<unsigned int>       &list);
+
+    /**
+     * Structure of P^T A P: coarse block (K, L) is there if a fine one (k, l)
+     * is with K the parent of k and L that of l. @p parent is empty if fine
+     * and coarse polytopes are the same. Entries of a coarse block are listed
+     * by fine block row, then by block: the order of summation.
+     */
+    struct GalerkinStructure
+    {
+      GalerkinStructure(const BlockSparsity              &fine,
+                        const std::vector<unsigned int>  &parent,
+                        const unsigned int                n_coarse,
+                        const std::vector<std::uint64_t> &coarse_offset);
+
+      BlockSparsity sparsity;
+      /// As in GalerkinPlan.
+      std::vector<std::uint64_t> offset;
+      std::vector<unsigned int>  row, block, coarse_row;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif

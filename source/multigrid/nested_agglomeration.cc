@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/multigrid/multigrid_hierarchy.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "../grid/dual_graph.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace NestedAgglomeration
+  {
+    namespace
+    {
+      template <int dim>
+      struct Item
+      {
+        std::array<double, dim> center;
+        unsigned int            index;
+      };
+
+      // Cuts the items into @p n_parts sets of about the same size.
+      template <int dim>
+      void
+      cut(Item<dim>                 *begin,
+          Item<dim>                 *end,
+          const unsigned int         first_part,
+          const unsigned int         n_parts,
+          std::vector<unsigned int> &parts)
+      {
+        if (n_parts <= 1)
+          {
+            for (Item<dim> *item = begin; item != end; ++item)
+              parts[item->index] = first_part;
+            return;
+          }
+        std::array<double, dim> low = begin->center, high = begin->center;
+        for (Item<dim> *item = begin; item != end; ++item)
+          for (int d = 0; d < dim; ++d)
+            {
+              low[d]  = std::min(low[d], item->center[d]);
+              high[d] = std::max(high[d], item->center[d]);
+            }
+        int direction = 0;
+        for (int d = 1; d < dim; ++d)
+          // (rounding must not decide between equal edges)
+          if (high[d] - low[d] >
+              (1. + 1e-10) * (high[direction] - low[direction]))
+            direction = d;
+        const unsigned int left = n_parts / 2;
+        Item<dim>         *middle =
+          begin + (std::uint64_t(end - begin) * left + n_parts / 2) / n_parts;
+        std::nth_element(begin,
+                         middle,
+                         end,
+                         [direction](const Item<dim> &a, const Item<dim> &b) {
+                           return a.center[direction] != b.center[direction]
+                                    ? a.center[direction] < b.center[direction]
+                                    : a.index < b.index;
+                         });
+        cut(begin, middle, first_part, left, parts);
+        cut(middle, end, first_part + left, n_parts - left, parts);
+      }
+
+      template <int dim>
+      unsigned int
+      children(const unsigned int n_children)
+      {
+        AssertThrow(n_children != 1,
+                    ExcMessage("Levels of multigrid must join two polytopes or "
+                               "more into one, but one was asked for."));
+        return n_children == 0 ? 1u << dim : n_children;
+      }
+
+      // Boxes of groups.
+      template <int dim>
+      std::vector<double>
+      join_boxes(const std::vector<double>       &box,
+                 const std::vector<unsigned int> &parent,
+                 const unsigned int               n)
+      {
+        std::vector<double> result(2 * dim * std::size_t(n));
+        std::vector<bool>   seen(n, false);
+        for (std::size_t k = 0; k < parent.size(); ++k)
+          for (int d = 0; d < 2 * dim; ++d)
+            {
+              double      &to   = result[2 * dim * parent[k] + d];
+              const double from = box[2 * dim * k + d];
+              to                = !seen[parent[k]] ? from
+                                  : d < dim        ? std::min(to, from)
+                                                   : std::max(to, from);
+              if (d == 2 * dim - 1)
+                seen[parent[k]] = true;
+            }
+        return result;
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    Parents
+    rtree(const PolytopicMesh<dim> &mesh,
+          const unsigned int        n_children,
+          const unsigned int        n_coarsest)
+    {
+      const unsigned int  factor = children<dim>(n_children);
+      Parents             result;
+      std::vector<double> box = mesh.box;
+      unsigned int        n   = mesh.n_polytopes();
+      while (n > std::max(1u, n_coarsest))
+        {
+          std::vector<Item<dim>> items(n);
+          for (unsigned int k = 0; k < n; ++k)
+            {
+              items[k].index = k;
+              for (int d = 0; d < dim; ++d)
+                items[k].center[d] =
+                  0.5 * (box[2 * dim * k + d] + box[2 * dim * k + dim + d]);
+            }
+          std::vector<unsigned int> parent(n);
+          cut(items.data(),
+              items.data() + n,
+              0,
+              (n + factor - 1) / factor,
+              parent);
+          const unsigned int n_groups = internal::renumber(parent);
+          box                         = join_boxes<dim>(box, parent, n_groups);
+          n                           = n_groups;
+          result.push_back(std::move(parent));
+        }
+      return result;
+    }
+
+
+
+    template <int dim>
+    Parents
+    metis(const PolytopicMesh<dim> &mesh,
+          const unsigned int        n_children,
+          const unsigned int        n_coarsest)
+    {
+      const unsigned int        factor = children<dim>(n_children);
+      Parents                   result;
+      internal::DualGraph       graph;
+      std::vector<unsigned int> weights;
+      graph.offsets.push_back(0);
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        {
+          const std::size_t begin = graph.neighbors.size();
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            {
+              const unsigned int l = mesh.neighbor(mesh.polytope_interface[e]);
+              if (l != invalid_index && l != k &&
+                  (graph.neighbors.size() == begin ||
+                   graph.neighbors.back() != l))
+                graph.neighbors.push_back(l);
+            }
+          graph.offsets.push_back(graph.neighbors.size());
+          weights.push_back(
+            std::max(1u, mesh.subcell_offset[k + 1] - mesh.subcell_offset[k]));
+        }
+      while (graph.n_cells() > std::max(1u, n_coarsest))
+        {
+          const unsigned int        n = graph.n_cells();
+          std::vector<unsigned int> parent =
+            internal::partition_graph(graph,
+                                      weights,
+                                      (n + factor - 1) / factor);
+          const unsigned int n_groups = internal::renumber(parent);
+          // graph of the groups
+          std::vector<std::vector<unsigned int>> neighbors(n_groups);
+          std::vector<unsigned int>              group_weights(n_groups, 0);
+          for (unsigned int k = 0; k < n; ++k)
+            {
+              group_weights[parent[k]] += weights[k];
+              for (std::size_t e = graph.offsets[k]; e < graph.offsets[k + 1];
+                   ++e)
+                if (parent[graph.neighbors[e]] != parent[k])
+                  neighbors[parent[k]].push_back(parent[graph.neighbors[e]]);
+            }
+          graph = internal::DualGraph();
+          graph.offsets.push_back(0);
+          for (std::vector<unsigned int> &list : neighbors)
+            {
+              std::sort(list.begin(), list.end());
+              list.erase(std::unique(list.begin(), list.end()), list.end());
+              graph.neighbors.insert(graph.neighbors.end(),
+                                     list.begin(),
+                                     list.end());
+              graph.offsets.push_back(graph.neighbors.size());
+            }
+          weights = std::move(group_weights);
+          result.push_back(std::move(parent));
+        }
+      return result;
+    }
+
+
+
+    template <int dim>
+    Parents
+    by_id(const AgglomerationHandler<dim>              &handler,
+          const std::vector<std::vector<unsigned int>> &ids)
+    {
+      Parents                   result;
+      std::vector<unsigned int> polytope = handler.polytope_of_cell();
+      unsigned int              n        = handler.n_polytopes();
+      for (std::size_t l = 0; l < ids.size(); ++l)
+        {
+          AssertThrow(ids[l].size() == polytope.size(),
+                      ExcMessage("Level " + std::to_string(l + 1) +
+                                 " of the hierarchy has polytope ids for " +
+                                 std::to_string(ids[l].size()) +
+                                 " cells, but the mesh has " +
+                                 std::to_string(polytope.size()) + "."));
+          std::vector<unsigned int> parent(n, invalid_index);
+          for (std::size_t c = 0; c < polytope.size(); ++c)
+            {
+              unsigned int &p = parent[polytope[c]];
+              AssertThrow(p == invalid_index || p == ids[l][c],
+                          ExcMessage(
+                            "The hierarchy does not nest: cells of polytope " +
+                            std::to_string(polytope[c]) + " of level " +
+                            std::to_string(l) + " belong to the polytopes " +
+                            std::to_string(std::min(p, ids[l][c])) + " and " +
+                            std::to_string(std::max(p, ids[l][c])) +
+                            " of level " + std::to_string(l + 1) +
+                            ". Every polytope must be a union of polytopes of "
+                            "the next finer level: use "
+                            "NestedAgglomeration::rtree() or metis(), or "
+                            "Agglomeration::nested()."));
+              p = ids[l][c];
+            }
+          const unsigned int n_groups = internal::renumber(parent);
+          if (n_groups == n)
+            continue;
+          for (unsigned int &p : polytope)
+            p = parent[p];
+          n = n_groups;
+          result.push_back(std::move(parent));
+        }
+      return result;
+    }
+
+
+
+    template <int dim>
+    Parents
+    by_strategies(const AgglomerationHandler<dim>                 &handler,
+                  const std::vector<Agglomeration::Strategy<dim>> &strategies)
+    {
+      std::vector<std::vector<unsigned int>> ids;
+      for (const auto &strategy : strategies)
+        ids.push_back(strategy(handler.get_triangulation()));
+      return by_id(handler, ids);
+    }
+
+
+
+    template <int dim>
+    Parents
+    ancestors(const AgglomerationHandler<dim> &handler,
+              const unsigned int               n_coarsest)
+    {
+      std::vector<std::vector<unsigned int>> ids;
+      const unsigned int n_levels = handler.get_triangulation().n_levels();
+      for (unsigned int level = n_levels; level-- > 0;)
+        {
+          ids.push_back(Agglomeration::ancestors_on_level<dim>(level)(
+            handler.get_triangulation()));
+          if (1 + *std::max_element(ids.back().begin(), ids.back().end()) <=
+              n_coarsest)
+            break;
+        }
+      // where polytopes are larger than the ancestors, the latter are left out
+      const unsigned int n = handler.n_polytopes();
+      while (!ids.empty() &&
+             1 + *std::max_element(ids[0].begin(), ids[0].end()) >= n)
+        ids.erase(ids.begin());
+      return by_id(handler, ids);
+    }
+
+
+
+#define INSTANTIATE(dim)                                                  \
+  template Parents rtree(const PolytopicMesh<dim> &,                      \
+                         const unsigned int,                              \
+                         const unsigned int);                             \
+  template Parents metis(const PolytopicMesh<dim> &,                      \
+                         const unsigned int,                              \
+                         const unsigned int);                             \
+  template Parents by_id(const AgglomerationHandler<dim> &,               \
+                         const std::vector<std::vector<unsigned int>> &); \
+  template Parents by_strategies(                                         \
+    const AgglomerationHandler<dim> &,                                    \
+    const std::vector<Agglomeration::Strategy<dim>> &);                   \
+  template Parents ancestors(const AgglomerationHandler<dim> &,           \
+                             const unsigned int);
+
+    INSTANTIATE(2)
+    INSTANTIATE(3)
+#undef INSTANTIATE
+  } // namespace NestedAgglomeration
+} // namespace Tessella

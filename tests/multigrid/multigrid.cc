@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Block matrices, block preconditioners and multigrid on the host: products
+// against deal.II's, injection of polynomials, iterations and contraction that
+// do not depend on the mesh, symmetry, advection, hp, errors.
+
+#include <deal.II/lac/sparse_matrix.h>
+#include <deal.II/lac/sparsity_pattern.h>
+
+#include "../tests.h"
+#include "check_multigrid.h"
+
+using namespace MultigridTest;
+
+namespace
+{
+  using Matrix = HostBlockMatrix<double>;
+  using MG     = Multigrid<Matrix>;
+
+  template <int dim>
+  std::string
+  prefix()
+  {
+    return std::to_string(dim) + "-D ";
+  }
+
+  double
+  difference(const Vector<double> &a, const Vector<double> &b)
+  {
+    double result = 0.;
+    for (unsigned int i = 0; i < a.size(); ++i)
+      result = std::max(result, std::abs(a(i) - b(i)));
+    return result;
+  }
+
+  template <int dim>
+  void
+  test_matrix()
+  {
+    Tensor<1, dim> b;
+    b[0] = 3.;
+    b[1] = 1.;
+    Case<dim, Matrix>       test(4, 2, {1, 3, 2}, false, b);
+    SparsityPattern         pattern;
+    SparseMatrix<double>    reference;
+    Vector<double>          rhs;
+    PolytopicAssembler<dim> assembler(*test.handler, test.data);
+    assembler.reinit(pattern, reference, rhs);
+    assembler.assemble(test.form, reference, rhs);
+    const unsigned int   n = test.matrix.m();
+    const Vector<double> x = some_vector(n, 1), c = some_vector(n, 2);
+    Vector<double>       y(n), z(n);
+    const double         bound = 1e-13 * reference.linfty_norm();
+    test.matrix.vmult(y, x);
+    reference.vmult(z, x);
+    bool good = difference(y, z) < bound;
+    test.matrix.vmult_add(y, x);
+    reference.vmult_add(z, x);
+    good = good && difference(y, z) < 2. * bound;
+    test.matrix.Tvmult(y, x);
+    reference.Tvmult(z, x);
+    good = good && difference(y, z) < bound;
+    test.matrix.Tvmult_add(y, x);
+    reference.Tvmult_add(z, x);
+    good              = good && difference(y, z) < 2. * bound;
+    const double norm = test.matrix.residual(y, x, c);
+    good = good && std::abs(norm - reference.residual(z, x, c)) < bound * n &&
+           difference(y, z) < bound;
+    check(prefix<dim>() + "products", good);
+
+    HostBlockMatrix<float> rounded;
+    rounded.copy_from(test.matrix);
+    Vector<float> u(n), v(n);
+    u = x;
+    rounded.vmult(v, u);
+    reference.vmult(z, x);
+    Vector<double> w(n);
+    w = v;
+    check(prefix<dim>() + "float", difference(w, z) < 1e9 * bound / 2.);
+
+    // D^{-1} D = 1: the preconditioner of a matrix of one polytope solves
+    BlockJacobi<Matrix> jacobi;
+    jacobi.initialize(test.matrix);
+    check(prefix<dim>() + "transpose of block Jacobi",
+          test.asymmetry(jacobi, true) < 1e-13);
+    Case<dim, Matrix>   single(2, 1u << dim, {3}, false);
+    BlockJacobi<Matrix> inverse;
+    inverse.initialize(single.matrix);
+    y.reinit(single.rhs);
+    z.reinit(single.rhs);
+    inverse.vmult(y, single.rhs);
+    check(prefix<dim>() + "inverse of a block",
+          single.matrix.residual(z, y, single.rhs) <
+            1e-11 * single.rhs.l2_norm());
+    BlockChebyshev<Matrix>                 chebyshev;
+    BlockChebyshev<Matrix>::AdditionalData options;
+    options.symmetric = false;
+    chebyshev.initialize(test.matrix, options);
+    check(prefix<dim>() + "transpose of Chebyshev",
+          test.asymmetry(chebyshev, true) < 1e-13);
+  }
+
+  template <int dim>
+  void
+  test_injection()
+  {
+    const Case<dim, Matrix> test(dim == 2 ? 8 : 4, 2, {3, 2, 4}, true);
+    check(prefix<dim>() + "injection",
+          injection_error<dim>(test.hierarchy(2)) < 1e-11);
+    // on the degree of the mesh
+    MultigridHierarchy::AdditionalData data;
+    data.lowest_degree = 4;
+    const Case<dim, Matrix>  same(4, 2, {3}, false);
+    const MultigridHierarchy hierarchy(
+      *same.handler,
+      NestedAgglomeration::metis(same.handler->polytopic_mesh(), 3, 2),
+      data);
+    check(prefix<dim>() + "injection at p = 3",
+          injection_error<dim>(hierarchy) < 1e-11 &&
+            hierarchy.level(hierarchy.n_levels() - 1).degree[0] == 3);
+  }
+
+  // Iterations and contraction.
+  template <int dim>
+  void
+  test_poisson(const std::vector<unsigned int> &cells,
+               const unsigned int               size,
+               const std::vector<unsigned int> &degrees,
+               const bool                       simplices)
+  {
+    for (const unsigned int p : degrees)
+      {
+        double       most = 0., most_assembled = 0.;
+        unsigned int iterations = 0, assembled = 0, galerkin = 0;
+        for (const unsigned int n : cells)
+          {
+            const Case<dim, Matrix>  test(n, size, {p}, simplices);
+            const MultigridHierarchy hierarchy = test.hierarchy();
+            MG                       multigrid;
+            multigrid.initialize(test.matrix, test.without_penalty, hierarchy);
+            iterations = std::max(iterations, test.cg_iterations(multigrid));
+            most       = std::max(most, test.contraction(multigrid));
+            multigrid.initialize(
+              test.matrix,
+              assemble_coarse_operators<Matrix>(
+                *test.handler, hierarchy, test.form, test.data),
+              hierarchy);
+            assembled = std::max(assembled, test.cg_iterations(multigrid));
+            most_assembled =
+              std::max(most_assembled, test.contraction(multigrid));
+            multigrid.initialize(test.matrix, hierarchy);
+            galerkin = std::max(galerkin, test.cg_iterations(multigrid));
+          }
+        const std::string name = prefix<dim>() +
+                                 (simplices ? "simplices" : "hypercubes") +
+                                 ", p = " + std::to_string(p) + ", ";
+        check(name + "iterations", iterations <= 20 && assembled <= 20);
+        check(name + "contraction", most < 0.65 && most_assembled < 0.65);
+        check(name + "plain Galerkin takes as many or more",
+              galerkin >= iterations);
+        if (most >= 0.65 || most_assembled >= 0.65 || iterations > 20 ||
+            assembled > 20)
+          deallog << iterations << " " << assembled << " " << galerkin << " "
+                  << most << " " << most_assembled << std::endl;
+      }
+  }
+
+  template <int dim>
+  void
+  test_properties()
+  {
+    const Case<dim, Matrix>  test(dim == 2 ? 12 : 6, 2, {2, 3, 1}, true);
+    const MultigridHierarchy hierarchy = test.hierarchy(4);
+    MG                       multigrid;
+    MG::AdditionalData       data;
+    unsigned int             most      = 0;
+    double                   asymmetry = 0.;
+    for (const auto smoother :
+         {MG::Smoother::chebyshev, MG::Smoother::gauss_seidel})
+      for (const auto cycle : {MG::Cycle::v, MG::Cycle::w})
+        {
+          data.smoother          = smoother;
+          data.cycle             = cycle;
+          data.n_smoothing_steps = 3;
+          multigrid.initialize(test.matrix,
+                               assemble_coarse_operators<Matrix>(*test.handler,
+                                                                 hierarchy,
+                                                                 test.form,
+                                                                 test.data),
+                               hierarchy,
+                               data);
+          asymmetry = std::max(asymmetry,
+                               std::max(test.asymmetry(multigrid, false),
+                                        test.asymmetry(multigrid, true)));
+          most      = std::max(most, test.cg_iterations(multigrid));
+        }
+    check(prefix<dim>() + "hp, V and W cycles, both smoothers: symmetric",
+          asymmetry < 1e-12);
+    check(prefix<dim>() + "iterations of these", most <= 25);
+    if (most > 25)
+      deallog << most << std::endl;
+
+    BlockGaussSeidel<Matrix> gauss_seidel;
+    gauss_seidel.initialize(test.matrix);
+    BlockJacobi<Matrix> jacobi;
+    jacobi.initialize(test.matrix);
+    BlockChebyshev<Matrix> chebyshev;
+    chebyshev.initialize(test.matrix);
+    check(prefix<dim>() + "other preconditioners: symmetric",
+          test.asymmetry(gauss_seidel, false) < 1e-12 &&
+            test.asymmetry(jacobi, false) < 1e-12 &&
+            test.asymmetry(chebyshev, false) < 1e-12);
+    const unsigned int by_jacobi = test.cg_iterations(jacobi);
+    check(prefix<dim>() + "they pay",
+          test.cg_iterations(gauss_seidel) < by_jacobi &&
+            test.cg_iterations(chebyshev) < by_jacobi);
+
+    // single precision in double precision
+    HostBlockMatrix<float> rounded, rounded_without;
+    rounded.copy_from(test.matrix);
+    rounded_without.copy_from(test.without_penalty);
+    Multigrid<HostBlockMatrix<float>> in_float;
+    in_float.initialize(rounded, rounded_without, hierarchy);
+    multigrid.initialize(test.matrix, test.without_penalty, hierarchy);
+    check(prefix<dim>() + "in single precision",
+          test.cg_iterations(in_float) <= test.cg_iterations(multigrid) + 2);
+
+    // the same bits for every number of threads
+    Vector<double>       y(test.rhs.size()), z(test.rhs.size());
+    const Vector<double> x       = some_vector(y.size(), 7);
+    const unsigned int   threads = MultithreadInfo::n_threads();
+    multigrid.vmult(y, x);
+    MultithreadInfo::set_thread_limit(1);
+    MG again;
+    again.initialize(test.matrix, test.without_penalty, hierarchy);
+    again.vmult(z, x);
+    MultithreadInfo::set_thread_limit(threads);
+    check(prefix<dim>() + "same bits",
+          std::equal(y.begin(), y.end(), z.begin()));
+  }
+
+  template <int dim>
+  void
+  test_advection()
+  {
+    Tensor<1, dim> b;
+    for (int d = 0; d < dim; ++d)
+      b[d] = 1. + 0.3 * d;
+    for (const double diffusion : {1., 1e-2, 1e-6})
+      {
+        const Case<dim, Matrix> test(
+          dim == 2 ? 16 : 6, 2, {2}, false, b, diffusion);
+        MG                 multigrid;
+        MG::AdditionalData data;
+        data.symmetric = false;
+        data.smoother  = MG::Smoother::gauss_seidel;
+        multigrid.initialize(test.matrix,
+                             test.without_penalty,
+                             test.hierarchy(),
+                             data);
+        const unsigned int n = test.gmres_iterations(multigrid);
+        check(prefix<dim>() + "advection, diffusion " +
+                std::to_string(diffusion),
+              n <= 25);
+        if (n > 25)
+          deallog << n << std::endl;
+      }
+    const Case<dim, Matrix> test(6, 2, {2}, false, b);
+    MG                      multigrid;
+    MG::AdditionalData      data;
+    data.symmetric = false;
+    multigrid.initialize(test.matrix, test.hierarchy(), data);
+    check(prefix<dim>() + "transpose of multigrid",
+          test.asymmetry(multigrid, true) < 1e-12);
+  }
+
+  template <int dim>
+  void
+  test_nesting()
+  {
+    Triangulation<dim> triangulation;
+    GridGenerator::hyper_cube(triangulation);
+    triangulation.refine_global(dim == 2 ? 4 : 3);
+    triangulation.begin_active()->set_refine_flag();
+    triangulation.execute_coarsening_and_refinement();
+    AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(Agglomeration::none<dim>());
+    handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
+    const auto ancestors = NestedAgglomeration::ancestors(handler, 1);
+    // (the level that only joins the refined cell's children counts)
+    check(prefix<dim>() + "ancestors",
+          ancestors.size() == (dim == 2 ? 5 : 4) &&
+            *std::max_element(ancestors.back().begin(),
+                              ancestors.back().end()) == 0);
+    const auto nested = NestedAgglomeration::by_id(
+      handler,
+      Agglomeration::nested<dim>(triangulation, Agglomeration::none<dim>(), 3));
+    check(prefix<dim>() + "nested() of the agglomeration", nested.size() == 2);
+    for (const auto &parents :
+         {NestedAgglomeration::rtree(handler.polytopic_mesh(), 4, 5),
+          NestedAgglomeration::metis(handler.polytopic_mesh(), 4, 5)})
+      {
+        bool         good = !parents.empty();
+        unsigned int n    = handler.n_polytopes();
+        for (const auto &parent : parents)
+          {
+            good = good && parent.size() == n;
+            n    = 1 + *std::max_element(parent.begin(), parent.end());
+            good = good && n >= parent.size() / 5 && n <= parent.size() / 3 + 1;
+          }
+        check(prefix<dim>() + "groups of four", good && n <= 5);
+      }
+
+    deallog << message([&] {
+                 NestedAgglomeration::by_strategies<dim>(
+                   handler,
+                   {Agglomeration::rtree_parts<dim>(24),
+                    Agglomeration::rtree_parts<dim>(7)});
+               }).substr(0, 30)
+            << std::endl;
+  }
+
+  void
+  test_errors()
+  {
+    Case<2, Matrix>    test(6, 2, {2}, false);
+    MultigridHierarchy hierarchy = test.hierarchy();
+    MG                 multigrid;
+    const auto         singular_block = [&] {
+      Case<2, Matrix> bad(6, 2, {2}, false);
+      const auto     &sparsity = bad.matrix.block_sparsity();
+      for (unsigned int k = 0; k < 6; ++k)
+        for (unsigned int j = 0; j < sparsity.row_width[5]; ++j)
+          bad.matrix.values()[sparsity.value_offset[5] +
+                              k * sparsity.row_width[5] + j] = 0.;
+      BlockJacobi<Matrix> jacobi;
+      jacobi.initialize(bad.matrix);
+    };
+    deallog << message(singular_block).substr(0, 46) << std::endl;
+
+    // only Neumann boundaries: constants are in the kernel
+    const auto neumann = [&] {
+      Case<2, Matrix>      bad(6, 2, {2}, false);
+      BoundaryCondition<2> condition;
+      condition.type = BoundaryType::neumann;
+      bad.form.set_default_boundary_condition(condition);
+      PolytopicAssembler<2> assembler(*bad.handler, bad.data);
+      assembler.assemble_matrix(bad.form, bad.matrix);
+      multigrid.initialize(bad.matrix, bad.hierarchy());
+    };
+    deallog << message(neumann).substr(0, 85) << std::endl;
+
+    // a penalty that is too small, a negative matrix
+    const auto indefinite = [&](const double penalty) {
+      Case<2, Matrix>   bad(6, 2, {2}, false);
+      PenaltyParameters small;
+      small.constant = penalty;
+      PolytopicAssembler<2> assembler(*bad.handler, bad.data);
+      assembler.set_penalty(small);
+      assembler.assemble_matrix(bad.form, bad.matrix);
+      multigrid.initialize(bad.matrix, bad.hierarchy());
+    };
+    check("indefinite",
+          contains(message([&] { indefinite(0.05); }), "positive definite"));
+    check("other matrix",
+          contains(message([&] {
+                     Case<2, Matrix> other(6, 2, {1}, false);
+                     multigrid.initialize(other.matrix, hierarchy);
+                   }),
+                   "not the degrees of freedom"));
+    check("coarse matrices",
+          contains(message([&] {
+                     multigrid.initialize(test.matrix,
+                                          std::vector<Matrix>(1),
+                                          hierarchy);
+                   }),
+                   "was given 1 coarse matrices"));
+    check("coarsest level",
+          contains(message([&] {
+                     MG::AdditionalData data;
+                     data.max_coarse_dofs = 5;
+                     multigrid.initialize(test.matrix, hierarchy, data);
+                   }),
+                   "more than the 5 allowed"));
+    check("not initialised", message([&] {
+                               MG             none;
+                               Vector<double> x, y;
+                               none.vmult(x, y);
+                             }) != "no exception");
+    multigrid.initialize(test.matrix, hierarchy);
+    check("sizes",
+          contains(message([&] {
+                     Vector<double> x(3), y(3);
+                     multigrid.vmult(x, y);
+                   }),
+                   "Dimension"));
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  initlog();
+  test_matrix<2>();
+  test_matrix<3>();
+  test_injection<2>();
+  test_injection<3>();
+  test_poisson<2>({8, 16, 32}, 2, {1, 2, 3, 4}, false);
+  test_poisson<2>({12, 24}, 3, {1, 4}, true);
+  test_poisson<3>({4, 8}, 2, {1, 2}, false);
+  test_poisson<3>({6}, 6, {3, 4}, false);
+  test_properties<2>();
+  test_properties<3>();
+  test_advection<2>();
+  test_advection<3>();
+  test_nesting<2>();
+  test_nesting<3>();
+  test_errors();
+}
