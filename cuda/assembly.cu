@@ -125,9 +125,9 @@ namespace Tessella
 
           for (unsigned int p = 0; p <= 10; ++p)
             {
-              for (unsigned int t = 0; t < 3; ++t)
+              for (unsigned int t = 0; t < 5; ++t)
                 D.subcell_rule[t][p] = rules.subcell[t][p];
-              for (unsigned int t = 0; t < 2; ++t)
+              for (unsigned int t = 0; t < 4; ++t)
                 D.facet_rule[t][p] = rules.facet[t][p];
             }
           kernels = std::make_unique<Kernels<dim>>(mesh,
@@ -315,10 +315,10 @@ namespace Tessella
               M.entry_q                   = entry_q_device;
               M.rules                     = D.rules;
               std::copy(&D.subcell_rule[0][0],
-                        &D.subcell_rule[0][0] + 33,
+                        &D.subcell_rule[0][0] + 5 * 11,
                         &M.subcell_rule[0][0]);
               std::copy(&D.facet_rule[0][0],
-                        &D.facet_rule[0][0] + 22,
+                        &D.facet_rule[0][0] + 4 * 11,
                         &M.facet_rule[0][0]);
             }
 

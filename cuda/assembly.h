@@ -32,8 +32,8 @@ namespace Tessella
       struct RuleTables
       {
         using Entry = RuleEntry;
-        Entry               subcell[3][11];
-        Entry               facet[2][11];
+        Entry               subcell[5][11];
+        Entry               facet[4][11];
         std::vector<double> data;
       };
 

@@ -102,7 +102,7 @@ namespace Tessella
 
         const double        *rules, *sigma;
         const unsigned char *exponents;
-        RuleTables::Entry    subcell_rule[3][11], facet_rule[2][11];
+        RuleTables::Entry    subcell_rule[5][11], facet_rule[4][11];
 
         // ---- set by Kernels::bind()
         const VolumeQuad   *volume_quad;

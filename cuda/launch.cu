@@ -91,9 +91,10 @@ namespace Tessella
                                           const unsigned int p) {
           const unsigned int type =
             static_cast<unsigned int>(mesh.subcell_type[s]);
-          return type == 3 ? mesh.subcell_point_offset[s + 1] -
-                               mesh.subcell_point_offset[s]
-                           : rules.subcell[type][p].n_points;
+          return mesh.subcell_type[s] == SubCellType::tabulated
+                   ? mesh.subcell_point_offset[s + 1] -
+                       mesh.subcell_point_offset[s]
+                   : rules.subcell[type][p].n_points;
         };
         const auto interface_degree = [&](const unsigned int i) {
           const unsigned int other = mesh.interface_polytope[2 * i + 1],
@@ -104,7 +105,7 @@ namespace Tessella
                                            const unsigned int p) {
           const unsigned int type =
             static_cast<unsigned int>(mesh.facet_type[f]);
-          return type == 2
+          return mesh.facet_type[f] == FacetType::tabulated
                    ? mesh.facet_point_offset[f + 1] - mesh.facet_point_offset[f]
                    : rules.facet[type][p].n_points;
         };

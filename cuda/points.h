@@ -132,7 +132,7 @@ namespace Tessella
           x[e] = v[e];
         for (int d = 0; d < dim; ++d)
           {
-            const int u = type == SubCellType::simplex ? d + 1 : 1 << d;
+            const int u = type == SubCellType::parallelepiped ? 1 << d : d + 1;
             for (int e = 0; e < dim; ++e)
               {
                 J[d][e] = v[u * dim + e] - v[e];
@@ -226,7 +226,8 @@ namespace Tessella
             normal[e] = D.facet_normal[std::size_t(f) * dim + e];
           }
         // Weights sum to 1 / (dim - 1)! on the unit simplex.
-        return w * (dim - 1) * D.facet_measure[f];
+        return w * (type == FacetType::simplex ? dim - 1 : 1) *
+               D.facet_measure[f];
       }
 
       /// The same if all facets are simplices; the general case is a call.

@@ -62,7 +62,8 @@ namespace Tessella
           *std::max_element(mesh.degree.begin(), mesh.degree.end());
         for (const SubCellType type : {SubCellType::simplex,
                                        SubCellType::parallelepiped,
-                                       SubCellType::hypercube})
+                                       SubCellType::hypercube,
+                                       SubCellType::prism})
           if (std::find(mesh.subcell_type.begin(),
                         mesh.subcell_type.end(),
                         type) != mesh.subcell_type.end())
@@ -71,7 +72,7 @@ namespace Tessella
                   rules.subcell(type, p),
                   dim);
         for (const FacetType type :
-             {FacetType::simplex, FacetType::quadrilateral})
+             {FacetType::simplex, FacetType::quadrilateral, FacetType::prism})
           if (std::find(mesh.facet_type.begin(), mesh.facet_type.end(), type) !=
               mesh.facet_type.end())
             for (unsigned int p = 0; p <= max_degree; ++p)
@@ -289,8 +290,8 @@ namespace Tessella
       const Key key = {{mesh.revision,
                         mesh.quadrature_revision,
                         problem.form.coefficient_order(),
-                        (problem.tensor_product_space ? 1u : 0u) +
-                          2u * static_cast<unsigned int>(problem.strategy)}};
+                        static_cast<unsigned int>(problem.space) +
+                          4u * static_cast<unsigned int>(problem.strategy)}};
       if (key != present || mesh.revision == 0)
         {
           device.reset();
@@ -300,14 +301,9 @@ namespace Tessella
           const unsigned int max_degree =
             *std::max_element(mesh.degree.begin(), mesh.degree.end());
           // Spaces of lower degree are prefixes of the largest one.
-          exponents.resize(dim *
-                           Legendre::n_functions(dim,
-                                                 max_degree,
-                                                 problem.tensor_product_space));
-          Legendre::exponents(dim,
-                              max_degree,
-                              problem.tensor_product_space,
-                              exponents.data());
+          exponents.resize(
+            dim * Legendre::n_functions(dim, max_degree, problem.space));
+          Legendre::exponents(dim, max_degree, problem.space, exponents.data());
           degrees = {
             max_degree,
             *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end()),

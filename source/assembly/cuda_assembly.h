@@ -41,7 +41,7 @@ namespace Tessella
         const Form<dim>          &form;
         const HostRules<dim>     &rules; ///< for mesh and form
         Device::Penalty           penalty;
-        bool                      tensor_product_space;
+        PolynomialSpaceType       space;
         InstructionSet            instruction_set;
         std::size_t               device_memory; ///< bytes; 0: what is free
         AssemblyStrategy          strategy;

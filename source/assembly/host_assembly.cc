@@ -18,7 +18,7 @@ namespace Tessella
                      const Form<dim>              &form,
                      const std::vector<double>    &sigma,
                      const HostRules<dim>         &rules,
-                     const bool                    tensor_product_space,
+                     const PolynomialSpaceType     space,
                      const InstructionSet          instruction_set,
                      const AssemblyTarget<double> &target,
                      const DiffusionValues<dim>   *diffusion)
@@ -27,11 +27,9 @@ namespace Tessella
         *std::max_element(mesh.degree.begin(), mesh.degree.end());
       // Spaces of lower degree are prefixes of the largest one.
       std::vector<unsigned char> exponents(
-        dim * Legendre::n_functions(dim, max_degree, tensor_product_space));
-      Legendre::exponents(dim,
-                          max_degree,
-                          tensor_product_space,
-                          exponents.data());
+        dim * Legendre::n_functions(dim, max_degree, space));
+      Legendre::exponents(dim, max_degree, space, exponents.data());
+      const bool tensor_product = space != PolynomialSpaceType::total_degree;
       const HostKernels::Kernels<dim> &kernels =
         select_kernels<dim>(instruction_set);
 
@@ -46,7 +44,7 @@ namespace Tessella
                                                        rules,
                                                        kernels,
                                                        exponents,
-                                                       tensor_product_space,
+                                                       tensor_product,
                                                        matrix,
                                                        target.has_rhs(),
                                                        diffusion);
@@ -83,7 +81,7 @@ namespace Tessella
                      const Form<2> &,
                      const std::vector<double> &,
                      const HostRules<2> &,
-                     const bool,
+                     const PolynomialSpaceType,
                      const InstructionSet,
                      const AssemblyTarget<double> &,
                      const DiffusionValues<2> *);
@@ -93,7 +91,7 @@ namespace Tessella
                      const Form<3> &,
                      const std::vector<double> &,
                      const HostRules<3> &,
-                     const bool,
+                     const PolynomialSpaceType,
                      const InstructionSet,
                      const AssemblyTarget<double> &,
                      const DiffusionValues<3> *);

@@ -53,7 +53,7 @@ namespace Tessella
                      const Form<dim>              &form,
                      const std::vector<double>    &sigma,
                      const HostRules<dim>         &rules,
-                     const bool                    tensor_product_space,
+                     const PolynomialSpaceType     space,
                      const InstructionSet          instruction_set,
                      const AssemblyTarget<double> &target,
                      const DiffusionValues<dim>   *diffusion = nullptr);

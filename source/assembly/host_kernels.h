@@ -40,7 +40,7 @@ namespace Tessella
         unsigned int         n_functions;
         const unsigned char *exponents;
         const double        *box;
-        bool                 tensor_product;
+        bool                 tensor_product; ///< not of total degree
       };
 
       /// Coefficients of a volume block at the points; null: absent.

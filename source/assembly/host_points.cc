@@ -50,7 +50,7 @@ namespace Tessella
     HostRules<dim>::HostRules(const PolytopicMesh<dim> &mesh,
                               const unsigned int        coefficient_order)
     {
-      bool has_subcell[4] = {}, has_facet[3] = {};
+      bool has_subcell[5] = {}, has_facet[4] = {};
       for (const SubCellType type : mesh.subcell_type)
         has_subcell[static_cast<unsigned int>(type)] = true;
       for (const FacetType type : mesh.facet_type)
@@ -59,8 +59,10 @@ namespace Tessella
         *std::max_element(mesh.degree.begin(), mesh.degree.end());
 
       // Degree p in each variable is degree dim p in the variables of a cell
-      // that is not aligned with the axes.
-      const bool aligned = has_total_degree_space(mesh) || is_aligned(mesh);
+      // that is not aligned with the axes. (Prismatic meshes have spaces of
+      // total degree, at least in all variables but the last one.)
+      const bool aligned =
+        mesh.prismatic || has_total_degree_space(mesh) || is_aligned(mesh);
 
       const auto add = [&](auto &rules, const ReferenceRule &rule) {
         rules.push_back(std::make_unique<PaddedRule>(rule));
@@ -86,6 +88,10 @@ namespace Tessella
             add(facet_rules[0], simplex_rule(dim - 1, order));
           if (has_facet[1])
             add(facet_rules[1], hypercube_rule(dim - 1, order + 1));
+          if (has_subcell[4])
+            add(subcell_rules[4], prism_rule(dim, order));
+          if (has_facet[3])
+            add(facet_rules[3], prism_rule(dim - 1, order));
         }
     }
 
@@ -149,13 +155,13 @@ namespace Tessella
                 kernels.multilinear_subcell(v, rule, target, w + n);
               else
                 {
-                  // Edge d leads to vertex d + 1 of a simplex, 2^d of a
-                  // parallelepiped.
+                  // Edge d leads to vertex d + 1 of a simplex or prism, 2^d of
+                  // a parallelepiped.
                   double J[dim][dim];
                   for (unsigned int d = 0; d < dim; ++d)
                     {
                       const unsigned int u =
-                        type == SubCellType::simplex ? d + 1 : 1 << d;
+                        type == SubCellType::parallelepiped ? 1 << d : d + 1;
                       for (unsigned int e = 0; e < dim; ++e)
                         J[d][e] = v[u * dim + e] - v[e];
                     }

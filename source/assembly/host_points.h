@@ -86,8 +86,8 @@ namespace Tessella
       unsigned int max_points = HostKernels::padding;
 
     private:
-      std::vector<std::unique_ptr<PaddedRule>> subcell_rules[3];
-      std::vector<std::unique_ptr<PaddedRule>> facet_rules[2];
+      std::vector<std::unique_ptr<PaddedRule>> subcell_rules[5];
+      std::vector<std::unique_ptr<PaddedRule>> facet_rules[4];
     };
 
 

@@ -37,8 +37,8 @@ namespace Tessella
   template <int dim>
   struct PolytopicAssembler<dim>::Implementation
   {
-    Implementation(const AgglomerationHandler<dim> &handler,
-                   const AdditionalData            &data)
+    Implementation(const PolytopicSpace<dim> &handler,
+                   const AdditionalData      &data)
       : handler(&handler)
       , data(data)
       , backend(data.backend == Backend::automatic
@@ -101,7 +101,7 @@ namespace Tessella
                                  std::to_string(data.penalty.constant) +
                                  ", but it must be a finite number that is not"
                                  " negative."));
-          compute_penalty_factors(*handler, data.penalty.formula);
+          handler->fill_penalty_factors(data.penalty.formula);
           report.geometry_time = timer.wall_time();
         }
 
@@ -217,8 +217,7 @@ namespace Tessella
                        form,
                        *rules,
                        {penalty.sigma.data(), penalty.revision},
-                       handler->polynomial_space() ==
-                         PolynomialSpaceType::tensor_product,
+                       handler->polynomial_space(),
                        data.instruction_set,
                        data.device_memory,
                        data.strategy,
@@ -298,8 +297,7 @@ namespace Tessella
                                  form,
                                  penalty.sigma,
                                  *rules,
-                                 handler->polynomial_space() ==
-                                   PolynomialSpaceType::tensor_product,
+                                 handler->polynomial_space(),
                                  data.instruction_set,
                                  host,
                                  diffusion.empty() ? nullptr : &diffusion);
@@ -487,18 +485,26 @@ namespace Tessella
                            dof_offset[k + 1] - dof_offset[k],
                            blocks.row_width[k]);
       pattern.reinit(dof_offset.back(), dof_offset.back(), row_lengths);
-      handler->make_sparsity_pattern(pattern);
+      for (unsigned int k = 0; k < blocks.row_width.size(); ++k)
+        for (std::uint64_t i = dof_offset[k]; i < dof_offset[k + 1]; ++i)
+          for (std::uint64_t b = blocks.block_offset[k];
+               b < blocks.block_offset[k + 1];
+               ++b)
+            for (std::uint64_t j = dof_offset[blocks.block_column[b]];
+                 j < dof_offset[blocks.block_column[b] + 1];
+                 ++j)
+              pattern.add(i, j);
       pattern.compress();
       matrix.reinit(pattern);
       rhs.reinit(dof_offset.back());
       report.structure_time = timer.wall_time();
     }
 
-    SmartPointer<const AgglomerationHandler<dim>> handler;
-    AdditionalData                                data;
-    BlockSparsity                                 sparsity;
-    std::vector<std::uint64_t>                    dof_offset;
-    Backend                                       backend; // not automatic
+    SmartPointer<const PolytopicSpace<dim>> handler;
+    AdditionalData                          data;
+    BlockSparsity                           sparsity;
+    std::vector<std::uint64_t>              dof_offset;
+    Backend                                 backend; // not automatic
 
     // What is kept, and the revisions (0: none) that it belongs to.
     std::uint64_t sparsity_revision = 0, degree_revision = 0,
@@ -522,7 +528,7 @@ namespace Tessella
 
   template <int dim>
   PolytopicAssembler<dim>::PolytopicAssembler(
-    const AgglomerationHandler<dim> &handler, const AdditionalData &data)
+    const PolytopicSpace<dim> &handler, const AdditionalData &data)
     : implementation(std::make_unique<Implementation>(handler, data))
   {
     AssertThrow(handler.n_polytopes() > 0 && handler.n_dofs() > 0,
@@ -586,12 +592,10 @@ namespace Tessella
   {
     const Timer          timer;
     const BlockSparsity &sparsity = implementation->get_sparsity();
-    TrilinosBlockMatrix::reinit(
-      matrix,
-      sparsity,
-      implementation->dof_offset,
-      Compatibility::get_communicator(
-        implementation->handler->get_triangulation()));
+    TrilinosBlockMatrix::reinit(matrix,
+                                sparsity,
+                                implementation->dof_offset,
+                                implementation->handler->get_communicator());
     implementation->report.structure_time = timer.wall_time();
   }
 
@@ -601,9 +605,8 @@ namespace Tessella
   void
   PolytopicAssembler<dim>::reinit(TrilinosWrappers::MPI::Vector &vector)
   {
-    const AgglomerationHandler<dim> &handler = *implementation->handler;
-    vector.reinit(handler.locally_owned_dofs(),
-                  Compatibility::get_communicator(handler.get_triangulation()));
+    const PolytopicSpace<dim> &handler = *implementation->handler;
+    vector.reinit(handler.locally_owned_dofs(), handler.get_communicator());
   }
 
 

@@ -18,8 +18,7 @@ namespace Tessella
     unsigned int
     n_functions(const unsigned int degree, const PolynomialSpaceType space)
     {
-      return Legendre::n_functions(
-        dim, degree, space == PolynomialSpaceType::tensor_product);
+      return Legendre::n_functions(dim, degree, space);
     }
 
     template <int dim>
@@ -61,7 +60,12 @@ namespace Tessella
                    std::vector<ComponentMask>(n_functions<dim>(degree, space),
                                               ComponentMask(1, true)))
     , space(space)
-  {}
+  {
+    AssertThrow(space != PolynomialSpaceType::prismatic,
+                ExcMessage("Prismatic spaces are for space-time slabs (see "
+                           "SpaceTimeSlab): use total-degree or tensor-product"
+                           " elements here."));
+  }
 
 
 

@@ -112,18 +112,12 @@ namespace Tessella
   template <int dim>
   PolynomialSpaceLegendre<dim>::PolynomialSpaceLegendre(
     const unsigned int degree, const PolynomialSpaceType space)
-    : ScalarPolynomialsBase<dim>(
-        checked_degree(degree),
-        Legendre::n_functions(dim,
-                              degree,
-                              space == PolynomialSpaceType::tensor_product))
+    : ScalarPolynomialsBase<dim>(checked_degree(degree),
+                                 Legendre::n_functions(dim, degree, space))
     , space(space)
     , exponents(dim * this->n())
   {
-    Legendre::exponents(dim,
-                        degree,
-                        space == PolynomialSpaceType::tensor_product,
-                        exponents.data());
+    Legendre::exponents(dim, degree, space, exponents.data());
   }
 
 

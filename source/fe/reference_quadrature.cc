@@ -312,6 +312,34 @@ namespace Tessella
 
 
   const ReferenceRule &
+  prism_rule(const unsigned int dim, const unsigned int order)
+  {
+    static Cache cache;
+    return cache.get(dim - 1, order, [&]() {
+      const ReferenceRule &base     = simplex_rule(dim - 1, order);
+      const ReferenceRule &interval = simplex_rule(1, order);
+
+      ReferenceRule rule;
+      rule.dim      = dim;
+      rule.order    = std::min(base.order, interval.order);
+      rule.n_points = base.n_points * interval.n_points;
+      rule.points.reserve(dim * rule.n_points);
+      for (unsigned int d = 0; d < dim; ++d)
+        for (unsigned int t = 0; t < interval.n_points; ++t)
+          for (unsigned int q = 0; q < base.n_points; ++q)
+            rule.points.push_back(d + 1 < dim
+                                    ? base.points[d * base.n_points + q]
+                                    : interval.points[t]);
+      for (unsigned int t = 0; t < interval.n_points; ++t)
+        for (unsigned int q = 0; q < base.n_points; ++q)
+          rule.weights.push_back(base.weights[q] * interval.weights[t]);
+      return rule;
+    });
+  }
+
+
+
+  const ReferenceRule &
   hypercube_rule(const unsigned int dim, const unsigned int order)
   {
     static Cache cache;

@@ -13,6 +13,7 @@
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/fe/legendre.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/penalty.h>
 
 #include <algorithm>
 #include <cmath>
@@ -477,6 +478,21 @@ namespace Tessella
              ? 0
              : static_cast<dealii::types::global_dof_index>(
                  mesh.dof_offset.back());
+  }
+
+  template <int dim>
+  MPI_Comm
+  AgglomerationHandler<dim>::get_communicator() const
+  {
+    return Compatibility::get_communicator(*triangulation);
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::fill_penalty_factors(
+    const PenaltyFormula formula) const
+  {
+    compute_penalty_factors(*this, formula);
   }
 
   template <int dim>

@@ -12,8 +12,8 @@
 
 #include <tessella/assembly/backend.h>
 #include <tessella/forms/form.h>
-#include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
+#include <tessella/grid/polytopic_space.h>
 
 #include <memory>
 #include <string>
@@ -164,8 +164,9 @@ namespace Tessella
       std::size_t device_memory = 0;
     };
 
-    /// @p handler must outlive the assembler and have degrees of freedom.
-    explicit PolytopicAssembler(const AgglomerationHandler<dim> &handler,
+    /// @p handler (an AgglomerationHandler or a SpaceTimeSlab) must outlive the
+    /// assembler and have degrees of freedom.
+    explicit PolytopicAssembler(const PolytopicSpace<dim> &handler,
                                 const AdditionalData &data = AdditionalData());
     ~PolytopicAssembler();
 

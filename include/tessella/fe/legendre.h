@@ -6,6 +6,16 @@
 
 namespace Tessella
 {
+  /// How many scalar functions a degree has.
+  enum class PolynomialSpaceType
+  {
+    total_degree,   ///< P_p: total degree at most p
+    tensor_product, ///< Q_p: degree at most p in each variable
+    /// PQ_p: total degree at most p in all variables but the last one, times
+    /// degree at most p in that: for prisms, and space-time elements.
+    prismatic
+  };
+
   /**
    * Legendre polynomials and the numbering of their tensor products: one source
    * for host, SIMD kernels and device; no deal.II, no standard library.
@@ -13,14 +23,15 @@ namespace Tessella
    * The basis of a polytope with bounding box prod [l_d, u_d] is
    *   phi_k(x) = prod_d sqrt((2 k_d + 1) / (u_d - l_d)) P_{k_d}(xi_d),   xi_d =
    * (2 x_d - l_d - u_d) / (u_d - l_d), orthonormal in L2 of the box. The space
-   * is the span of all k with |k|_1 <= p (total degree) or |k|_inf <= p (tensor
-   * product).
+   * is the span of all k of grade at most p, where the grade is |k|_1 (total
+   * degree), |k|_inf (tensor product) or the larger one of k_1 + .. + k_(dim-1)
+   * and k_dim (prismatic).
    *
-   * <b>Order.</b> Graded: k comes before k' if |k|_1 < |k'|_1 (tensor product:
-   * |k|_inf); equal grades are sorted lexicographically with the first
-   * variable's exponent decreasing fastest: compare (k_1, ..., k_dim) and the
-   * larger comes first. A space of lower degree is therefore a prefix of every
-   * space of higher degree, which hp interfaces and p-multigrid use.
+   * <b>Order.</b> Graded: k comes before k' if its grade is lower; equal grades
+   * are sorted lexicographically with the first variable's exponent decreasing
+   * fastest: compare (k_1, ..., k_dim) and the larger comes first. A space of
+   * lower degree is therefore a prefix of every space of higher degree, which
+   * hp interfaces and p-multigrid use.
    */
   namespace Legendre
   {
@@ -37,6 +48,20 @@ namespace Tessella
       for (int d = 1; d <= dim; ++d)
         n = tensor_product ? n * (degree + 1) : n * (degree + d) / d;
       return n;
+    }
+
+    /// The same of any space; prismatic: binomial(p + dim - 1, dim - 1)
+    /// (p + 1).
+    TESSELLA_HOST_DEVICE constexpr unsigned int
+    n_functions(const int                 dim,
+                const unsigned int        degree,
+                const PolynomialSpaceType space)
+    {
+      return space == PolynomialSpaceType::prismatic
+               ? n_functions(dim - 1, degree, false) * (degree + 1)
+               : n_functions(dim,
+                             degree,
+                             space == PolynomialSpaceType::tensor_product);
     }
 
     /**
@@ -60,6 +85,13 @@ namespace Tessella
      * Writes the exponents of all functions in the order described above:
      * exponents[i * dim + d]. Cost: proportional to (degree + 1)^dim.
      */
+    TESSELLA_HOST_DEVICE inline void
+    exponents(const int                 dim,
+              const unsigned int        degree,
+              const PolynomialSpaceType space,
+              unsigned char            *exponents);
+
+    /// Those of the full tensor or of the total-degree space.
     TESSELLA_HOST_DEVICE inline void
     exponents(const int          dim,
               const unsigned int degree,
@@ -185,6 +217,19 @@ namespace Tessella
               const bool         tensor_product,
               unsigned char     *exponents)
     {
+      Legendre::exponents(dim,
+                          degree,
+                          tensor_product ? PolynomialSpaceType::tensor_product
+                                         : PolynomialSpaceType::total_degree,
+                          exponents);
+    }
+
+    TESSELLA_HOST_DEVICE inline void
+    exponents(const int                 dim,
+              const unsigned int        degree,
+              const PolynomialSpaceType space,
+              unsigned char            *exponents)
+    {
       // Scalars instead of small arrays: of these, GCC 12 makes MMX
       // instructions without emms, after which every computation in long
       // double (deal.II's QGauss, for example) gives NaN.
@@ -195,10 +240,19 @@ namespace Tessella
             for (int k2 = (dim > 2 ? grade : 0); k2 >= 0; --k2)
               for (int k3 = (dim > 3 ? grade : 0); k3 >= 0; --k3)
                 {
-                  const bool in_grade = tensor_product
-                                          ? (k0 == grade || k1 == grade ||
-                                             k2 == grade || k3 == grade)
-                                          : k0 + k1 + k2 + k3 == grade;
+                  // prismatic: exponents of the last variable, of the others
+                  const int sum  = k0 + k1 + k2 + k3,
+                            last = dim == 1   ? k0
+                                   : dim == 2 ? k1
+                                   : dim == 3 ? k2
+                                              : k3,
+                            rest = sum - last;
+                  const bool in_grade =
+                    space == PolynomialSpaceType::total_degree ? sum == grade
+                    : space == PolynomialSpaceType::tensor_product
+                      ? (k0 == grade || k1 == grade || k2 == grade ||
+                         k3 == grade)
+                      : rest <= grade && (rest == grade || last == grade);
                   if (!in_grade)
                     continue;
                   *e++ = static_cast<unsigned char>(k0);

@@ -43,6 +43,12 @@ namespace Tessella
   const ReferenceRule &
   simplex_rule(const unsigned int dim, const unsigned int order);
 
+  /// Product of the rules on a simplex of dim - 1 variables and on [0,1], each
+  /// exact to @p order; the simplex's points run fastest. dim = 2, 3, 4;
+  /// weights sum to 1 / (dim - 1)!.
+  const ReferenceRule &
+  prism_rule(const unsigned int dim, const unsigned int order);
+
   /// Gauss rule on [0,1]^dim, exact for degree @p order in each variable:
   /// floor(order/2) + 1 points a direction, the first variable running fastest.
   /// dim = 1, 2, 3; any order up to max_quadrature_order.

@@ -69,7 +69,7 @@ namespace Tessella
         /// tabulated facet point of each entry of polytope_interface.
         const std::uint64_t *subcell_q, *facet_q, *entry_q;
         const double        *rules;
-        RuleEntry            subcell_rule[3][11], facet_rule[2][11];
+        RuleEntry            subcell_rule[5][11], facet_rule[4][11];
 
         // ---- what coefficients may ask for
         /// Two a facet, as PolytopicMesh::facet_subcell (numbers of the whole

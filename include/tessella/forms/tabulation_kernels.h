@@ -108,7 +108,7 @@ namespace Tessella
           x[e] = v[e];
         for (int d = 0; d < dim; ++d)
           {
-            const int u = type == SubCellType::simplex ? d + 1 : 1 << d;
+            const int u = type == SubCellType::parallelepiped ? 1 << d : d + 1;
             for (int e = 0; e < dim; ++e)
               x[e] += xi[d] * (v[u * dim + e] - v[e]);
           }

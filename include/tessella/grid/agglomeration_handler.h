@@ -14,6 +14,7 @@
 #include <tessella/base/compatibility.h>
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/polytopic_mesh.h>
+#include <tessella/grid/polytopic_space.h>
 
 #include <array>
 #include <memory>
@@ -23,13 +24,6 @@ namespace Tessella
 {
   template <int dim>
   class AgglomerationHandler;
-
-  /// How many scalar functions a degree has.
-  enum class PolynomialSpaceType
-  {
-    total_degree,  ///< P_p: total degree at most p
-    tensor_product ///< Q_p: degree at most p in each variable
-  };
 
   /**
    * Read access to one polytope; what
@@ -136,7 +130,7 @@ namespace Tessella
    * refinement build a new agglomeration.
    */
   template <int dim>
-  class AgglomerationHandler : public Subscriptor
+  class AgglomerationHandler : public PolytopicSpace<dim>
   {
   public:
     /// @p mapping, if given, must outlive the handler. An empty triangulation
@@ -191,21 +185,23 @@ namespace Tessella
     active_fe_index(const unsigned int polytope) const;
 
     unsigned int
-    n_polytopes() const;
+    n_polytopes() const override;
     dealii::types::global_dof_index
-    n_dofs() const;
+    n_dofs() const override;
+    MPI_Comm
+    get_communicator() const override;
     unsigned int
-    n_components() const;
+    n_components() const override;
     PolynomialSpaceType
-    polynomial_space() const;
+    polynomial_space() const override;
     unsigned int
-    max_degree() const;
+    max_degree() const override;
     /// Largest number of degrees of freedom on a polytope, all components.
     unsigned int
-    max_dofs_per_polytope() const;
+    max_dofs_per_polytope() const override;
 
     dealii::IndexSet
-    locally_owned_dofs() const;
+    locally_owned_dofs() const override;
     dealii::IndexSet
     locally_relevant_dofs() const;
 
@@ -234,7 +230,7 @@ namespace Tessella
 
     /// The flat view.
     const PolytopicMesh<dim> &
-    polytopic_mesh() const;
+    polytopic_mesh() const override;
 
     /// Number of active cells whose geometry the mapping bends, and which are
     /// therefore tabulated.
@@ -266,7 +262,11 @@ namespace Tessella
      * per order and cell type, not per cell.
      */
     void
-    tabulate(const unsigned int extra_order) const;
+    tabulate(const unsigned int extra_order) const override;
+
+    /// The same as compute_penalty_factors().
+    void
+    fill_penalty_factors(const PenaltyFormula formula) const override;
 
     /// Penalty factors of the flat view have been computed for the present
     /// degrees (compute_penalty_factors() sets it); internal.

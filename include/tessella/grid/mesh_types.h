@@ -20,7 +20,10 @@ namespace Tessella
                ///< image of the unit hypercube; vertices may coincide, which
                ///< makes it a wedge (0 1 2 2 3 4 5 5) or a pyramid (0 1 2 3 4
                ///< 4 4 4)
-    tabulated  ///< curved: points and weights are stored
+    tabulated, ///< curved: points and weights are stored
+    prism ///< product of a simplex in all variables but the last one and an
+          ///< interval in that: the simplex's dim vertices at the lower end,
+          ///< and its first vertex at the upper end; affine
   };
 
   /// How a facet stores its shape.
@@ -29,7 +32,10 @@ namespace Tessella
     simplex,       ///< dim vertices (segment, triangle), planar
     quadrilateral, ///< 3-D: four vertices in lexicographic order, bilinear; the
                    ///< normal may vary
-    tabulated      ///< points, weights and a normal per point are stored
+    tabulated,     ///< points, weights and a normal per point are stored
+    prism ///< as of sub-cells: a simplex's dim - 1 vertices at the lower end of
+          ///< an interval in the last variable, and the first one at its upper
+          ///< end
   };
 
   /// Index that stands for "none": the second side of a boundary interface, for

@@ -50,6 +50,10 @@ namespace Tessella
   template <int dim>
   struct PolytopicMesh
   {
+    /// Sub-cells are products of a cell in all variables but the last one and
+    /// an interval in that: space-time elements (see SpaceTimeSlab).
+    bool prismatic = false;
+
     // ---- polytopes
     /// Bounding boxes: lower and upper corner, 2*dim numbers a polytope:
     /// lower[0..dim), upper[0..dim).

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_grid_polytopic_space_h
+#define tessella_grid_polytopic_space_h
+
+#include <deal.II/base/index_set.h>
+#include <deal.II/base/types.h>
+
+#include <tessella/base/compatibility.h>
+#include <tessella/fe/legendre.h>
+#include <tessella/grid/polytopic_mesh.h>
+
+namespace Tessella
+{
+  enum class PenaltyFormula;
+
+  /**
+   * A polytopic mesh with polynomials on each polytope and numbered degrees of
+   * freedom: all that PolytopicAssembler asks for. AgglomerationHandler is one,
+   * made of cells of a triangulation; SpaceTimeSlab is one of a dimension more,
+   * made of an AgglomerationHandler and an interval.
+   *
+   * Degrees of freedom are contiguous per polytope, in polytope order.
+   */
+  template <int dim>
+  class PolytopicSpace : public Subscriptor
+  {
+  public:
+    virtual ~PolytopicSpace() = default;
+
+    /// The flat view.
+    virtual const PolytopicMesh<dim> &
+    polytopic_mesh() const = 0;
+
+    virtual PolynomialSpaceType
+    polynomial_space() const = 0;
+
+    virtual MPI_Comm
+    get_communicator() const = 0;
+
+    virtual dealii::types::global_dof_index
+    n_dofs() const = 0;
+
+    virtual unsigned int
+    n_polytopes() const = 0;
+
+    virtual unsigned int
+    n_components() const = 0;
+
+    virtual unsigned int
+    max_degree() const = 0;
+
+    /// Largest number of degrees of freedom on a polytope, all components.
+    virtual unsigned int
+    max_dofs_per_polytope() const = 0;
+
+    virtual dealii::IndexSet
+    locally_owned_dofs() const = 0;
+
+    /// Makes sure that tabulated sub-cells and facets have quadrature for
+    /// polynomials of degree 2 p + @p extra_order. Logically const; not thread
+    /// safe.
+    virtual void
+    tabulate(const unsigned int extra_order) const = 0;
+
+    /// Makes sure that the flat view has the penalty factors of @p formula.
+    /// Logically const; not thread safe.
+    virtual void
+    fill_penalty_factors(const PenaltyFormula formula) const = 0;
+  };
+} // namespace Tessella
+
+#endif

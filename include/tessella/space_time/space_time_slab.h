@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_space_time_space_time_slab_h
+#define tessella_space_time_space_time_slab_h
+
+#include <deal.II/base/types.h>
+
+#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/polytopic_space.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace Tessella
+{
+  /**
+   * A space-time slab [t, t + tau] x D on prismatic elements: every polytope of
+   * an AgglomerationHandler times the interval, or times each of its
+   * sub-intervals (Dong, Georgoulis, Kappas, SIAM J. Sci. Comput. 43 (2021),
+   * section 2.3). It is a polytopic mesh of dim + 1 variables, the last one
+   * being time, so that PolytopicAssembler, the host's and the device's
+   * kernels, sparsity patterns and the way into Trilinos matrices serve it as
+   * they do a mesh in space:
+   *
+   *     AgglomerationHandler<dim> agglomeration(triangulation);
+   *     agglomeration.agglomerate(...);
+   *     agglomeration.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree));
+   *
+   *     SpaceTimeSlab<dim> slab(agglomeration, PolynomialSpaceType::prismatic);
+   *     slab.reinit(0., tau);
+   *     PolytopicAssembler<dim + 1> assembler(slab);
+   *     assembler.reinit(matrix, rhs);
+   *     assembler.assemble(form, matrix, rhs); // a SpaceTimeForm<dim>
+   *     slab.add_inflow(initial_value, rhs);
+   *
+   * <b>Spaces.</b> On the element of a polytope of degree p: P_p (total_degree:
+   * total degree p in space and time) or PQ_p (prismatic: degree p in time
+   * times total degree p in space). At every time these are polynomials of
+   * total degree p in space, that is functions of the handler's space: values
+   * at times (trace()), initial values and what flows from slab to slab are
+   * vectors of the handler, and all that works on these (projection, errors,
+   * output) works on them.
+   *
+   * <b>Time.</b> Coordinates of the flat view are local: 0 at the beginning of
+   * the slab. The mesh thus stays the same, and with it what assemblers keep,
+   * while only start() moves on; SpaceTimeForm adds it. Lengths may vary from
+   * slab to slab: then coordinates are written anew, structure stays.
+   *
+   * <b>Local time stepping.</b> Polytope k may have m_k elements, one above the
+   * other, of length tau / m_k. Neighbours couple where their intervals meet;
+   * elements of one polytope couple at their common base, where the solution is
+   * upwinded. Elements are numbered polytope by polytope, upwards.
+   *
+   * <b>Facets.</b> Interfaces between polytopes, and boundary facets, are
+   * products with (intersections of) intervals, with the spatial penalty factor
+   * of compute_penalty_factors(): on prisms the length in time cancels in
+   * appendix A of the paper. Bases inside a polytope and at the bottom have
+   * none. The bottom of the slab is a boundary with the id bottom_id, where the
+   * equation's operator d/dt has its inflow; the top, where nothing is
+   * integrated, has no facets.
+   *
+   * <b>Quadrature</b> on prisms is the product of simplex rule and Gauss rule,
+   * exact for degree 2 p + coefficient order in space and in time.
+   *
+   * <b>Cost.</b> Memory as of a polytopic mesh with as many sub-cells as the
+   * sum of m_k times that of the polytope's; besides, one mass matrix per
+   * polytope (for add_inflow()). Building it takes all threads, below a
+   * microsecond per sub-cell and thread.
+   *
+   * The handler must outlive the slab and have degrees of freedom of one
+   * component and total degree; after distribute_dofs() call reinit() again.
+   * One process. dim = 2.
+   */
+  template <int dim>
+  class SpaceTimeSlab : public PolytopicSpace<dim + 1>
+  {
+  public:
+    /// Boundary id of the slab's bottom; no triangulation has it.
+    static constexpr dealii::types::boundary_id bottom_id =
+      static_cast<dealii::types::boundary_id>(-3);
+
+    /// total_degree or prismatic, for all polytopes.
+    explicit SpaceTimeSlab(
+      const AgglomerationHandler<dim> &handler,
+      const PolynomialSpaceType        space = PolynomialSpaceType::prismatic);
+
+    ~SpaceTimeSlab() override;
+
+    /**
+     * The slab [start, start + length] with @p n_intervals[k] elements on
+     * polytope k (empty: one each). Length and numbers must be positive. What
+     * is the same as before is kept: for slabs of equal length give the same
+     * number each time.
+     */
+    void
+    reinit(const double                     start,
+           const double                     length,
+           const std::vector<unsigned int> &n_intervals = {});
+
+    double
+    start() const;
+    double
+    length() const;
+    /// start() + length().
+    double
+    end() const;
+    /// Counts how often reinit() changed the mesh: matrices of forms that do
+    /// not depend on time stay the same while this does.
+    std::uint64_t
+    revision() const;
+
+    const AgglomerationHandler<dim> &
+    handler() const;
+    unsigned int
+    n_intervals(const unsigned int polytope) const;
+    /// First of the elements of a polytope, which are consecutive.
+    unsigned int
+    first_element(const unsigned int polytope) const;
+    unsigned int
+    polytope_of_element(const unsigned int element) const;
+    /// Interval of an element, in local time.
+    double
+    element_begin(const unsigned int element) const;
+    double
+    element_end(const unsigned int element) const;
+    /// All ends of intervals of the slab, in local time, from 0 to length():
+    /// between them the solution is a polynomial in time.
+    std::vector<double>
+    breakpoints() const;
+
+    /**
+     * Values of a slab's vector @p solution at local @p time in [0, length()],
+     * as a vector of the handler. Where two elements meet, the lower one
+     * counts, or the upper one if @p from_above.
+     * VectorType: dealii::Vector<double> or TrilinosWrappers::MPI::Vector.
+     */
+    template <typename VectorType>
+    void
+    trace(const VectorType       &solution,
+          const double            time,
+          dealii::Vector<double> &values,
+          const bool              from_above = false) const;
+
+    /**
+     * Adds the inflow through the bottom, the integral of u_n v(t_n^+) over D,
+     * to a right-hand side; @p value: the handler's vector of u_n, from the
+     * slab before or the initial value. With it and SpaceTimeForm's source and
+     * boundary data the right-hand side is that of the paper's (2.9).
+     */
+    template <typename VectorType>
+    void
+    add_inflow(const dealii::Vector<double> &value, VectorType &rhs) const;
+
+    /// The slab's vector of the function that is @p value at all times; @p
+    /// solution must have the slab's size.
+    template <typename VectorType>
+    void
+    extend(const dealii::Vector<double> &value, VectorType &solution) const;
+
+    /// L2 norm on D and integral over D of a vector of the handler, from the
+    /// mass matrices.
+    double
+    L2_norm(const dealii::Vector<double> &value) const;
+    double
+    integral(const dealii::Vector<double> &value) const;
+
+    // ---- for assembly
+    const PolytopicMesh<dim + 1> &
+    polytopic_mesh() const override;
+    PolynomialSpaceType
+    polynomial_space() const override;
+    MPI_Comm
+    get_communicator() const override;
+    dealii::types::global_dof_index
+    n_dofs() const override;
+    /// Number of elements.
+    unsigned int
+    n_polytopes() const override;
+    unsigned int
+    n_components() const override;
+    unsigned int
+    max_degree() const override;
+    unsigned int
+    max_dofs_per_polytope() const override;
+    dealii::IndexSet
+    locally_owned_dofs() const override;
+    void
+    tabulate(const unsigned int extra_order) const override;
+    void
+    fill_penalty_factors(const PenaltyFormula formula) const override;
+
+    /// Bytes of the mesh and all that belongs to it.
+    std::size_t
+    memory_consumption() const;
+
+  private:
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation;
+  };
+} // namespace Tessella
+
+#endif

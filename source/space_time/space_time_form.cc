@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/point.h>
+
+#include <tessella/space_time/space_time_form.h>
+#include <tessella/space_time/space_time_slab.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace
+  {
+    /// Points in the time of the whole interval from those in a slab's.
+    template <int D>
+    const std::vector<Point<D>> &
+    shift(const std::vector<Point<D>> &points, const double start)
+    {
+      static thread_local std::vector<Point<D>> result;
+      result = points;
+      for (Point<D> &point : result)
+        point[D - 1] += start;
+      return result;
+    }
+
+
+
+    /// A function in a slab's local time; components beyond those of the
+    /// function given are zero.
+    template <int D>
+    class ShiftedFunction : public Function<D>
+    {
+    public:
+      ShiftedFunction(const std::shared_ptr<const Function<D>> &function,
+                      const std::shared_ptr<const double>      &start,
+                      const unsigned int                        n_components,
+                      const double                              last = 0.)
+        : Function<D>(n_components)
+        , function(function)
+        , start(start)
+        , last(last)
+      {}
+
+      double
+      value(const Point<D> &p, const unsigned int component) const override
+      {
+        if (component >= function->n_components)
+          return last;
+        Point<D> q = p;
+        q[D - 1] += *start;
+        return function->value(q, component);
+      }
+
+      void
+      value_list(const std::vector<Point<D>> &points,
+                 std::vector<double>         &values,
+                 const unsigned int           component) const override
+      {
+        if (component >= function->n_components)
+          std::fill(values.begin(), values.end(), last);
+        else
+          function->value_list(shift(points, *start), values, component);
+      }
+
+    private:
+      const std::shared_ptr<const Function<D>> function;
+      const std::shared_ptr<const double>      start;
+      const double                             last;
+    };
+
+
+
+    /// diag(a, 0) from a scalar or a tensor in space.
+    template <int D>
+    class SpatialDiffusion : public TensorFunction<2, D>
+    {
+    public:
+      SpatialDiffusion(const std::shared_ptr<const Function<D>> &function,
+                       const std::shared_ptr<const double>      &start,
+                       const bool                                tensor)
+        : function(function)
+        , start(start)
+        , tensor(tensor)
+      {}
+
+      Tensor<2, D>
+      value(const Point<D> &p) const override
+      {
+        std::vector<Tensor<2, D>> values(1);
+        value_list(std::vector<Point<D>>(1, p), values);
+        return values[0];
+      }
+
+      void
+      value_list(const std::vector<Point<D>> &points,
+                 std::vector<Tensor<2, D>>   &values) const override
+      {
+        static thread_local std::vector<double> numbers;
+        numbers.resize(points.size());
+        const std::vector<Point<D>> &here = shift(points, *start);
+        std::fill(values.begin(), values.end(), Tensor<2, D>());
+        constexpr unsigned int n = D - 1;
+        for (unsigned int c = 0; c < (tensor ? n * n : 1); ++c)
+          {
+            function->value_list(here, numbers, c);
+            for (unsigned int q = 0; q < points.size(); ++q)
+              if (tensor)
+                values[q][c / n][c % n] = numbers[q];
+              else
+                for (unsigned int d = 0; d < n; ++d)
+                  values[q][d][d] = numbers[q];
+          }
+      }
+
+    private:
+      const std::shared_ptr<const Function<D>> function;
+      const std::shared_ptr<const double>      start;
+      const bool                               tensor;
+    };
+  } // namespace
+
+
+
+  template <int dim>
+  SpaceTimeForm<dim>::SpaceTimeForm()
+    : start(std::make_shared<double>(0.))
+  {
+    Tensor<1, dim + 1> time;
+    time[dim] = 1.;
+    AdvectionDiffusionReaction<dim + 1>::set_advection(time);
+    // homogeneous inflow: matrix terms only
+    AdvectionDiffusionReaction<dim + 1>::set_boundary_condition(
+      SpaceTimeSlab<dim>::bottom_id, BoundaryCondition<dim + 1>());
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_diffusion(const double a)
+  {
+    // (checks the number)
+    AdvectionDiffusionReaction<dim + 1>::set_diffusion(a);
+    Tensor<2, dim> tensor;
+    for (unsigned int d = 0; d < dim; ++d)
+      tensor[d][d] = a;
+    set_diffusion(tensor);
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_diffusion(const Tensor<2, dim> &a)
+  {
+    Tensor<2, dim + 1> tensor;
+    for (unsigned int d = 0; d < dim; ++d)
+      for (unsigned int e = 0; e < dim; ++e)
+        tensor[d][e] = a[d][e];
+    AdvectionDiffusionReaction<dim + 1>::set_diffusion(tensor);
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_diffusion(const FunctionPointer &a)
+  {
+    AssertThrow(a != nullptr && a->n_components == 1,
+                ExcMessage("A scalar diffusion coefficient has one "
+                           "component."));
+    AdvectionDiffusionReaction<dim + 1>::set_diffusion(
+      std::shared_ptr<const TensorFunction<2, dim + 1>>(
+        std::make_shared<SpatialDiffusion<dim + 1>>(a, start, false)));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_diffusion_tensor(const FunctionPointer &a)
+  {
+    AssertThrow(a != nullptr && a->n_components == dim * dim,
+                ExcMessage("A diffusion tensor has " +
+                           std::to_string(dim * dim) + " components."));
+    AdvectionDiffusionReaction<dim + 1>::set_diffusion(
+      std::shared_ptr<const TensorFunction<2, dim + 1>>(
+        std::make_shared<SpatialDiffusion<dim + 1>>(a, start, true)));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_advection(const Tensor<1, dim> &w)
+  {
+    Tensor<1, dim + 1> b;
+    for (unsigned int d = 0; d < dim; ++d)
+      b[d] = w[d];
+    b[dim] = 1.;
+    AdvectionDiffusionReaction<dim + 1>::set_advection(b);
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_advection(const FunctionPointer &w)
+  {
+    AssertThrow(w != nullptr && w->n_components == dim,
+                ExcMessage("The advection field must have as many components "
+                           "as the space has dimensions."));
+    AdvectionDiffusionReaction<dim + 1>::set_advection(FunctionPointer(
+      std::make_shared<ShiftedFunction<dim + 1>>(w, start, dim + 1, 1.)));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_reaction(const double c)
+  {
+    AdvectionDiffusionReaction<dim + 1>::set_reaction(c);
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_reaction(const FunctionPointer &c)
+  {
+    AdvectionDiffusionReaction<dim + 1>::set_reaction(shifted(c, 1));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_source(const double f)
+  {
+    AdvectionDiffusionReaction<dim + 1>::set_source(f);
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_source(const FunctionPointer &f)
+  {
+    AdvectionDiffusionReaction<dim + 1>::set_source(shifted(f, 1));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_boundary_condition(
+    const types::boundary_id id, const BoundaryCondition<dim + 1> &condition)
+  {
+    AssertThrow(id != SpaceTimeSlab<dim>::bottom_id,
+                ExcMessage("The bottom of a slab has no boundary condition: "
+                           "give initial values to "
+                           "SpaceTimeSlab::add_inflow()."));
+    AdvectionDiffusionReaction<dim + 1>::set_boundary_condition(
+      id, shifted(condition));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_default_boundary_condition(
+    const BoundaryCondition<dim + 1> &condition)
+  {
+    AdvectionDiffusionReaction<dim + 1>::set_default_boundary_condition(
+      shifted(condition));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_start(const double time)
+  {
+    *start = time;
+  }
+
+
+
+  template <int dim>
+  bool
+  SpaceTimeForm<dim>::matrix_is_stationary() const
+  {
+    return declared_stationary ||
+           (this->volume_structure().constant && !has_robin);
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::declare_matrix_stationary(const bool stationary)
+  {
+    declared_stationary = stationary;
+  }
+
+
+
+  template <int dim>
+  typename SpaceTimeForm<dim>::FunctionPointer
+  SpaceTimeForm<dim>::shifted(const FunctionPointer &function,
+                              const unsigned int     n_components) const
+  {
+    if (function == nullptr)
+      return nullptr;
+    return std::make_shared<ShiftedFunction<dim + 1>>(function,
+                                                      start,
+                                                      n_components);
+  }
+
+
+
+  template <int dim>
+  BoundaryCondition<dim + 1>
+  SpaceTimeForm<dim>::shifted(const BoundaryCondition<dim + 1> &condition)
+  {
+    AssertThrow(condition.flux == nullptr ||
+                  condition.flux->n_components == dim,
+                ExcMessage("The flux of a boundary condition must have as many"
+                           " components as the space has dimensions."));
+    BoundaryCondition<dim + 1> result = condition;
+    result.value                      = shifted(condition.value, 1);
+    result.robin_coefficient          = shifted(condition.robin_coefficient, 1);
+    result.flux                       = shifted(condition.flux, dim + 1);
+    has_robin = has_robin || condition.robin_coefficient != nullptr;
+    return result;
+  }
+
+
+
+  template <int dim>
+  struct TimeDependentFunction<dim>::Implementation
+  {
+    std::shared_ptr<Function<dim>> function;
+    std::mutex                     mutex;
+    std::vector<Point<dim>>        points;
+    std::vector<double>            values;
+  };
+
+
+
+  template <int dim>
+  TimeDependentFunction<dim>::TimeDependentFunction(
+    const std::shared_ptr<Function<dim>> &function)
+    : Function<dim + 1>(function->n_components)
+    , implementation(std::make_unique<Implementation>())
+  {
+    implementation->function = function;
+  }
+
+
+
+  template <int dim>
+  TimeDependentFunction<dim>::~TimeDependentFunction() = default;
+
+
+
+  template <int dim>
+  double
+  TimeDependentFunction<dim>::value(const Point<dim + 1> &p,
+                                    const unsigned int    component) const
+  {
+    std::vector<double> values(1);
+    value_list(std::vector<Point<dim + 1>>(1, p), values, component);
+    return values[0];
+  }
+
+
+
+  template <int dim>
+  void
+  TimeDependentFunction<dim>::value_list(
+    const std::vector<Point<dim + 1>> &points,
+    std::vector<double>               &values,
+    const unsigned int                 component) const
+  {
+    Implementation             &data = *implementation;
+    std::lock_guard<std::mutex> lock(data.mutex);
+    // points of one time together
+    for (std::size_t begin = 0, end; begin < points.size(); begin = end)
+      {
+        data.points.clear();
+        for (end = begin;
+             end < points.size() && points[end][dim] == points[begin][dim];
+             ++end)
+          {
+            Point<dim> x;
+            for (unsigned int d = 0; d < dim; ++d)
+              x[d] = points[end][d];
+            data.points.push_back(x);
+          }
+        data.values.resize(end - begin);
+        data.function->set_time(points[begin][dim]);
+        data.function->value_list(data.points, data.values, component);
+        std::copy(data.values.begin(),
+                  data.values.end(),
+                  values.begin() + begin);
+      }
+  }
+
+
+
+  template class SpaceTimeForm<2>;
+  template class TimeDependentFunction<2>;
+} // namespace Tessella

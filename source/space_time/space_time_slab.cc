@@ -1,0 +1,1302 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/lac/trilinos_vector.h>
+
+#include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/exceptions.h>
+#include <tessella/fe/reference_quadrature.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/grid/penalty.h>
+#include <tessella/space_time/space_time_slab.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "../assembly/host_assembly.h"
+#include "../assembly/host_dispatch.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace
+  {
+    constexpr std::size_t grain = 1024;
+
+    /// function(k) for 0 .. n-1, by all threads.
+    template <typename Function>
+    void
+    over(const std::size_t n, const Function &function)
+    {
+      internal::for_ranges(n,
+                           grain,
+                           [&](const std::size_t begin, const std::size_t end) {
+                             for (std::size_t k = begin; k < end; ++k)
+                               function(static_cast<unsigned int>(k));
+                           });
+    }
+
+    /// Turns sizes, in entries 1 .. n, into offsets.
+    template <typename Integer>
+    void
+    accumulate(std::vector<Integer> &sizes)
+    {
+      sizes[0]            = 0;
+      std::uint64_t total = 0;
+      for (Integer &size : sizes)
+        {
+          total += size;
+          AssertThrow(total < static_cast<std::uint64_t>(
+                                std::numeric_limits<Integer>::max()),
+                      ExcMessage("The slab has too many elements for 32-bit "
+                                 "numbers: use fewer intervals a slab."));
+          size = static_cast<Integer>(total);
+        }
+    }
+
+    const double *
+    begin(const Vector<double> &vector)
+    {
+      return vector.begin();
+    }
+    double *
+    begin(Vector<double> &vector)
+    {
+      return vector.begin();
+    }
+    const double *
+    begin(const TrilinosWrappers::MPI::Vector &vector)
+    {
+      return vector.trilinos_vector()[0];
+    }
+    double *
+    begin(TrilinosWrappers::MPI::Vector &vector)
+    {
+      return vector.trilinos_vector()[0];
+    }
+  } // namespace
+
+
+
+  template <int dim>
+  struct SpaceTimeSlab<dim>::Implementation
+  {
+    static constexpr int D = dim + 1;
+
+    Implementation(const AgglomerationHandler<dim> &handler,
+                   const PolynomialSpaceType        space)
+      : handler(&handler)
+      , space(space)
+    {}
+
+    /// What lies behind an entry of an element's list of interfaces.
+    struct Entry
+    {
+      /// Element, or invalid_index.
+      unsigned int neighbor;
+      /// 2 * spatial interface + side, or one of the following.
+      unsigned int code;
+    };
+    /// The element above or below on the same polytope; the slab's bottom.
+    static constexpr unsigned int in_column = invalid_index - 1,
+                                  at_bottom = invalid_index - 2;
+
+    /// Beginning of sub-interval i of polytope k; i may be the number of them.
+    double
+    breakpoint(const unsigned int k, const unsigned int i) const
+    {
+      const unsigned int m = intervals[k];
+      return i == m ? length : length * (static_cast<double>(i) / m);
+    }
+
+    void
+    build_structure();
+    void
+    list_interfaces();
+    void
+    build_subcells();
+    void
+    build_facets();
+    void
+    build_spaces();
+    void
+    set_times();
+    void
+    tabulate_products();
+    void
+    compute_mass();
+
+    SmartPointer<const AgglomerationHandler<dim>> handler;
+    const PolynomialSpaceType                     space;
+    double                                        start = 0., length = 0.;
+    std::uint64_t                                 n_changes = 0;
+    /// Of the handler's mesh when this one was made.
+    std::uint64_t             spatial_revision = 0;
+    std::vector<unsigned int> intervals, first_element, element_polytope;
+
+    PolytopicMesh<D> mesh;
+    /// Entries of all elements' lists, in the order of polytope_interface.
+    std::vector<Entry> entries;
+    /// Spatial interface of each interface, or in_column, at_bottom.
+    std::vector<unsigned int> interface_origin;
+
+    // quadrature and penalty, as far as they have been asked for
+    bool          has_tables   = false;
+    unsigned int  extra_order  = 0;
+    std::uint64_t table_origin = 0;
+    int           formula      = -1;
+
+    // functions: number of their factor in space, and degree in time
+    std::vector<unsigned int> spatial_function, time_degree;
+
+    // mass matrices of polytopes, and the revision they belong to
+    std::vector<double>        mass;
+    std::vector<std::uint64_t> mass_offset;
+    std::uint64_t              mass_revision = 0;
+  };
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::build_structure()
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    const unsigned int        n       = spatial.n_polytopes();
+    mesh                              = PolytopicMesh<D>();
+    mesh.prismatic                    = true;
+    mesh.shift.resize(spatial.shift.size() / dim * D, 0.);
+    for (unsigned int s = 0; s < spatial.shift.size() / dim; ++s)
+      std::copy_n(&spatial.shift[s * dim], dim, &mesh.shift[s * D]);
+
+    first_element.assign(n + 1, 0);
+    std::copy(intervals.begin(), intervals.end(), first_element.begin() + 1);
+    accumulate(first_element);
+    element_polytope.resize(first_element[n]);
+    over(n, [&](const unsigned int k) {
+      std::fill(element_polytope.begin() + first_element[k],
+                element_polytope.begin() + first_element[k + 1],
+                k);
+    });
+    build_spaces();
+    build_subcells();
+    list_interfaces();
+    build_facets();
+    spatial_revision = spatial.revision;
+    has_tables       = false;
+    formula          = -1;
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::build_spaces()
+  {
+    const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
+    const unsigned int        n_elements = element_polytope.size();
+    mesh.degree.resize(n_elements);
+    mesh.n_basis.resize(n_elements);
+    mesh.dof_offset.assign(n_elements + 1, 0);
+    mesh.measure.resize(n_elements);
+    mesh.box.resize(2 * D * std::size_t(n_elements));
+    for (unsigned int e = 0; e < n_elements; ++e)
+      {
+        mesh.degree[e]  = spatial.degree[element_polytope[e]];
+        mesh.n_basis[e] = Legendre::n_functions(D, mesh.degree[e], space);
+        mesh.dof_offset[e + 1] = mesh.dof_offset[e] + mesh.n_basis[e];
+      }
+
+    // Functions are products of spatial ones and polynomials in time; the
+    // spatial ones are numbered as the handler's.
+    const unsigned int p         = handler->max_degree();
+    const unsigned int n         = Legendre::n_functions(D, p, space),
+                       n_spatial = Legendre::n_functions(
+                         dim, p, PolynomialSpaceType::total_degree);
+    std::vector<unsigned char> exponents(D * n), factors(dim * n_spatial);
+    Legendre::exponents(D, p, space, exponents.data());
+    Legendre::exponents(dim,
+                        p,
+                        PolynomialSpaceType::total_degree,
+                        factors.data());
+    spatial_function.resize(n);
+    time_degree.resize(n);
+    for (unsigned int i = 0; i < n; ++i)
+      {
+        const unsigned char *e = &exponents[D * i];
+        time_degree[i]         = e[dim];
+        for (unsigned int s = 0; s < n_spatial; ++s)
+          if (std::equal(e, e + dim, &factors[dim * s]))
+            spatial_function[i] = s;
+      }
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::build_subcells()
+  {
+    const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
+    const unsigned int        n_elements = element_polytope.size();
+    mesh.subcell_offset.assign(n_elements + 1, 0);
+    for (unsigned int e = 0; e < n_elements; ++e)
+      {
+        const unsigned int k = element_polytope[e];
+        mesh.subcell_offset[e + 1] =
+          spatial.subcell_offset[k + 1] - spatial.subcell_offset[k];
+      }
+    accumulate(mesh.subcell_offset);
+    const unsigned int n = mesh.subcell_offset.back();
+    mesh.subcell_type.resize(n);
+    mesh.subcell_cell.resize(n);
+    mesh.subcell_material.resize(n);
+    mesh.subcell_vertex_offset.assign(n + 1, 0);
+    const auto for_subcells = [&](const auto &function) {
+      over(n_elements, [&](const unsigned int e) {
+        unsigned int s = spatial.subcell_offset[element_polytope[e]];
+        for (unsigned int i = mesh.subcell_offset[e];
+             i < mesh.subcell_offset[e + 1];
+             ++i, ++s)
+          function(i, s);
+      });
+    };
+    for_subcells([&](const unsigned int i, const unsigned int s) {
+      const SubCellType  type = spatial.subcell_type[s];
+      const unsigned int n_vertices =
+        spatial.subcell_vertex_offset[s + 1] - spatial.subcell_vertex_offset[s];
+      mesh.subcell_type[i] =
+        type == SubCellType::simplex ? SubCellType::prism : type;
+      mesh.subcell_cell[i]     = spatial.subcell_cell[s];
+      mesh.subcell_material[i] = spatial.subcell_material[s];
+      mesh.subcell_vertex_offset[i + 1] =
+        type == SubCellType::simplex ? n_vertices + 1 : 2 * n_vertices;
+    });
+    accumulate(mesh.subcell_vertex_offset);
+    mesh.subcell_vertices.resize(D *
+                                 std::size_t(mesh.subcell_vertex_offset[n]));
+    for_subcells([&](const unsigned int i, const unsigned int s) {
+      const unsigned int first = spatial.subcell_vertex_offset[s],
+                         m     = spatial.subcell_vertex_offset[s + 1] - first;
+      double *to =
+        &mesh.subcell_vertices[D * std::size_t(mesh.subcell_vertex_offset[i])];
+      const unsigned int n_vertices =
+        mesh.subcell_vertex_offset[i + 1] - mesh.subcell_vertex_offset[i];
+      for (unsigned int v = 0; v < n_vertices; ++v, to += D)
+        std::copy_n(&spatial.subcell_vertices[dim * (first + v % m)], dim, to);
+    });
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::list_interfaces()
+  {
+    const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
+    const unsigned int        n_elements = element_polytope.size();
+
+    // Calls add(neighbor, code) for all interfaces of an element, polytope by
+    // polytope.
+    const auto for_entries = [&](const unsigned int e, const auto &add) {
+      const unsigned int k = element_polytope[e], i = e - first_element[k],
+                         m = intervals[k];
+      if (i > 0)
+        add(e - 1, in_column);
+      if (i + 1 < m)
+        add(e + 1, in_column);
+      for (unsigned int x = spatial.polytope_interface_offset[k];
+           x < spatial.polytope_interface_offset[k + 1];
+           ++x)
+        {
+          const unsigned int code     = spatial.polytope_interface[x];
+          const unsigned int neighbor = spatial.neighbor(code);
+          if (neighbor == invalid_index)
+            {
+              add(invalid_index, code);
+              continue;
+            }
+          // sub-intervals j with j / m_l < (i + 1) / m and (j + 1) / m_l >
+          // i / m
+          const std::uint64_t m_l = intervals[neighbor];
+          for (unsigned int j = i * m_l / m;
+               j * std::uint64_t(m) < (i + 1) * m_l;
+               ++j)
+            add(first_element[neighbor] + j, code);
+        }
+      if (i == 0)
+        add(invalid_index, at_bottom);
+    };
+
+    mesh.polytope_interface_offset.assign(n_elements + 1, 0);
+    over(n_elements, [&](const unsigned int e) {
+      unsigned int n = 0;
+      for_entries(e, [&n](const unsigned int, const unsigned int) { ++n; });
+      mesh.polytope_interface_offset[e + 1] = n;
+    });
+    accumulate(mesh.polytope_interface_offset);
+    entries.resize(mesh.polytope_interface_offset.back());
+    over(n_elements, [&](const unsigned int e) {
+      Entry *const first = entries.data() + mesh.polytope_interface_offset[e];
+      Entry       *last  = first;
+      for_entries(e, [&](const unsigned int neighbor, const unsigned int code) {
+        *last++ = {neighbor, code};
+      });
+      // (boundary entries come by boundary id, the bottom last)
+      std::stable_sort(first, last, [](const Entry &a, const Entry &b) {
+        return a.neighbor < b.neighbor;
+      });
+    });
+
+    // Side 0 numbers the interfaces: the one with the lower id.
+    const auto side = [](const unsigned int e, const Entry &entry) {
+      return entry.code == in_column   ? (entry.neighbor < e ? 1u : 0u)
+             : entry.code == at_bottom ? 0u
+                                       : entry.code % 2;
+    };
+    std::vector<unsigned int> first_interface(n_elements + 1, 0);
+    over(n_elements, [&](const unsigned int e) {
+      for (unsigned int x = mesh.polytope_interface_offset[e];
+           x < mesh.polytope_interface_offset[e + 1];
+           ++x)
+        first_interface[e + 1] += 1 - side(e, entries[x]);
+    });
+    accumulate(first_interface);
+    const unsigned int n_interfaces = first_interface.back();
+    mesh.interface_polytope.resize(2 * std::size_t(n_interfaces));
+    mesh.interface_boundary_id.resize(n_interfaces);
+    mesh.interface_shift.resize(n_interfaces);
+    mesh.polytope_interface.resize(entries.size());
+    interface_origin.resize(n_interfaces);
+    mesh.facet_offset.assign(n_interfaces + 1, 0);
+    over(n_elements, [&](const unsigned int e) {
+      unsigned int i = first_interface[e];
+      for (unsigned int x = mesh.polytope_interface_offset[e];
+           x < mesh.polytope_interface_offset[e + 1];
+           ++x)
+        {
+          const Entry &entry = entries[x];
+          if (side(e, entry) == 1)
+            continue;
+          mesh.polytope_interface[x]         = 2 * i;
+          mesh.interface_polytope[2 * i]     = e;
+          mesh.interface_polytope[2 * i + 1] = entry.neighbor;
+          if (entry.code == in_column || entry.code == at_bottom)
+            {
+              mesh.interface_boundary_id[i] =
+                entry.code == at_bottom ? bottom_id : invalid_index;
+              mesh.interface_shift[i] = 0;
+              interface_origin[i]     = entry.code;
+              mesh.facet_offset[i + 1] =
+                mesh.subcell_offset[e + 1] - mesh.subcell_offset[e];
+            }
+          else
+            {
+              const unsigned int s          = entry.code / 2;
+              mesh.interface_boundary_id[i] = spatial.interface_boundary_id[s];
+              mesh.interface_shift[i]       = spatial.interface_shift[s];
+              interface_origin[i]           = s;
+              mesh.facet_offset[i + 1] =
+                spatial.facet_offset[s + 1] - spatial.facet_offset[s];
+            }
+          ++i;
+        }
+    });
+    accumulate(mesh.facet_offset);
+    // Side 1 looks them up.
+    over(n_elements, [&](const unsigned int e) {
+      for (unsigned int x = mesh.polytope_interface_offset[e];
+           x < mesh.polytope_interface_offset[e + 1];
+           ++x)
+        if (side(e, entries[x]) == 1)
+          {
+            const unsigned int f     = entries[x].neighbor;
+            unsigned int       other = mesh.polytope_interface_offset[f];
+            while (entries[other].neighbor != e ||
+                   side(f, entries[other]) == 1 ||
+                   (entries[x].code == in_column) !=
+                     (entries[other].code == in_column) ||
+                   (entries[x].code != in_column &&
+                    entries[x].code / 2 != entries[other].code / 2))
+              ++other;
+            mesh.polytope_interface[x] = mesh.polytope_interface[other] + 1;
+          }
+    });
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::build_facets()
+  {
+    const PolytopicMesh<dim> &spatial      = handler->polytopic_mesh();
+    const unsigned int        n_interfaces = interface_origin.size(),
+                       n_facets            = mesh.facet_offset.back();
+    mesh.facet_type.resize(n_facets);
+    mesh.facet_normal.assign(D * std::size_t(n_facets), 0.);
+    mesh.facet_measure.resize(n_facets);
+    mesh.facet_subcell.assign(2 * std::size_t(n_facets), invalid_index);
+    mesh.penalty_factor.clear();
+    mesh.facet_vertex_offset.assign(n_facets + 1, 0);
+
+    // function(facet, spatial facet or sub-cell, origin, interface)
+    const auto for_facets = [&](const auto &function) {
+      over(n_interfaces, [&](const unsigned int i) {
+        const unsigned int origin = interface_origin[i];
+        unsigned int       s =
+          origin == in_column || origin == at_bottom
+                  ? spatial.subcell_offset
+                [element_polytope[mesh.interface_polytope[2 * i]]]
+                  : spatial.facet_offset[origin];
+        for (unsigned int f = mesh.facet_offset[i];
+             f < mesh.facet_offset[i + 1];
+             ++f, ++s)
+          function(f, s, origin, i);
+      });
+    };
+    for_facets([&](const unsigned int f,
+                   const unsigned int s,
+                   const unsigned int origin,
+                   const unsigned int i) {
+      const unsigned int *elements = &mesh.interface_polytope[2 * i];
+      if (origin == in_column || origin == at_bottom)
+        {
+          const SubCellType type = spatial.subcell_type[s];
+          mesh.facet_type[f] = type == SubCellType::simplex ? FacetType::simplex
+                               : type == SubCellType::tabulated
+                                 ? FacetType::tabulated
+                                 : FacetType::quadrilateral;
+          mesh.facet_normal[D * f + dim] = origin == at_bottom ? -1. : 1.;
+          mesh.facet_vertex_offset[f + 1] =
+            spatial.subcell_vertex_offset[s + 1] -
+            spatial.subcell_vertex_offset[s];
+          for (unsigned int side = 0; side < 2; ++side)
+            if (elements[side] != invalid_index)
+              mesh.facet_subcell[2 * f + side] =
+                mesh.subcell_offset[elements[side]] + s -
+                spatial.subcell_offset[element_polytope[elements[side]]];
+        }
+      else
+        {
+          const FacetType type = spatial.facet_type[s];
+          AssertThrow(dim == 2, ExcNotImplemented());
+          mesh.facet_type[f] =
+            type == FacetType::simplex ? FacetType::prism : type;
+          std::copy_n(&spatial.facet_normal[dim * s],
+                      dim,
+                      &mesh.facet_normal[D * f]);
+          const unsigned int n_vertices =
+            spatial.facet_vertex_offset[s + 1] - spatial.facet_vertex_offset[s];
+          mesh.facet_vertex_offset[f + 1] =
+            type == FacetType::simplex ? n_vertices + 1 : 2 * n_vertices;
+          for (unsigned int side = 0; side < 2; ++side)
+            if (elements[side] != invalid_index)
+              mesh.facet_subcell[2 * f + side] =
+                mesh.subcell_offset[elements[side]] +
+                spatial.facet_subcell[2 * s + side] -
+                spatial.subcell_offset[element_polytope[elements[side]]];
+        }
+    });
+    accumulate(mesh.facet_vertex_offset);
+    mesh.facet_vertices.resize(D *
+                               std::size_t(mesh.facet_vertex_offset[n_facets]));
+    for_facets([&](const unsigned int f,
+                   const unsigned int s,
+                   const unsigned int origin,
+                   const unsigned int) {
+      double *to =
+        &mesh.facet_vertices[D * std::size_t(mesh.facet_vertex_offset[f])];
+      const unsigned int n =
+        mesh.facet_vertex_offset[f + 1] - mesh.facet_vertex_offset[f];
+      if (origin == in_column || origin == at_bottom)
+        {
+          // such that the right-handed normal of the order is the facet's
+          const double *from =
+            &spatial.subcell_vertices[dim * spatial.subcell_vertex_offset[s]];
+          const double area =
+            (from[dim] - from[0]) * (from[2 * dim + 1] - from[1]) -
+            (from[dim + 1] - from[1]) * (from[2 * dim] - from[0]);
+          const bool swap = (area > 0.) != (origin == in_column);
+          for (unsigned int v = 0; v < n; ++v, to += D)
+            std::copy_n(from + dim * (swap && v == 1   ? 2
+                                      : swap && v == 2 ? 1
+                                                       : v),
+                        dim,
+                        to);
+        }
+      else
+        {
+          const unsigned int first = spatial.facet_vertex_offset[s],
+                             m     = spatial.facet_vertex_offset[s + 1] - first;
+          for (unsigned int v = 0; v < n; ++v, to += D)
+            std::copy_n(&spatial.facet_vertices[dim * (first + v % m)],
+                        dim,
+                        to);
+        }
+    });
+  }
+
+
+
+  // Everything that depends on the length.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::set_times()
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    over(element_polytope.size(), [&](const unsigned int e) {
+      const unsigned int k = element_polytope[e], i = e - first_element[k];
+      const double       lower = breakpoint(k, i), upper = breakpoint(k, i + 1);
+      double            *box = &mesh.box[2 * D * std::size_t(e)];
+      std::copy_n(&spatial.box[2 * dim * k], dim, box);
+      std::copy_n(&spatial.box[2 * dim * k + dim], dim, box + D);
+      box[dim]        = lower;
+      box[D + dim]    = upper;
+      mesh.measure[e] = spatial.measure[k] * (upper - lower);
+      for (unsigned int s = mesh.subcell_offset[e];
+           s < mesh.subcell_offset[e + 1];
+           ++s)
+        {
+          const unsigned int first = mesh.subcell_vertex_offset[s],
+                             n     = mesh.subcell_vertex_offset[s + 1] - first;
+          const unsigned int n_lower =
+            mesh.subcell_type[s] == SubCellType::prism ? n - 1 : n / 2;
+          for (unsigned int v = 0; v < n; ++v)
+            mesh.subcell_vertices[D * (first + v) + dim] =
+              v < n_lower ? lower : upper;
+        }
+    });
+    over(interface_origin.size(), [&](const unsigned int i) {
+      const unsigned int  origin   = interface_origin[i];
+      const unsigned int *elements = &mesh.interface_polytope[2 * i];
+      const bool    horizontal     = origin == in_column || origin == at_bottom;
+      const double *box0  = &mesh.box[2 * D * std::size_t(elements[0])];
+      double        lower = box0[dim], upper = box0[D + dim];
+      if (origin == in_column)
+        lower = upper;
+      else if (origin == at_bottom)
+        upper = lower;
+      else if (elements[1] != invalid_index)
+        {
+          const double *box1 = &mesh.box[2 * D * std::size_t(elements[1])];
+          lower              = std::max(lower, box1[dim]);
+          upper              = std::min(upper, box1[D + dim]);
+        }
+      for (unsigned int f = mesh.facet_offset[i]; f < mesh.facet_offset[i + 1];
+           ++f)
+        {
+          const unsigned int first   = mesh.facet_vertex_offset[f],
+                             n       = mesh.facet_vertex_offset[f + 1] - first;
+          const unsigned int n_lower = horizontal ? n
+                                       : mesh.facet_type[f] == FacetType::prism
+                                         ? n - 1
+                                         : n / 2;
+          for (unsigned int v = 0; v < n; ++v)
+            mesh.facet_vertices[D * (first + v) + dim] =
+              v < n_lower ? lower : upper;
+          if (!horizontal)
+            mesh.facet_measure[f] =
+              spatial.facet_measure[spatial.facet_offset[origin] + f -
+                                    mesh.facet_offset[i]] *
+              (upper - lower);
+          else
+            {
+              // (triangles and quadrilaterals: cross product of the diagonals)
+              const double *v = &mesh.facet_vertices[D * std::size_t(first)];
+              const double *a = v, *b = v + D, *c = v + 2 * D,
+                           *d = n == 4 ? v + 3 * D : v + 2 * D;
+              mesh.facet_measure[f] =
+                n == 3 ? 0.5 * std::abs((b[0] - a[0]) * (c[1] - a[1]) -
+                                        (b[1] - a[1]) * (c[0] - a[0]))
+                       : 0.5 * std::abs((d[0] - a[0]) * (c[1] - b[1]) -
+                                        (d[1] - a[1]) * (c[0] - b[0]));
+            }
+        }
+    });
+    mesh.revision = PolytopicMesh<D>::new_revision();
+    ++n_changes;
+    // (the revision of the quadrature stands for its points, too)
+    table_origin = 0;
+    if (has_tables)
+      tabulate_products();
+  }
+
+
+
+  // Products of the handler's tables with Gauss points in time.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::tabulate_products()
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    has_tables                        = true;
+    if (table_origin == spatial.quadrature_revision && table_origin != 0)
+      return;
+    table_origin = spatial.quadrature_revision;
+    mesh.subcell_point_offset.clear();
+    mesh.facet_point_offset.clear();
+    mesh.subcell_points.clear();
+    mesh.subcell_point_weights.clear();
+    mesh.facet_points.clear();
+    mesh.facet_point_normals.clear();
+    mesh.facet_point_weights.clear();
+    if (spatial.subcell_point_offset.empty())
+      return;
+
+    const auto rule = [&](const unsigned int degree) -> const ReferenceRule & {
+      return simplex_rule(1,
+                          std::min(2 * degree + extra_order,
+                                   max_quadrature_order));
+    };
+    mesh.subcell_point_offset.push_back(0);
+    for (unsigned int e = 0; e < element_polytope.size(); ++e)
+      {
+        const unsigned int   k     = element_polytope[e];
+        const double        *box   = &mesh.box[2 * D * std::size_t(e)];
+        const double         lower = box[dim], size = box[D + dim] - lower;
+        const ReferenceRule &time = rule(mesh.degree[e]);
+        for (unsigned int s = spatial.subcell_offset[k];
+             s < spatial.subcell_offset[k + 1];
+             ++s)
+          {
+            for (unsigned int t = 0; t < time.n_points; ++t)
+              for (unsigned int q = spatial.subcell_point_offset[s];
+                   q < spatial.subcell_point_offset[s + 1];
+                   ++q)
+                {
+                  for (unsigned int d = 0; d < dim; ++d)
+                    mesh.subcell_points.push_back(
+                      spatial.subcell_points[dim * q + d]);
+                  mesh.subcell_points.push_back(lower + size * time.points[t]);
+                  mesh.subcell_point_weights.push_back(
+                    spatial.subcell_point_weights[q] * size * time.weights[t]);
+                }
+            mesh.subcell_point_offset.push_back(
+              mesh.subcell_point_weights.size());
+          }
+      }
+
+    mesh.facet_point_offset.push_back(0);
+    const auto add_point = [&](const double *x,
+                               const double *normal,
+                               const double  time,
+                               const double  time_normal,
+                               const double  weight) {
+      for (unsigned int d = 0; d < dim; ++d)
+        {
+          mesh.facet_points.push_back(x[d]);
+          mesh.facet_point_normals.push_back(normal == nullptr ? 0.
+                                                               : normal[d]);
+        }
+      mesh.facet_points.push_back(time);
+      mesh.facet_point_normals.push_back(time_normal);
+      mesh.facet_point_weights.push_back(weight);
+    };
+    for (unsigned int i = 0; i < interface_origin.size(); ++i)
+      {
+        const unsigned int  origin   = interface_origin[i];
+        const unsigned int *elements = &mesh.interface_polytope[2 * i];
+        const unsigned int  degree =
+          elements[1] == invalid_index
+             ? mesh.degree[elements[0]]
+             : std::max(mesh.degree[elements[0]], mesh.degree[elements[1]]);
+        const ReferenceRule &time = rule(degree);
+        for (unsigned int f = mesh.facet_offset[i];
+             f < mesh.facet_offset[i + 1];
+             ++f)
+          {
+            const unsigned int j     = f - mesh.facet_offset[i];
+            const unsigned int first = mesh.facet_vertex_offset[f],
+                               last  = mesh.facet_vertex_offset[f + 1] - 1;
+            const double lower       = mesh.facet_vertices[D * first + dim],
+                         size = mesh.facet_vertices[D * last + dim] - lower;
+            if (mesh.facet_type[f] != FacetType::tabulated)
+              ;
+            else if (origin == in_column || origin == at_bottom)
+              {
+                const unsigned int s =
+                  spatial.subcell_offset[element_polytope[elements[0]]] + j;
+                double measure = 0.;
+                for (unsigned int q = spatial.subcell_point_offset[s];
+                     q < spatial.subcell_point_offset[s + 1];
+                     ++q)
+                  {
+                    add_point(&spatial.subcell_points[dim * q],
+                              nullptr,
+                              lower,
+                              origin == at_bottom ? -1. : 1.,
+                              spatial.subcell_point_weights[q]);
+                    measure += spatial.subcell_point_weights[q];
+                  }
+                mesh.facet_measure[f] = measure;
+              }
+            else
+              {
+                const unsigned int s = spatial.facet_offset[origin] + j;
+                for (unsigned int t = 0; t < time.n_points; ++t)
+                  for (unsigned int q = spatial.facet_point_offset[s];
+                       q < spatial.facet_point_offset[s + 1];
+                       ++q)
+                    add_point(&spatial.facet_points[dim * q],
+                              &spatial.facet_point_normals[dim * q],
+                              lower + size * time.points[t],
+                              0.,
+                              spatial.facet_point_weights[q] * size *
+                                time.weights[t]);
+              }
+            mesh.facet_point_offset.push_back(mesh.facet_point_weights.size());
+          }
+      }
+    mesh.quadrature_revision = PolytopicMesh<D>::new_revision();
+  }
+
+
+
+  // Block-diagonal mass matrix of the handler's space, without coupling.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::compute_mass()
+  {
+    handler->tabulate(0);
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    if (mass_revision == spatial.revision && mass_revision != 0)
+      return;
+    const unsigned int n = spatial.n_polytopes();
+    BlockSparsity      sparsity;
+    sparsity.block_offset.resize(n + 1);
+    sparsity.value_offset.resize(n + 1);
+    sparsity.row_width = spatial.n_basis;
+    sparsity.block_column.resize(n);
+    sparsity.column_offset.assign(n, 0);
+    for (unsigned int k = 0; k < n; ++k)
+      {
+        sparsity.block_offset[k + 1] = k + 1;
+        sparsity.block_column[k]     = k;
+        sparsity.value_offset[k + 1] =
+          sparsity.value_offset[k] +
+          std::uint64_t(spatial.n_basis[k]) * spatial.n_basis[k];
+      }
+    mass.resize(sparsity.value_offset[n]);
+    internal::AssemblyTarget<double> target;
+    target.host_values = mass.data();
+    internal::assemble_on_host(spatial,
+                               sparsity,
+                               MassForm<dim>(1.),
+                               std::vector<double>(spatial.n_facets(), 0.),
+                               internal::HostRules<dim>(spatial, 0),
+                               PolynomialSpaceType::total_degree,
+                               InstructionSet::automatic,
+                               target);
+    mass_offset   = std::move(sparsity.value_offset);
+    mass_revision = spatial.revision;
+  }
+
+
+
+  template <int dim>
+  SpaceTimeSlab<dim>::SpaceTimeSlab(const AgglomerationHandler<dim> &handler,
+                                    const PolynomialSpaceType        space)
+    : implementation(std::make_unique<Implementation>(handler, space))
+  {
+    AssertThrow(space == PolynomialSpaceType::total_degree ||
+                  space == PolynomialSpaceType::prismatic,
+                ExcUserInput("Space-time elements have spaces of total degree "
+                             "or prismatic ones: full tensor products are not"
+                             " among them."));
+    AssertThrow(Utilities::MPI::n_mpi_processes(handler.get_communicator()) ==
+                  1,
+                ExcUserInput("A space-time slab lives on one process: run the "
+                             "program without mpirun."));
+  }
+
+
+
+  template <int dim>
+  SpaceTimeSlab<dim>::~SpaceTimeSlab() = default;
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::reinit(const double                     start,
+                             const double                     length,
+                             const std::vector<unsigned int> &n_intervals)
+  {
+    const AgglomerationHandler<dim> &handler = *implementation->handler;
+    const PolytopicMesh<dim>        &spatial = handler.polytopic_mesh();
+    AssertThrow(std::isfinite(start),
+                ExcUserInput("A time step begins at " + std::to_string(start) +
+                             ": times must be finite numbers."));
+    AssertThrow(std::isfinite(length) && length > 0.,
+                ExcUserInput("A time step has the length " +
+                             std::to_string(length) +
+                             ": it must be a positive number."));
+    AssertThrow(handler.n_dofs() > 0 && handler.n_components() == 1 &&
+                  handler.polynomial_space() ==
+                    PolynomialSpaceType::total_degree,
+                ExcMessage("A space-time slab needs degrees of freedom of one "
+                           "component and total degree: call distribute_dofs()"
+                           " with FE_BoundingBoxLegendre<dim>(degree)."));
+    AssertThrow(n_intervals.empty() ||
+                  n_intervals.size() == spatial.n_polytopes(),
+                ExcMessage("There are numbers of time intervals for " +
+                           std::to_string(n_intervals.size()) +
+                           " polytopes, but the mesh has " +
+                           std::to_string(spatial.n_polytopes()) + "."));
+    for (unsigned int k = 0; k < n_intervals.size(); ++k)
+      AssertThrow(n_intervals[k] > 0,
+                  ExcUserInput("Polytope " + std::to_string(k) +
+                               " has no time interval: give at least 1."));
+
+    implementation->start               = start;
+    std::vector<unsigned int> intervals = n_intervals;
+    intervals.resize(spatial.n_polytopes(), 1);
+    const bool same = spatial.revision != 0 &&
+                      spatial.revision == implementation->spatial_revision &&
+                      intervals == implementation->intervals;
+    if (same && length == implementation->length)
+      return;
+    implementation->length = length;
+    if (!same)
+      {
+        implementation->intervals = std::move(intervals);
+        implementation->build_structure();
+      }
+    implementation->set_times();
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeSlab<dim>::start() const
+  {
+    return implementation->start;
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeSlab<dim>::length() const
+  {
+    return implementation->length;
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeSlab<dim>::end() const
+  {
+    return implementation->start + implementation->length;
+  }
+
+
+
+  template <int dim>
+  std::uint64_t
+  SpaceTimeSlab<dim>::revision() const
+  {
+    return implementation->n_changes;
+  }
+
+
+
+  template <int dim>
+  const AgglomerationHandler<dim> &
+  SpaceTimeSlab<dim>::handler() const
+  {
+    return *implementation->handler;
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  SpaceTimeSlab<dim>::n_intervals(const unsigned int polytope) const
+  {
+    return implementation->intervals[polytope];
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  SpaceTimeSlab<dim>::first_element(const unsigned int polytope) const
+  {
+    return implementation->first_element[polytope];
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  SpaceTimeSlab<dim>::polytope_of_element(const unsigned int element) const
+  {
+    return implementation->element_polytope[element];
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeSlab<dim>::element_begin(const unsigned int element) const
+  {
+    return implementation->mesh.box[2 * (dim + 1) * std::size_t(element) + dim];
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeSlab<dim>::element_end(const unsigned int element) const
+  {
+    return implementation->mesh
+      .box[2 * (dim + 1) * std::size_t(element) + 2 * dim + 1];
+  }
+
+
+
+  template <int dim>
+  std::vector<double>
+  SpaceTimeSlab<dim>::breakpoints() const
+  {
+    std::vector<unsigned int> numbers = implementation->intervals;
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    // (m equal parts and n equal parts meet where i / m = j / n, and nowhere
+    // else closer than 1 / (m n))
+    std::vector<double> result;
+    for (const unsigned int m : numbers)
+      for (unsigned int i = 0; i <= m; ++i)
+        result.push_back(i == m ? implementation->length
+                                : implementation->length *
+                                    (static_cast<double>(i) / m));
+    std::sort(result.begin(), result.end());
+    const double tolerance = 1e-12 * implementation->length;
+    result.erase(std::unique(result.begin(),
+                             result.end(),
+                             [tolerance](const double a, const double b) {
+                               return b - a <= tolerance;
+                             }),
+                 result.end());
+    return result;
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  SpaceTimeSlab<dim>::trace(const VectorType       &solution,
+                            const double            time,
+                            dealii::Vector<double> &values,
+                            const bool              from_above) const
+  {
+    const Implementation     &data    = *implementation;
+    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    AssertThrow(solution.size() == n_dofs(),
+                ExcDimensionMismatch(solution.size(), n_dofs()));
+    AssertThrow(time >= 0. && time <= data.length,
+                ExcMessage("The local time " + std::to_string(time) +
+                           " lies outside the slab."));
+    values.reinit(data.handler->n_dofs());
+    const double *u = begin(solution);
+    over(spatial.n_polytopes(), [&](const unsigned int k) {
+      unsigned int       e   = data.first_element[k];
+      const unsigned int end = data.first_element[k + 1];
+      while (e + 1 < end &&
+             (from_above ? time >= element_end(e) : time > element_end(e)))
+        ++e;
+      const double lower = element_begin(e), upper = element_end(e),
+                   size = upper - lower;
+      double factor[Legendre::max_degree + 1];
+      Legendre::evaluate(data.mesh.degree[e],
+                         time == upper ? 1. : 2. * (time - lower) / size - 1.,
+                         factor);
+      const double  scale = std::sqrt(1. / size);
+      const double *from  = u + data.mesh.dof_offset[e];
+      double       *to    = values.begin() + spatial.dof_offset[k];
+      for (unsigned int i = 0; i < data.mesh.n_basis[e]; ++i)
+        to[data.spatial_function[i]] +=
+          scale * factor[data.time_degree[i]] * from[i];
+    });
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  SpaceTimeSlab<dim>::add_inflow(const dealii::Vector<double> &value,
+                                 VectorType                   &rhs) const
+  {
+    Implementation           &data    = *implementation;
+    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    AssertThrow(value.size() == data.handler->n_dofs(),
+                ExcDimensionMismatch(value.size(), data.handler->n_dofs()));
+    AssertThrow(rhs.size() == n_dofs(),
+                ExcDimensionMismatch(rhs.size(), n_dofs()));
+    data.compute_mass();
+    double *F = begin(rhs);
+    over(spatial.n_polytopes(), [&](const unsigned int k) {
+      const unsigned int  e = data.first_element[k], n = spatial.n_basis[k];
+      const double       *M = &data.mass[data.mass_offset[k]];
+      const double       *u = value.begin() + spatial.dof_offset[k];
+      std::vector<double> product(n, 0.);
+      for (unsigned int i = 0; i < n; ++i)
+        for (unsigned int j = 0; j < n; ++j)
+          product[i] += M[std::size_t(i) * n + j] * u[j];
+      double factor[Legendre::max_degree + 1];
+      Legendre::evaluate(data.mesh.degree[e], -1., factor);
+      const double scale = std::sqrt(1. / (element_end(e) - element_begin(e)));
+      double      *to    = F + data.mesh.dof_offset[e];
+      for (unsigned int i = 0; i < data.mesh.n_basis[e]; ++i)
+        to[i] += scale * factor[data.time_degree[i]] *
+                 product[data.spatial_function[i]];
+    });
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  SpaceTimeSlab<dim>::extend(const dealii::Vector<double> &value,
+                             VectorType                   &solution) const
+  {
+    const Implementation     &data    = *implementation;
+    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    AssertThrow(value.size() == data.handler->n_dofs(),
+                ExcDimensionMismatch(value.size(), data.handler->n_dofs()));
+    AssertThrow(solution.size() == n_dofs(),
+                ExcDimensionMismatch(solution.size(), n_dofs()));
+    double *u = begin(solution);
+    over(n_polytopes(), [&](const unsigned int e) {
+      const double *from =
+        value.begin() + spatial.dof_offset[data.element_polytope[e]];
+      double      *to    = u + data.mesh.dof_offset[e];
+      const double scale = std::sqrt(element_end(e) - element_begin(e));
+      for (unsigned int i = 0; i < data.mesh.n_basis[e]; ++i)
+        to[i] = data.time_degree[i] == 0
+                  ? scale * from[data.spatial_function[i]]
+                  : 0.;
+    });
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeSlab<dim>::L2_norm(const dealii::Vector<double> &value) const
+  {
+    Implementation           &data    = *implementation;
+    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    AssertThrow(value.size() == data.handler->n_dofs(),
+                ExcDimensionMismatch(value.size(), data.handler->n_dofs()));
+    data.compute_mass();
+    double sum = 0.;
+    for (unsigned int k = 0; k < spatial.n_polytopes(); ++k)
+      {
+        const unsigned int n = spatial.n_basis[k];
+        const double      *M = &data.mass[data.mass_offset[k]];
+        const double      *u = value.begin() + spatial.dof_offset[k];
+        for (unsigned int i = 0; i < n; ++i)
+          for (unsigned int j = 0; j < n; ++j)
+            sum += u[i] * M[std::size_t(i) * n + j] * u[j];
+      }
+    return std::sqrt(std::max(sum, 0.));
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeSlab<dim>::integral(const dealii::Vector<double> &value) const
+  {
+    Implementation           &data    = *implementation;
+    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    AssertThrow(value.size() == data.handler->n_dofs(),
+                ExcDimensionMismatch(value.size(), data.handler->n_dofs()));
+    data.compute_mass();
+    // The first function is 1 / sqrt(volume of the box).
+    double sum = 0.;
+    for (unsigned int k = 0; k < spatial.n_polytopes(); ++k)
+      {
+        const unsigned int n      = spatial.n_basis[k];
+        const double      *M      = &data.mass[data.mass_offset[k]];
+        const double      *u      = value.begin() + spatial.dof_offset[k];
+        double             volume = 1.;
+        for (unsigned int d = 0; d < dim; ++d)
+          volume *=
+            spatial.box[2 * dim * k + dim + d] - spatial.box[2 * dim * k + d];
+        double product = 0.;
+        for (unsigned int j = 0; j < n; ++j)
+          product += M[j] * u[j];
+        sum += std::sqrt(volume) * product;
+      }
+    return sum;
+  }
+
+
+
+  template <int dim>
+  const PolytopicMesh<dim + 1> &
+  SpaceTimeSlab<dim>::polytopic_mesh() const
+  {
+    return implementation->mesh;
+  }
+
+
+
+  template <int dim>
+  PolynomialSpaceType
+  SpaceTimeSlab<dim>::polynomial_space() const
+  {
+    return implementation->space;
+  }
+
+
+
+  template <int dim>
+  MPI_Comm
+  SpaceTimeSlab<dim>::get_communicator() const
+  {
+    return implementation->handler->get_communicator();
+  }
+
+
+
+  template <int dim>
+  types::global_dof_index
+  SpaceTimeSlab<dim>::n_dofs() const
+  {
+    return implementation->mesh.dof_offset.empty()
+             ? 0
+             : static_cast<types::global_dof_index>(
+                 implementation->mesh.dof_offset.back());
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  SpaceTimeSlab<dim>::n_polytopes() const
+  {
+    return implementation->mesh.n_polytopes();
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  SpaceTimeSlab<dim>::n_components() const
+  {
+    return 1;
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  SpaceTimeSlab<dim>::max_degree() const
+  {
+    return implementation->handler->max_degree();
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  SpaceTimeSlab<dim>::max_dofs_per_polytope() const
+  {
+    return Legendre::n_functions(dim + 1, max_degree(), implementation->space);
+  }
+
+
+
+  template <int dim>
+  IndexSet
+  SpaceTimeSlab<dim>::locally_owned_dofs() const
+  {
+    return complete_index_set(n_dofs());
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::tabulate(const unsigned int extra_order) const
+  {
+    Implementation &data = *implementation;
+    data.handler->tabulate(extra_order);
+    if (extra_order > data.extra_order)
+      data.table_origin = 0;
+    data.extra_order = std::max(data.extra_order, extra_order);
+    data.tabulate_products();
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::fill_penalty_factors(const PenaltyFormula formula) const
+  {
+    Implementation &data = *implementation;
+    if (data.formula == static_cast<int>(formula))
+      return;
+    compute_penalty_factors(*data.handler, formula);
+    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    PolytopicMesh<dim + 1>   &mesh    = data.mesh;
+    mesh.penalty_factor.assign(2 * std::size_t(mesh.n_facets()), 0.);
+    over(mesh.n_interfaces(), [&](const unsigned int i) {
+      const unsigned int origin = data.interface_origin[i];
+      if (origin == Implementation::in_column ||
+          origin == Implementation::at_bottom)
+        return;
+      std::copy_n(&spatial.penalty_factor[2 * spatial.facet_offset[origin]],
+                  2 * (mesh.facet_offset[i + 1] - mesh.facet_offset[i]),
+                  &mesh.penalty_factor[2 * mesh.facet_offset[i]]);
+    });
+    mesh.penalty_revision = PolytopicMesh<dim + 1>::new_revision();
+    data.formula          = static_cast<int>(formula);
+  }
+
+
+
+  template <int dim>
+  std::size_t
+  SpaceTimeSlab<dim>::memory_consumption() const
+  {
+    const Implementation &data = *implementation;
+    return sizeof(data) + data.mesh.memory_consumption() +
+           8 * (data.mass.capacity() + data.mass_offset.capacity() +
+                data.entries.capacity()) +
+           4 * (data.intervals.capacity() + data.first_element.capacity() +
+                data.element_polytope.capacity() +
+                data.interface_origin.capacity());
+  }
+
+
+
+  template class SpaceTimeSlab<2>;
+
+#define INSTANTIATE(dim, VectorType)                                   \
+  template void SpaceTimeSlab<dim>::trace(const VectorType &,          \
+                                          const double,                \
+                                          Vector<double> &,            \
+                                          const bool) const;           \
+  template void SpaceTimeSlab<dim>::extend(const Vector<double> &,     \
+                                           VectorType &) const;        \
+  template void SpaceTimeSlab<dim>::add_inflow(const Vector<double> &, \
+                                               VectorType &) const;
+
+  INSTANTIATE(2, Vector<double>)
+  INSTANTIATE(2, TrilinosWrappers::MPI::Vector)
+#undef INSTANTIATE
+} // namespace Tessella

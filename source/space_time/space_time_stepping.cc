@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/timer.h>
+
+#include <tessella/base/exceptions.h>
+#include <tessella/space_time/space_time_stepping.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  template <int dim>
+  SpaceTimeStepping<dim>::SpaceTimeStepping(
+    const AgglomerationHandler<dim> &handler,
+    SpaceTimeForm<dim>              &form,
+    const Solver                    &solver,
+    const AdditionalData            &data)
+    : form(form)
+    , solver(solver)
+    , data(data)
+    , present_slab(handler, data.space)
+  {}
+
+
+
+  template <int dim>
+  void
+  SpaceTimeStepping<dim>::initialize(const double          time,
+                                     const Vector<double> &value)
+  {
+    AssertThrow(std::isfinite(time),
+                ExcUserInput("The first time is " + std::to_string(time) +
+                             ": it must be a finite number."));
+    AssertThrow(value.size() == present_slab.handler().n_dofs(),
+                ExcDimensionMismatch(value.size(),
+                                     present_slab.handler().n_dofs()));
+    AssertThrow(std::isfinite(value.l1_norm()),
+                ExcUserInput("The initial value is not finite: change the "
+                             "initial function such that it is finite in the "
+                             "whole domain."));
+    present_time  = time;
+    present_value = value;
+    present_jump  = 0.;
+    step_number   = 0;
+  }
+
+
+
+  template <int dim>
+  PolytopicAssembler<dim + 1> &
+  SpaceTimeStepping<dim>::assembler()
+  {
+    AssertThrow(present_assembler != nullptr,
+                ExcMessage("There is an assembler from the first step on."));
+    return *present_assembler;
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeStepping<dim>::step(const double                     length,
+                               const std::vector<unsigned int> &n_intervals)
+  {
+    AssertThrow(present_value.size() > 0,
+                ExcMessage("Call initialize() before the first step."));
+    Timer                     timer;
+    std::vector<unsigned int> intervals = n_intervals;
+    intervals.resize(present_slab.handler().n_polytopes(), 1);
+    present_slab.reinit(present_time, length, n_intervals);
+    if (present_assembler == nullptr)
+      present_assembler =
+        std::make_unique<PolytopicAssembler<dim + 1>>(present_slab,
+                                                      data.assembler);
+    const bool new_structure = !has_structure ||
+                               intervals != present_intervals ||
+                               present_solution.size() != present_slab.n_dofs();
+    if (new_structure)
+      {
+        has_structure = false;
+        present_assembler->reinit(matrix, rhs);
+        present_assembler->reinit(present_solution);
+        matrix_revision   = 0;
+        present_intervals = intervals;
+        has_structure     = true;
+      }
+
+    // ---- the system
+    form.set_start(present_time);
+    const bool keep_matrix =
+      matrix_revision == present_slab.revision() && form.matrix_is_stationary();
+    if (keep_matrix)
+      present_assembler->assemble_rhs(form, rhs);
+    else
+      {
+        matrix_revision = 0;
+        present_assembler->assemble(form, matrix, rhs);
+        matrix_revision = present_slab.revision();
+      }
+    present_slab.add_inflow(present_value, rhs);
+    present_assembly_time = timer.wall_time();
+
+    // ---- its solution
+    timer.restart();
+    present_slab.extend(present_value, present_solution);
+    try
+      {
+        solver(matrix, present_solution, rhs, !keep_matrix);
+      }
+    catch (const std::exception &exception)
+      {
+        AssertThrow(false,
+                    ExcSlabNotSolved(step_number + 1,
+                                     present_slab.start(),
+                                     present_slab.end(),
+                                     exception.what()));
+      }
+    AssertThrow(std::isfinite(present_solution.l1_norm()),
+                ExcSlabNotSolved(step_number + 1,
+                                 present_slab.start(),
+                                 present_slab.end(),
+                                 "its solution is not finite."));
+    present_solver_time = timer.wall_time();
+
+    Vector<double> bottom;
+    present_slab.trace(present_solution, 0., bottom, true);
+    bottom -= present_value;
+    present_jump = present_slab.L2_norm(bottom);
+    present_slab.trace(present_solution, present_slab.length(), present_value);
+    present_time = present_slab.end();
+    ++step_number;
+  }
+
+
+
+  double
+  next_step_length(const double       length,
+                   const double       jump,
+                   const double       tolerance,
+                   const unsigned int degree)
+  {
+    AssertThrow(tolerance > 0. && std::isfinite(tolerance),
+                ExcUserInput("The tolerance of the step size is " +
+                             std::to_string(tolerance) +
+                             ": it must be a positive number."));
+    const double ratio =
+      jump > 0. ? 0.9 * std::pow(tolerance / jump, 1. / (degree + 1)) : 2.;
+    return length * std::min(2., std::max(0.5, ratio));
+  }
+
+
+
+  template class SpaceTimeStepping<2>;
+} // namespace Tessella

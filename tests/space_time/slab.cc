@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Space-time slabs: polynomials are reproduced on all kinds of meshes with
+// local time stepping, prisms give the matrix that their tetrahedra give,
+// several slabs give what one slab of several intervals gives, nothing is lost
+// where nothing flows out, rates of convergence, bad input.
+
+#include <limits>
+
+#include "problems.h"
+
+// The mesh of a slab of triangles with every prism in three tetrahedra, every
+// parallelogram in two triangles.
+class SplitSlab : public Tessella::PolytopicSpace<3>
+{
+public:
+  explicit SplitSlab(const Tessella::SpaceTimeSlab<2> &slab)
+    : slab(slab)
+  {
+    using namespace Tessella;
+    slab.fill_penalty_factors(PenaltyFormula::simplex);
+    const PolytopicMesh<3> &from = slab.polytopic_mesh();
+    mesh                         = from;
+    mesh.prismatic               = false;
+    mesh.revision                = 0;
+    mesh.subcell_type.clear();
+    mesh.subcell_vertex_offset.assign(1, 0);
+    mesh.subcell_vertices.clear();
+    mesh.subcell_cell.clear();
+    mesh.subcell_material.clear();
+    for (unsigned int &offset : mesh.subcell_offset)
+      offset *= 3;
+    const auto add = [](std::vector<double> &to, const Point<3> &x) {
+      for (unsigned int d = 0; d < 3; ++d)
+        to.push_back(x[d]);
+    };
+    const auto vertex = [](const std::vector<double> &x, const unsigned int v) {
+      return Point<3>(x[3 * v], x[3 * v + 1], x[3 * v + 2]);
+    };
+    for (unsigned int s = 0; s < from.n_subcells(); ++s)
+      {
+        Assert(from.subcell_type[s] == SubCellType::prism, ExcInternalError());
+        Point<3> v[6];
+        for (unsigned int i = 0; i < 3; ++i)
+          {
+            v[i] =
+              vertex(from.subcell_vertices, from.subcell_vertex_offset[s] + i);
+            v[3 + i] = v[i] + (vertex(from.subcell_vertices,
+                                      from.subcell_vertex_offset[s] + 3) -
+                               v[0]);
+          }
+        for (unsigned int i = 0; i < 3; ++i)
+          {
+            for (unsigned int j = 0; j < 4; ++j)
+              add(mesh.subcell_vertices, v[i + j]);
+            mesh.subcell_type.push_back(SubCellType::simplex);
+            mesh.subcell_vertex_offset.push_back(
+              mesh.subcell_vertex_offset.back() + 4);
+            mesh.subcell_cell.push_back(from.subcell_cell[s]);
+            mesh.subcell_material.push_back(from.subcell_material[s]);
+          }
+      }
+    mesh.facet_type.clear();
+    mesh.facet_vertex_offset.assign(1, 0);
+    mesh.facet_vertices.clear();
+    mesh.facet_normal.clear();
+    mesh.facet_measure.clear();
+    mesh.facet_subcell.clear();
+    mesh.penalty_factor.clear();
+    for (unsigned int i = 0; i < from.n_interfaces(); ++i)
+      {
+        for (unsigned int f = from.facet_offset[i];
+             f < from.facet_offset[i + 1];
+             ++f)
+          {
+            Point<3> v[4];
+            for (unsigned int j = 0; j < 3; ++j)
+              v[j] =
+                vertex(from.facet_vertices, from.facet_vertex_offset[f] + j);
+            v[3]             = v[1] + (v[2] - v[0]);
+            const bool prism = from.facet_type[f] == FacetType::prism;
+            for (unsigned int part = 0; part < (prism ? 2 : 1); ++part)
+              {
+                const unsigned int order[2][3] = {{0, 1, 2}, {1, 3, 2}};
+                for (unsigned int j = 0; j < 3; ++j)
+                  add(mesh.facet_vertices, v[order[part][j]]);
+                mesh.facet_type.push_back(FacetType::simplex);
+                mesh.facet_vertex_offset.push_back(
+                  mesh.facet_vertex_offset.back() + 3);
+                for (unsigned int d = 0; d < 3; ++d)
+                  mesh.facet_normal.push_back(from.facet_normal[3 * f + d]);
+                mesh.facet_measure.push_back(from.facet_measure[f] /
+                                             (prism ? 2. : 1.));
+                for (unsigned int side = 0; side < 2; ++side)
+                  {
+                    const unsigned int s = from.facet_subcell[2 * f + side];
+                    mesh.facet_subcell.push_back(s == invalid_index ? s
+                                                                    : 3 * s);
+                    mesh.penalty_factor.push_back(
+                      from.penalty_factor[2 * f + side]);
+                  }
+              }
+          }
+        mesh.facet_offset[i + 1] = mesh.facet_type.size();
+      }
+  }
+
+  const Tessella::PolytopicMesh<3> &
+  polytopic_mesh() const override
+  {
+    return mesh;
+  }
+  PolynomialSpaceType
+  polynomial_space() const override
+  {
+    return slab.polynomial_space();
+  }
+  MPI_Comm
+  get_communicator() const override
+  {
+    return slab.get_communicator();
+  }
+  types::global_dof_index
+  n_dofs() const override
+  {
+    return slab.n_dofs();
+  }
+  unsigned int
+  n_polytopes() const override
+  {
+    return slab.n_polytopes();
+  }
+  unsigned int
+  n_components() const override
+  {
+    return 1;
+  }
+  unsigned int
+  max_degree() const override
+  {
+    return slab.max_degree();
+  }
+  unsigned int
+  max_dofs_per_polytope() const override
+  {
+    return slab.max_dofs_per_polytope();
+  }
+  IndexSet
+  locally_owned_dofs() const override
+  {
+    return slab.locally_owned_dofs();
+  }
+  void
+  tabulate(const unsigned int) const override
+  {}
+  void
+  fill_penalty_factors(const Tessella::PenaltyFormula) const override
+  {}
+
+private:
+  const Tessella::SpaceTimeSlab<2> &slab;
+  Tessella::PolytopicMesh<3>        mesh;
+};
+
+void
+compare_with_tetrahedra()
+{
+  Triangulation<2> triangulation;
+  make_mesh("simplices", triangulation);
+  for (const PolynomialSpaceType space :
+       {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+    for (unsigned int p = 1; p <= 3; ++p)
+      {
+        Tessella::AgglomerationHandler<2> handler(triangulation);
+        handler.agglomerate(scattered(4));
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(p));
+        Tessella::SpaceTimeSlab<2> slab(handler, space);
+        slab.reinit(0.5, 0.7, mixed_intervals(handler.n_polytopes()));
+        const SplitSlab split(slab);
+
+        Tessella::SpaceTimeForm<2> form;
+        PolynomialProblem(p, false).set(form, false);
+        // (the penalty goes by the largest value at quadrature points, and
+        // where w.n changes sign no rule is exact)
+        form.set_diffusion(Tensor<2, 2>({{1., 0.2}, {0.2, 0.5}}));
+        form.set_advection(Tensor<1, 2>({1., -0.4}));
+        form.set_coefficient_order(2 * p + 3);
+        form.set_start(slab.start());
+        SparsityPattern                          patterns[2];
+        SparseMatrix<double>                     matrices[2];
+        Vector<double>                           rhs[2];
+        const Tessella::PolytopicSpace<3> *const spaces[2] = {&slab, &split};
+        for (unsigned int i = 0; i < 2; ++i)
+          {
+            Tessella::PolytopicAssembler<3>::AdditionalData data;
+            data.backend = Tessella::Backend::host;
+            Tessella::PolytopicAssembler<3> assembler(*spaces[i], data);
+            assembler.reinit(patterns[i], matrices[i], rhs[i]);
+            assembler.assemble(form, matrices[i], rhs[i]);
+          }
+        rhs[1] -= rhs[0];
+        double difference = 0., largest = 0.;
+        for (const auto &entry : matrices[0])
+          {
+            largest = std::max(largest, std::abs(entry.value()));
+            difference =
+              std::max(difference,
+                       std::abs(entry.value() -
+                                matrices[1](entry.row(), entry.column())));
+          }
+        const std::string name =
+          (space == PolynomialSpaceType::prismatic ? "PQ" : "P") +
+          std::to_string(p);
+        check_below(name + " matrix of prisms and of tetrahedra",
+                    difference,
+                    1e-12 * largest);
+        check_below(name + " right-hand side",
+                    rhs[1].linfty_norm(),
+                    1e-12 * rhs[0].linfty_norm());
+      }
+}
+
+// Three steps of different length with mixed numbers of intervals.
+double
+polynomial_error(const Tessella::AgglomerationHandler<2> &handler,
+                 const PolynomialSpaceType                space,
+                 const unsigned int                       p,
+                 const bool                               neumann)
+{
+  const PolynomialProblem problem(p,
+                                  space == PolynomialSpaceType::total_degree);
+  AtTime exact([problem](const Point<3> &x) { return problem.u(x); });
+  Tessella::SpaceTimeForm<2> form;
+  problem.set(form, neumann);
+  Tessella::SpaceTimeStepping<2>::AdditionalData data;
+  data.space             = space;
+  data.assembler.backend = Tessella::Backend::host;
+  Tessella::SpaceTimeStepping<2> stepping(handler, form, solve_directly, data);
+  Vector<double>                 value(handler.n_dofs());
+  exact.set_time(0.2);
+  Tessella::VectorTools::project(handler, exact, value);
+  stepping.initialize(0.2, value);
+  Tessella::SpaceTimeErrors<2> errors;
+  for (unsigned int n = 0; n < 3; ++n)
+    {
+      stepping.step(0.2 + 0.15 * n,
+                    n == 0 ? std::vector<unsigned int>()
+                           : mixed_intervals(handler.n_polytopes()));
+      errors.add(stepping.slab(), stepping.solution(), exact);
+    }
+  return std::max({errors.L2_L2(), errors.L2_H1(), errors.Linf_L2()});
+}
+
+void
+reproduce_polynomials()
+{
+  const MappingQ<2> mapping(2);
+  for (const std::string mesh :
+       {"box", "distorted", "simplices", "hanging", "curved"})
+    {
+      Triangulation<2> triangulation;
+      make_mesh(mesh, triangulation);
+      Tessella::AgglomerationHandler<2> handler(triangulation,
+                                                mesh == "curved" ? &mapping
+                                                                 : nullptr);
+      handler.agglomerate(scattered(mesh == "box" ? 0 : 4));
+      const bool neumann = mesh != "simplices" && mesh != "curved";
+      for (const PolynomialSpaceType space :
+           {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+        for (const unsigned int p : {1u, 2u, 0u})
+          {
+            // 0: degrees 1 and 2 in turn
+            hp::FECollection<2> elements;
+            elements.push_back(
+              Tessella::FE_BoundingBoxLegendre<2>(p == 0 ? 1 : p));
+            elements.push_back(
+              Tessella::FE_BoundingBoxLegendre<2>(p == 0 ? 2 : p));
+            std::vector<unsigned int> indices(handler.n_polytopes());
+            for (unsigned int k = 0; k < indices.size(); ++k)
+              indices[k] = k % 2;
+            handler.distribute_dofs(elements, indices);
+            check_below(
+              mesh + ", " +
+                (space == PolynomialSpaceType::prismatic ? "PQ" : "P") +
+                (p == 0 ? " 1 and 2" : std::to_string(p)),
+              polynomial_error(handler, space, p == 0 ? 1 : p, neumann),
+              1e-9);
+          }
+    }
+}
+
+// One slab of four intervals against four slabs, with the same and with
+// another number of intervals per polytope; and what happens to the mass.
+void
+compare_slabs()
+{
+  for (const std::string mesh : {"simplices", "periodic"})
+    {
+      Triangulation<2> triangulation;
+      make_mesh(mesh, triangulation);
+      Tessella::AgglomerationHandler<2> handler(triangulation);
+      handler.agglomerate(scattered(3));
+      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(2));
+      Tessella::SpaceTimeForm<2> form;
+      form.set_diffusion(
+        make([](const Point<3> &x) { return 0.1 + x[2] * x[2]; }));
+      if (mesh == "periodic")
+        form.set_advection(Tensor<1, 2>({0.5, 0.3}));
+      Tessella::BoundaryCondition<3> neumann;
+      neumann.type = Tessella::BoundaryType::neumann;
+      form.set_default_boundary_condition(neumann);
+
+      AtTime         initial([](const Point<3> &x) {
+        return std::exp(-5. * (x[0] * x[0] + (x[1] - 0.4) * (x[1] - 0.4)));
+      });
+      Vector<double> value(handler.n_dofs());
+      Tessella::VectorTools::project(handler, initial, value);
+      const auto run = [&](const PolynomialSpaceType        space,
+                           const unsigned int               n_steps,
+                           const std::vector<unsigned int> &intervals) {
+        Tessella::SpaceTimeStepping<2>::AdditionalData data;
+        data.space             = space;
+        data.assembler.backend = Tessella::Backend::host;
+        Tessella::SpaceTimeStepping<2> stepping(handler,
+                                                form,
+                                                solve_directly,
+                                                data);
+        stepping.initialize(0., value);
+        for (unsigned int n = 0; n < n_steps; ++n)
+          stepping.step(0.4 / n_steps, intervals);
+        check_close("mass is conserved",
+                    stepping.slab().integral(stepping.value()),
+                    stepping.slab().integral(value),
+                    1e-12);
+        return stepping.value();
+      };
+      for (const PolynomialSpaceType space :
+           {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+        {
+          const unsigned int   n    = handler.n_polytopes();
+          const Vector<double> four = run(space, 4, {});
+          Vector<double> one = run(space, 1, std::vector<unsigned int>(n, 4));
+          one -= four;
+          check_below(mesh + ", one slab and four",
+                      one.l2_norm(),
+                      1e-11 * four.l2_norm());
+          // different numbers: close, but not equal
+          std::vector<unsigned int> numbers(n, 2);
+          numbers[1]           = 1;
+          Vector<double> mixed = run(space, 4, numbers);
+          mixed -= four;
+          check_below(mesh + ", mixed intervals",
+                      mixed.l2_norm(),
+                      2e-2 * four.l2_norm());
+        }
+    }
+}
+
+// Errors on n x n squares with steps of 1 / n. Local: two or three intervals in
+// half of the domain. An argument of the program makes it write the table.
+void
+converge(const PolynomialSpaceType space,
+         const unsigned int        p,
+         const bool                local,
+         const bool                log)
+{
+  const auto u = [](const Point<3> &x) {
+    return std::sin(numbers::PI * x[0]) * std::sin(numbers::PI * x[1]) *
+           std::cos(3. * x[2]);
+  };
+  Tessella::SpaceTimeForm<2> form;
+  form.set_diffusion(1.);
+  form.set_source(make([](const Point<3> &x) {
+    return std::sin(numbers::PI * x[0]) * std::sin(numbers::PI * x[1]) *
+           (2. * numbers::PI * numbers::PI * std::cos(3. * x[2]) -
+            3. * std::sin(3. * x[2]));
+  }));
+  form.set_coefficient_order(2);
+  AtTime              exact(u);
+  std::vector<double> L2, H1;
+  for (const unsigned int n : p == 1 ? std::vector<unsigned int>{16, 32}
+                                     : std::vector<unsigned int>{4, 8})
+    {
+      Triangulation<2> triangulation;
+      GridGenerator::subdivided_hyper_cube(triangulation, 2 * n);
+      Tessella::AgglomerationHandler<2> handler(triangulation);
+      handler.agglomerate(squares(2 * n));
+      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(p));
+      Tessella::SpaceTimeStepping<2>::AdditionalData data;
+      data.space             = space;
+      data.assembler.backend = Tessella::Backend::host;
+      Tessella::SpaceTimeStepping<2> stepping(handler,
+                                              form,
+                                              solve_directly,
+                                              data);
+      Vector<double>                 value(handler.n_dofs());
+      exact.set_time(0.);
+      Tessella::VectorTools::project(handler, exact, value);
+      stepping.initialize(0., value);
+      std::vector<unsigned int> intervals(handler.n_polytopes(), 1);
+      for (unsigned int k = 0; local && k < intervals.size(); ++k)
+        if (handler.bounding_box(k).center()[0] < 0.5)
+          intervals[k] = 2 + k % 2;
+      Tessella::SpaceTimeErrors<2> errors;
+      for (unsigned int s = 0; s < n; ++s)
+        {
+          stepping.step(1. / n, intervals);
+          errors.add(stepping.slab(), stepping.solution(), exact);
+        }
+      L2.push_back(errors.L2_L2());
+      H1.push_back(errors.L2_H1());
+    }
+  const bool        prismatic = space == PolynomialSpaceType::prismatic;
+  const std::string name      = (prismatic ? "PQ" : "P") + std::to_string(p) +
+                           (local ? ", local time stepping" : "");
+  const double rate_L2 = rate(L2[0], L2[1]), rate_H1 = rate(H1[0], H1[1]);
+  if (log)
+    deallog << name << ": " << L2[1] << " " << rate_L2 << " " << H1[1] << " "
+            << rate_H1 << std::endl;
+  check_below(name + " rate in L2(L2)",
+              p + (prismatic ? 1. : 0.5) - 0.15,
+              rate_L2);
+  check_below(name + " rate in L2(H1)", p - 0.1, rate_H1);
+}
+
+void
+reject_bad_input()
+{
+  Triangulation<2> triangulation;
+  make_mesh("box", triangulation);
+  Tessella::AgglomerationHandler<2> handler(triangulation);
+  handler.agglomerate(scattered(3));
+  handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(1));
+  Tessella::SpaceTimeSlab<2> slab(handler);
+  check_throws<ExceptionBase>(
+    "length zero", [&]() { slab.reinit(0., 0.); }, "positive number");
+  check_throws<ExceptionBase>(
+    "negative length", [&]() { slab.reinit(0., -1.); }, "positive number");
+  check_throws<ExceptionBase>(
+    "no interval",
+    [&]() {
+      slab.reinit(0., 1., {1, 0, 2});
+    },
+    "Polytope 1 has no time interval");
+  check_throws<ExceptionBase>(
+    "too few numbers", [&]() { slab.reinit(0., 1., {1}); }, "has 3");
+  check_throws<ExceptionBase>(
+    "full tensor products",
+    [&]() {
+      Tessella::SpaceTimeSlab<2>(handler, PolynomialSpaceType::tensor_product);
+    },
+    "total degree");
+
+  Tessella::SpaceTimeForm<2> form;
+  form.set_diffusion(1.);
+  bool                           fail = false;
+  Tessella::SpaceTimeStepping<2> stepping(
+    handler,
+    form,
+    [&](const TrilinosWrappers::SparseMatrix &matrix,
+        TrilinosWrappers::MPI::Vector        &solution,
+        const TrilinosWrappers::MPI::Vector  &rhs,
+        const bool                            changed) {
+      AssertThrow(!fail, ExcMessage("no convergence"));
+      solve_directly(matrix, solution, rhs, changed);
+    });
+  Vector<double> value(handler.n_dofs());
+  value = std::numeric_limits<double>::quiet_NaN();
+  check_throws<ExceptionBase>(
+    "initial value", [&]() { stepping.initialize(0., value); }, "not finite");
+  value = 1.;
+  stepping.initialize(0., value);
+  stepping.step(0.5);
+  const Vector<double> good = stepping.value();
+  fail                      = true;
+  check_throws<Tessella::ExcSlabNotSolved>(
+    "solver that fails",
+    [&]() { stepping.step(0.25); },
+    "slab 2, from t = 0.5 to 0.75, was not solved");
+  check("state is kept", stepping.time() == 0.5 && stepping.value() == good);
+  fail = false;
+  stepping.step(0.25);
+  check("and the step can be done again", stepping.time() == 0.75);
+}
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  initlog();
+  compare_with_tetrahedra();
+  reproduce_polynomials();
+  compare_slabs();
+  for (unsigned int p = 1; p <= 2; ++p)
+    for (const PolynomialSpaceType space :
+         {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+      {
+        converge(space, p, false, argc > 1);
+        converge(space, p, true, argc > 1);
+      }
+  reject_bad_input();
+}
