@@ -11,12 +11,9 @@
 #include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
-#include <tessella/numerics/data_out.h>
-#include <tessella/numerics/svg.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
-#include <iostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +24,7 @@
 #include "common/linear_solver.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/study_output.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -113,7 +111,9 @@ namespace Tessella
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           run_level(level);
-        finish();
+        write_tables(parameters.output,
+                     table,
+                     problem.exact_solution != nullptr);
       }
 
     private:
@@ -229,7 +229,13 @@ namespace Tessella
         row.times[StudyRow::errors] = seconds(timer);
 
         timer.restart();
-        write_fields(handler, solution, row, draw_polytopes);
+        write_fields(parameters.output,
+                     handler,
+                     solution,
+                     row,
+                     parameters.mesh.n_levels(),
+                     draw_polytopes,
+                     parameters.discretisation.is_hp());
         row.times[StudyRow::output] = seconds(timer);
 
         table.add(row);
@@ -262,11 +268,7 @@ namespace Tessella
           return;
         said_backend = true;
         parameters.output.print_machine(
-          "Backend " + name(report.backend) + ", instruction set " +
-          name(report.instruction_set) + ", " +
-          std::to_string(report.n_threads) +
-          (report.n_threads == 1 ? " thread" : " threads") + "; solver " +
-          parameters.solver.description() + ".");
+          describe_execution(report, parameters.solver.description()));
       }
 
       // Without c and without a part of the boundary that holds the solution,
@@ -327,76 +329,6 @@ namespace Tessella
                 "The problem has no unique solution: nothing fixes the "
                 "constant. Give a Dirichlet, Robin or inflow boundary (Boundary "
                 "conditions/Types) or a positive Equation/Reaction."));
-          }
-      }
-
-      void
-      write_fields(const AgglomerationHandler<dim>     &handler,
-                   const TrilinosWrappers::MPI::Vector &solution,
-                   const StudyRow                      &row,
-                   const bool                           draw_polytopes) const
-      {
-        const OutputInput &output = parameters.output;
-        if (!output.fields_of_level(row.level, parameters.mesh.n_levels()))
-          return;
-        const std::string level = "-" + std::to_string(row.level);
-        const std::string run   = level + "-p" + std::to_string(row.degree);
-        if (output.write_solution())
-          {
-            PolytopicDataOut<dim> data_out(handler);
-            data_out.add_data_vector(solution, "solution");
-            data_out.build_patches();
-            data_out.write_vtu_file(output.file(run + "-solution.vtu"));
-          }
-        if (output.write_polytopes() && draw_polytopes)
-          write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
-        if (output.write_svg() && draw_polytopes)
-          {
-            MeshSvgFlags flags;
-            flags.title = output.name() + ", level " +
-                          std::to_string(row.level) + ": " +
-                          std::to_string(row.n_polytopes) + " polytopes";
-            flags.color_by_degree = parameters.discretisation.is_hp();
-            flags.fine_cells      = row.n_cells <= 20000;
-            write_mesh_svg(handler, output.file(level + "-mesh.svg"), flags);
-          }
-      }
-
-      void
-      finish()
-      {
-        const OutputInput &output = parameters.output;
-        table.print(std::cout, output.print_times());
-        const auto written = [&](const std::string &suffix) {
-          output.print("Wrote " + output.file(suffix) + ".");
-        };
-        if (output.write_text())
-          {
-            write_file(output.file(".txt"),
-                       [&](std::ostream &out) { table.print(out, true); });
-            written(".txt");
-          }
-        if (output.write_csv())
-          {
-            write_file(output.file(".csv"),
-                       [&](std::ostream &out) { table.write_csv(out); });
-            written(".csv");
-          }
-        if (output.write_latex())
-          {
-            write_file(output.file(".tex"), [&](std::ostream &out) {
-              table.write_latex(out, output.name());
-            });
-            written(".tex");
-          }
-        if (output.write_svg() && problem.exact_solution != nullptr)
-          {
-            PlotFlags flags;
-            flags.title = output.name();
-            write_plot_svg(table.curves(flags),
-                           output.file("-convergence.svg"),
-                           flags);
-            written("-convergence.svg");
           }
       }
     };

@@ -1710,6 +1710,12 @@ namespace Tessella
                             double *,
                             Tensor<1, 3> *,
                             SymmetricTensor<2, 3> *) const;
+    // three coordinates and an unknown
+    template void
+    Expression::derivatives(const std::vector<Point<4>> &,
+                            double *,
+                            Tensor<1, 4> *,
+                            SymmetricTensor<2, 4> *) const;
     template class ExpressionFunction<2>;
     template class ExpressionFunction<3>;
     template class ExpressionTensorFunction<2>;

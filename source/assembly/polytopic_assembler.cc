@@ -140,6 +140,7 @@ namespace Tessella
           sigma_revision = 0;
           const bool keep =
             keep_diffusion && !structure.constant &&
+            !structure.penalty_diffusion &&
             diffusion.reinit(mesh,
                              *rules,
                              structure.diffusion == DiffusionType::tensor

@@ -82,7 +82,7 @@ namespace Tessella
     internal::DiffusionValues<dim> diffusion;
     const bool                     keep =
       structure.diffusion != DiffusionType::none && !structure.constant &&
-      form.facet_structure().penalty &&
+      !structure.penalty_diffusion && form.facet_structure().penalty &&
       diffusion.reinit(mesh,
                        rules,
                        structure.diffusion == DiffusionType::tensor ? dim * dim

@@ -1054,10 +1054,13 @@ namespace Tessella
           points.material = material.data();
           arrays.reinit(n);
           const VolumeBlocks<dim> &blocks = arrays.blocks;
-          if (structure.b || structure.beta || structure.c)
-            form.evaluate_volume(points, arrays.blocks);
-          else if (structure.diffusion != DiffusionType::none)
-            form.evaluate_diffusion(points, arrays.blocks.a);
+          if (structure.b || structure.beta || structure.c ||
+              structure.diffusion != DiffusionType::none)
+            {
+              VolumeBlocks<dim> wanted = arrays.blocks;
+              wanted.f                 = nullptr;
+              form.evaluate_volume(points, wanted);
+            }
 
           reaction.assign(n, 0.);
           if (structure.c)

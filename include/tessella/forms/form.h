@@ -71,6 +71,9 @@ namespace Tessella
     bool constant = false;
     /// The same of f.
     bool constant_f = false;
+    /// evaluate_diffusion() gives another diffusion, for the penalty alone,
+    /// than evaluate_volume().
+    bool penalty_diffusion = false;
   };
 
   /// Points on facets, seen by the polytope whose rows are computed ("own");
@@ -185,7 +188,8 @@ namespace Tessella
       return 0;
     }
 
-    /// The diffusion entry alone, as evaluate_volume() gives it (for a-bar of
+    /// The diffusion entry alone, as evaluate_volume() gives it unless
+    /// VolumeStructure::penalty_diffusion says otherwise (for a-bar of
     /// the penalty, which keeps it for the volume where memory allows): a[0] if
     /// isotropic, all dim*dim arrays if tensor.
     virtual void

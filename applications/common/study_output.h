@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_common_study_output_h
+#define tessella_applications_common_study_output_h
+
+#include <deal.II/lac/trilinos_vector.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/grid/agglomeration_handler.h>
+
+#include <string>
+
+#include "study_table.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// "Backend host, instruction set avx512, 2 threads; solver direct."
+    std::string
+    describe_execution(const AssemblyReport &report, const std::string &solver);
+
+    /// Solution and polytopes of a row, as far as section "Output" asks for
+    /// them.
+    template <int dim>
+    void
+    write_fields(const OutputInput                           &output,
+                 const AgglomerationHandler<dim>             &handler,
+                 const dealii::TrilinosWrappers::MPI::Vector &solution,
+                 const StudyRow                              &row,
+                 const unsigned int                           n_levels,
+                 const bool                                   draw_polytopes,
+                 const bool                                   color_by_degree);
+
+    /// Prints the tables and writes them in all forms that are asked for; @p
+    /// plot: errors against unknowns, too.
+    void
+    write_tables(const OutputInput &output,
+                 const StudyTable  &table,
+                 const bool         plot);
+  } // namespace Application
+} // namespace Tessella
+
+#endif

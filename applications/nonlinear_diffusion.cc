@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How is a nonlinear problem solved, whose coefficients depend on the solution?
+// The example is quasilinear diffusion,
+//
+//   -div(a(x, u) grad u) = f,
+//
+// in a loop that a deal.II programmer would write in the same way: a form takes
+// the iterate as a DiscreteField, PolytopicAssembler fills the same matrix
+// again in every step, on a CUDA device or on the host, and the program's own
+// solver computes the update.
+//
+// One step. With the residual r(u) = b(u) - A(u) u, where A(u) and b(u) are
+// what the interior penalty method gives for the coefficient a(x, u(x)) of a
+// known u (class QuasilinearForm), solve M du = r(u) and set u <- u + lambda
+// du:
+//   - Picard's iteration has M = A(u), which makes the first iterates better,
+//     and converges linearly;
+//   - Newton's method has M = r'(u), A(u) and the terms with a'(u), with those
+//     of the facets; the residual is squared in every step near the solution,
+//     which is what the last column of the table shows. Steps are halved as
+//     long as the residual does not fall.
+// The residual comes from a matrix in both cases: A(u) is assembled for it,
+// which is the next step's matrix of Picard's iteration.
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/timer.h>
+
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/trilinos_vector.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/forms/discrete_field.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/agglomeration_input.h"
+#include "common/discretisation_input.h"
+#include "common/linear_solver.h"
+#include "common/mesh_input.h"
+#include "common/program.h"
+#include "common/study_output.h"
+#include "common/study_table.h"
+#include "common/text_table.h"
+#include "nonlinear_diffusion/quasilinear_form.h"
+#include "nonlinear_diffusion/quasilinear_input.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    const ProgramInfo info = {
+      "nonlinear_diffusion",
+      "-div(a(x, u) grad u) = f on polytopes, by Picard's or Newton's iteration",
+      "Solves -div(a(x, u) grad u) = f by the interior penalty dG method on\n"
+      "polytopes, for a sequence of meshes and a list of polynomial degrees. The\n"
+      "diffusion is an expression of the coordinates and of u in the parameter\n"
+      "file; in every step the iterate is given to the form as a discrete field,\n"
+      "and the matrix is assembled again, where Execution/Backend says.\n\n"
+      "It prints for every step the residual over that of the right-hand side,\n"
+      "the size of the update over that of the solution, the part of the update\n"
+      "that was taken and the observed order log(r2/r1) / log(r1/r0): 1 for\n"
+      "Picard's, 2 for Newton's iteration. Then come the errors with their rates\n"
+      "as of convergence_study, where iterations are steps. It writes to the\n"
+      "folder Output/Directory\n"
+      "  NAME-iterations.csv               the steps\n"
+      "  NAME.txt, .csv, .tex              the tables of errors\n"
+      "  NAME-convergence.svg              errors against unknowns\n"
+      "  NAME-LEVEL-pDEGREE-solution.vtu   the solution on the fine cells\n"
+      "  NAME-LEVEL-polytopes.vtu          the polytopes as polygons, polyhedra\n"
+      "  NAME-LEVEL-mesh.svg               the polytopic mesh\n"
+      "NAME is the name of the parameter file. An iteration that does not\n"
+      "converge, as other mistakes in the input, ends in one sentence and a\n"
+      "non-zero exit status.\n"};
+
+    struct Parameters
+    {
+      MeshInput           mesh;
+      AgglomerationInput  agglomeration;
+      QuasilinearInput    equation;
+      DiscretisationInput discretisation;
+      LinearSolver        solver;
+      OutputInput         output;
+
+      void
+      declare(ParameterHandler &prm)
+      {
+        mesh.declare_parameters(prm);
+        agglomeration.declare_parameters(prm);
+        equation.declare_parameters(prm);
+        discretisation.declare_parameters(prm);
+        solver.declare_parameters(prm);
+        output.declare_parameters(prm);
+      }
+
+      void
+      parse(ParameterHandler &prm, const std::string &file)
+      {
+        mesh.parse_parameters(prm, file);
+        agglomeration.parse_parameters(prm, file);
+        equation.parse_parameters(prm, mesh.dimension());
+        discretisation.parse_parameters(prm, mesh.dimension());
+        solver.parse_parameters(prm);
+        output.parse_parameters(prm, file);
+      }
+    };
+
+
+
+    /// The iteration on one mesh with one degree. Matrices and vectors are
+    /// created once; every step fills them again.
+    template <int dim>
+    class NonlinearSolver
+    {
+    public:
+      using Form   = QuasilinearForm<dim>;
+      using Vector = TrilinosWrappers::MPI::Vector;
+
+      NonlinearSolver(const Parameters                &parameters,
+                      const QuasilinearProblem<dim>   &problem,
+                      const AgglomerationHandler<dim> &handler,
+                      const unsigned int               coefficient_order)
+        : parameters(parameters)
+        , iteration(parameters.equation.iteration())
+        , handler(handler)
+        , assembler(handler, assembler_data(parameters.discretisation))
+        , current(handler, solution)
+        , trial(handler, candidate)
+        , theta(parameters.discretisation.theta())
+        // The forms refer to the vectors, and take the values that these have
+        // when an assembly begins.
+        , picard(problem, current, Form::picard, theta, coefficient_order)
+        , newton(problem, current, Form::newton, theta, coefficient_order)
+        , picard_at_trial(
+            problem, trial, Form::picard, theta, coefficient_order)
+      {
+        const Timer timer;
+        assembler.reinit(matrix, rhs);
+        if (iteration.newton)
+          assembler.reinit(jacobian);
+        for (Vector *vector : {&solution, &candidate, &update, &residual})
+          vector->reinit(rhs);
+        structure_time = timer.wall_time();
+      }
+
+      /// From solution on; adds a row for every step.
+      void
+      solve(TextTable &table, const StudyRow &row)
+      {
+        Timer timer;
+        assembler.assemble(picard, matrix, rhs);
+        double norm = compute_residual(solution);
+        assembly_time += timer.wall_time();
+        const double scale = rhs.l2_norm() > 0. ? rhs.l2_norm() : norm;
+        AssertThrow(std::isfinite(norm),
+                    ExcMessage("The residual of Equation/Initial guess is not "
+                               "finite."));
+        add_row(table, row, 0, "", norm / scale, nan, nan, nan);
+
+        const double first    = norm;
+        double       previous = nan; // residual before the last step
+        n_steps               = 0;
+        while (norm > iteration.tolerance * scale)
+          {
+            ++n_steps;
+            const bool is_newton =
+              iteration.newton && n_steps > iteration.n_picard_steps;
+            const std::string method = is_newton ? "Newton" : "Picard";
+            AssertThrow(n_steps <= iteration.max_iterations,
+                        ExcMessage(
+                          not_converged(norm / scale) +
+                          " Raise Iteration/Maximum iterations" +
+                          (iteration.newton
+                             ? "."
+                             : ", or use Iteration/Method = newton.")));
+            compute_update(is_newton);
+
+            const double lambda =
+              is_newton ? search(norm) : take(iteration.damping);
+            const double new_norm = residual.l2_norm();
+            AssertThrow(std::isfinite(new_norm) && new_norm < 1e6 * first,
+                        ExcMessage(
+                          not_converged(new_norm / scale) +
+                          " The iteration diverges: lower Iteration/Damping, "
+                          "use Iteration/Method = newton, or begin with a "
+                          "better Equation/Initial guess."));
+            solution.swap(candidate);
+
+            // The order says nothing about the first step, nor where rounding
+            // is all that is left.
+            const double order =
+              std::isfinite(previous) && new_norm > 1e-10 * scale
+                ? std::log(new_norm / norm) / std::log(norm / previous)
+                : nan;
+            previous = norm;
+            norm     = new_norm;
+            add_row(table,
+                    row,
+                    n_steps,
+                    method,
+                    norm / scale,
+                    lambda * update.l2_norm() / solution.l2_norm(),
+                    lambda,
+                    order);
+          }
+      }
+
+      const Parameters                &parameters;
+      const IterationParameters       &iteration;
+      const AgglomerationHandler<dim> &handler;
+      PolytopicAssembler<dim>          assembler;
+      TrilinosWrappers::SparseMatrix   matrix, jacobian;
+      Vector       rhs, solution, candidate, update, residual;
+      unsigned int n_steps        = 0;
+      double       structure_time = 0., assembly_time = 0., solver_time = 0.;
+
+    private:
+      static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+      static typename PolytopicAssembler<dim>::AdditionalData
+      assembler_data(const DiscretisationInput &discretisation)
+      {
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend         = discretisation.backend();
+        data.device_memory   = discretisation.device_memory();
+        data.instruction_set = discretisation.instruction_set();
+        data.penalty         = discretisation.penalty();
+        return data;
+      }
+
+      // Of what was assembled last.
+      double
+      compute_residual(const Vector &u)
+      {
+        matrix.residual(residual, u, rhs);
+        return residual.l2_norm();
+      }
+
+      // Solves M du = r.
+      void
+      compute_update(const bool is_newton)
+      {
+        Timer timer;
+        if (is_newton)
+          assembler.assemble_matrix(newton, jacobian);
+        assembly_time += timer.wall_time();
+        timer.restart();
+        update = 0.;
+        try
+          {
+            parameters.solver.solve(handler,
+                                    is_newton ? jacobian : matrix,
+                                    update,
+                                    residual,
+                                    !is_newton && theta == 1.);
+          }
+        catch (const ExceptionBase &exception)
+          {
+            AssertThrow(false,
+                        ExcMessage(
+                          "In step " + std::to_string(n_steps) +
+                          " of the iteration: " + one_sentence(exception)));
+          }
+        solver_time += timer.wall_time();
+      }
+
+      // Candidate, its matrix and residual; returns the part.
+      double
+      take(const double lambda)
+      {
+        const Timer timer;
+        candidate = solution;
+        candidate.add(lambda, update);
+        assembler.assemble(picard_at_trial, matrix, rhs);
+        compute_residual(candidate);
+        assembly_time += timer.wall_time();
+        return lambda;
+      }
+
+      // The largest of the parts 1, 1/2, 1/4, ... of the update that makes the
+      // residual fall (R. S. Dembo, S. C. Eisenstat, T. Steihaug, SIAM J.
+      // Numer. Anal. 19, 1982). Where the diffusion is not defined the step was
+      // too long, too.
+      double
+      search(const double norm)
+      {
+        double      lambda = 1.;
+        std::string reason;
+        for (unsigned int i = 0; i <= iteration.n_halvings; ++i, lambda *= 0.5)
+          {
+            try
+              {
+                take(lambda);
+                if (residual.l2_norm() <= (1. - 1e-4 * lambda) * norm)
+                  return lambda;
+                reason = "";
+              }
+            catch (const ExcBadDiffusion &exception)
+              {
+                reason = " " + one_sentence(exception);
+              }
+          }
+        AssertThrow(false,
+                    ExcMessage(
+                      "Newton's method found no step that makes the residual "
+                      "fall, in step " +
+                      std::to_string(n_steps) + " after " +
+                      std::to_string(iteration.n_halvings) +
+                      " halvings: raise Iteration/Step halvings or "
+                      "Iteration/Picard steps, or begin with a better "
+                      "Equation/Initial guess." +
+                      reason));
+        return 0.;
+      }
+
+      static std::string
+      scientific(const double value)
+      {
+        if (!std::isfinite(value))
+          return "";
+        std::ostringstream text;
+        text << std::scientific << std::setprecision(2) << value;
+        return text.str();
+      }
+
+      std::string
+      not_converged(const double relative) const
+      {
+        std::ostringstream text;
+        text << "The iteration has not converged after " << n_steps - 1
+             << " steps: the relative residual is " << std::setprecision(3)
+             << relative << ", Iteration/Tolerance " << iteration.tolerance
+             << ".";
+        return text.str();
+      }
+
+      void
+      add_row(TextTable         &table,
+              const StudyRow    &row,
+              const unsigned int step,
+              const std::string &method,
+              const double       relative,
+              const double       size,
+              const double       lambda,
+              const double       order) const
+      {
+        table.start_row();
+        table.add("level", std::uint64_t(row.level));
+        table.add("degree", std::uint64_t(row.degree));
+        table.add("step", std::uint64_t(step));
+        table.add("method", method);
+        table.add("residual", scientific(relative));
+        table.add("update", scientific(size));
+        table.add("part", lambda);
+        table.add("order", order);
+      }
+
+      const DiscreteField<dim> current, trial;
+      const double             theta;
+      const Form               picard, newton, picard_at_trial;
+    };
+
+
+
+    template <int dim>
+    class NonlinearStudy
+    {
+    public:
+      explicit NonlinearStudy(const Parameters &parameters)
+        : parameters(parameters)
+        , problem(parameters.equation.create<dim>())
+        , exact(parameters.equation.exact_solution<dim>())
+        , guess(parameters.equation.initial_guess<dim>())
+        , table(dim,
+                parameters.discretisation.study_in_degree(),
+                exact != nullptr)
+      {}
+
+      void
+      run()
+      {
+        for (unsigned int level = 0; level < parameters.mesh.n_levels();
+             ++level)
+          run_level(level);
+        const OutputInput &output = parameters.output;
+        std::cout << std::endl;
+        steps.print(std::cout);
+        if (output.write_csv())
+          write_file(output.file("-iterations.csv"),
+                     [&](std::ostream &out) { steps.write_csv(out); });
+        write_tables(output, table, exact != nullptr);
+      }
+
+    private:
+      const Parameters                          &parameters;
+      const QuasilinearProblem<dim>              problem;
+      const std::shared_ptr<const Function<dim>> exact, guess;
+      StudyTable                                 table;
+      TextTable                                  steps;
+      bool                                       said_backend = false;
+
+      void
+      run_level(const unsigned int level)
+      {
+        StudyRow row;
+        row.level = level;
+        Timer           timer;
+        const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
+        row.n_cells               = mesh.triangulation->n_active_cells();
+        row.times[StudyRow::mesh] = timer.wall_time();
+        check_boundary_ids(*mesh.triangulation);
+
+        timer.restart();
+        const std::vector<unsigned int> ids =
+          parameters.agglomeration.create(mesh);
+        row.times[StudyRow::agglomeration] = timer.wall_time();
+        parameters.output.print(
+          "Level " + std::to_string(level) + ": " + mesh.description + " in " +
+          AgglomerationInput::describe(
+            Agglomeration::statistics<dim>(*mesh.triangulation, ids)) +
+          ".");
+
+        timer.restart();
+        AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                          mesh.mapping.get());
+        handler.agglomerate(Agglomeration::by_id<dim>(ids));
+        row.times[StudyRow::handler] = timer.wall_time();
+        row.n_polytopes              = handler.n_polytopes();
+
+        const auto &degrees = parameters.discretisation.degrees();
+        for (unsigned int i = 0; i < degrees.size(); ++i)
+          run_degree(handler,
+                     degrees[i],
+                     row,
+                     i == (parameters.discretisation.is_hp()
+                             ? degrees.size() - 1
+                             : 0));
+      }
+
+      void
+      run_degree(AgglomerationHandler<dim> &handler,
+                 const unsigned int         degree,
+                 StudyRow                   row,
+                 const bool                 draw_polytopes)
+      {
+        Timer timer;
+        parameters.discretisation.distribute_dofs(handler, degree);
+        row.degree = degree;
+        row.n_dofs = handler.n_dofs();
+        row.times[StudyRow::handler] += timer.wall_time();
+
+        // a(x, u) is no polynomial; with p more than the two that a square of
+        // u has, quadrature is no worse than the solution.
+        const int order = parameters.discretisation.coefficient_order();
+        NonlinearSolver<dim> solver(parameters,
+                                    problem,
+                                    handler,
+                                    order >= 0 ? order
+                                               : 2 * handler.max_degree());
+        if (guess != nullptr)
+          VectorTools::project(handler, *guess, solver.solution);
+        solver.solve(steps, row);
+        if (!said_backend)
+          parameters.output.print_machine(
+            describe_execution(solver.assembler.report(),
+                               parameters.solver.description()));
+        said_backend                   = true;
+        row.n_nonzero                  = solver.matrix.n_nonzero_elements();
+        row.n_iterations               = solver.n_steps;
+        row.times[StudyRow::structure] = solver.structure_time;
+        row.times[StudyRow::assembly]  = solver.assembly_time;
+        row.times[StudyRow::solve]     = solver.solver_time;
+
+        timer.restart();
+        if (exact != nullptr)
+          {
+            // the dG norm with a(x, u) of the solution
+            const DiscreteField<dim>      u(handler, solver.solution);
+            const QuasilinearForm<dim>    form(problem,
+                                            u,
+                                            QuasilinearForm<dim>::picard,
+                                            parameters.discretisation.theta(),
+                                            0);
+            const VectorTools::ErrorNorms errors = VectorTools::compute_errors(
+              handler,
+              form,
+              solver.assembler.penalty(form),
+              solver.solution,
+              *exact,
+              parameters.discretisation.extra_order());
+            row.error[StudyRow::L2] = errors.L2;
+            row.error[StudyRow::H1] = errors.H1_seminorm;
+            row.error[StudyRow::dG] = errors.dG;
+            for (const double error : row.error)
+              AssertThrow(std::isfinite(error),
+                          ExcMessage("The error against Equation/Exact "
+                                     "solution is not finite: the expression "
+                                     "or its gradient is not finite "
+                                     "somewhere in the domain."));
+          }
+        row.times[StudyRow::errors] = timer.wall_time();
+
+        timer.restart();
+        write_fields(parameters.output,
+                     handler,
+                     solver.solution,
+                     row,
+                     parameters.mesh.n_levels(),
+                     draw_polytopes,
+                     parameters.discretisation.is_hp());
+        row.times[StudyRow::output] = timer.wall_time();
+        table.add(row);
+        parameters.output.print("  " + table.describe(row));
+      }
+
+      // A condition for an id that the mesh does not have is a slip, and
+      // without a part where u is given the constant is open.
+      void
+      check_boundary_ids(const Triangulation<dim> &triangulation) const
+      {
+        std::set<types::boundary_id> present;
+        std::string                  names;
+        bool                         dirichlet = false;
+        for (const types::boundary_id id : triangulation.get_boundary_ids())
+          {
+            present.insert(id);
+            names += (names.empty() ? "" : ", ") + std::to_string(id);
+            dirichlet = dirichlet || problem.neumann_ids.count(id) == 0;
+          }
+        for (const types::boundary_id id : problem.neumann_ids)
+          AssertThrow(present.count(id) > 0,
+                      ExcMessage("Boundary conditions/Neumann boundary ids has "
+                                 "the id " +
+                                 std::to_string(id) +
+                                 ", but the mesh has the boundary ids " +
+                                 names + " only."));
+        AssertThrow(dirichlet,
+                    ExcMessage("The problem has no unique solution: nothing "
+                               "fixes the constant. Leave a boundary id out of "
+                               "Boundary conditions/Neumann boundary ids."));
+      }
+    };
+  } // namespace Application
+} // namespace Tessella
+
+int
+main(int argc, char **argv)
+{
+  using namespace Tessella::Application;
+
+  Parameters parameters;
+  return run_program(
+    argc,
+    argv,
+    info,
+    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
+    [&](dealii::ParameterHandler &prm, const std::string &file) {
+      parameters.parse(prm, file);
+      if (parameters.mesh.dimension() == 2)
+        NonlinearStudy<2>(parameters).run();
+      else
+        NonlinearStudy<3>(parameters).run();
+    });
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "quasilinear_input.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../common/program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    void
+    QuasilinearInput::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Equation");
+      prm.declare_entry("Constants",
+                        "",
+                        Patterns::Anything(),
+                        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are "
+                        "known.");
+      prm.declare_entry("Diffusion",
+                        "1 + u^2",
+                        Patterns::Anything(),
+                        "a of -div(a grad u) = f, an expression of x, y, z and "
+                        "u. Its derivatives are worked out by the program.");
+      prm.declare_entry("Exact solution",
+                        "",
+                        Patterns::Anything(),
+                        "u, if known: errors are measured against it, and "
+                        "source and boundary data follow from it unless they "
+                        "are given.");
+      prm.declare_entry("Source",
+                        "auto",
+                        Patterns::Anything(),
+                        "f; auto: what belongs to the exact solution, or zero "
+                        "without one.");
+      prm.declare_entry("Initial guess",
+                        "0",
+                        Patterns::Anything(),
+                        "First iterate, an expression of x, y, z.");
+      prm.leave_subsection();
+
+      prm.enter_subsection("Boundary conditions");
+      prm.declare_entry("Neumann boundary ids",
+                        "",
+                        Patterns::Anything(),
+                        "Boundary ids, separated by commas, where n . a grad u "
+                        "is given; on all others u is.");
+      prm.declare_entry("Dirichlet values",
+                        "auto",
+                        Patterns::Anything(),
+                        "u there; auto: the exact solution, or zero without "
+                        "one.");
+      prm.declare_entry("Neumann values",
+                        "auto",
+                        Patterns::Anything(),
+                        "n . a grad u there; auto: that of the exact solution, "
+                        "or zero without one.");
+      prm.leave_subsection();
+
+      const IterationParameters defaults;
+      prm.enter_subsection("Iteration");
+      prm.declare_entry("Method",
+                        "newton",
+                        Patterns::Selection("picard|newton"),
+                        "picard: a is taken at the iterate before. newton: "
+                        "the equation is linearised there.");
+      prm.declare_entry("Picard steps",
+                        "0",
+                        Patterns::Integer(0, 1000),
+                        "So many of them before Newton's method, where it "
+                        "does not converge from the initial guess.");
+      prm.declare_entry("Maximum iterations",
+                        std::to_string(defaults.max_iterations),
+                        Patterns::Integer(1, 100000),
+                        "All steps together.");
+      prm.declare_entry("Tolerance",
+                        "1e-10",
+                        Patterns::Double(0.),
+                        "The iteration ends when the Euclidean norm of the "
+                        "residual, over that of the right-hand side at the "
+                        "initial guess, is below this.");
+      prm.declare_entry("Damping",
+                        "1",
+                        Patterns::Double(0., 1.),
+                        "Part of a Picard step that is taken, above 0.");
+      prm.declare_entry("Step halvings",
+                        std::to_string(defaults.n_halvings),
+                        Patterns::Integer(0, 50),
+                        "A Newton step is halved until the residual falls, at "
+                        "most so many times.");
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    QuasilinearInput::parse_parameters(ParameterHandler &prm, const int dim)
+    {
+      const std::vector<std::string> x   = coordinate_names(dim);
+      std::vector<std::string>       x_u = x;
+      x_u.push_back("u");
+
+      prm.enter_subsection("Equation");
+      const auto constants =
+        parse_constants("Equation/Constants", prm.get("Constants"));
+      const auto parse = [&](const std::string &section,
+                             const std::string &name) {
+        std::vector<Expression> result;
+        const std::string       text = prm.get(name);
+        if (!text.empty() && text != "auto")
+          result.emplace_back(section + "/" + name, text, x, constants);
+        return result;
+      };
+      diffusion =
+        Expression("Equation/Diffusion", prm.get("Diffusion"), x_u, constants);
+      exact  = parse("Equation", "Exact solution");
+      source = parse("Equation", "Source");
+      guess  = parse("Equation", "Initial guess");
+      prm.leave_subsection();
+      if (!guess.empty() && guess[0].is_constant() &&
+          guess[0].value(nullptr) == 0.)
+        guess.clear();
+
+      prm.enter_subsection("Boundary conditions");
+      dirichlet = parse("Boundary conditions", "Dirichlet values");
+      neumann   = parse("Boundary conditions", "Neumann values");
+      neumann_ids.clear();
+      if (!prm.get("Neumann boundary ids").empty())
+        for (const unsigned int id :
+             parse_integers("Boundary conditions/Neumann boundary ids",
+                            prm.get("Neumann boundary ids"),
+                            0,
+                            1000000))
+          neumann_ids.insert(id);
+      prm.leave_subsection();
+
+      prm.enter_subsection("Iteration");
+      IterationParameters &p = present_iteration;
+      p.newton               = prm.get("Method") == "newton";
+      p.n_picard_steps       = prm.get_integer("Picard steps");
+      p.max_iterations       = prm.get_integer("Maximum iterations");
+      p.tolerance            = prm.get_double("Tolerance");
+      p.damping              = prm.get_double("Damping");
+      p.n_halvings           = prm.get_integer("Step halvings");
+      prm.leave_subsection();
+      AssertThrow(p.tolerance > 0.,
+                  ExcMessage("Iteration/Tolerance must be positive: rounding "
+                             "keeps the residual from being zero."));
+      AssertThrow(p.damping > 0.,
+                  ExcMessage("Iteration/Damping must be positive, or no step "
+                             "is made."));
+    }
+
+
+
+    namespace
+    {
+      /// Value and derivatives of u, and of a at (x, u(x)).
+      template <int dim>
+      class ExactData
+      {
+      public:
+        ExactData(const QuasilinearCoefficient<dim> &diffusion,
+                  const Expression                  &exact)
+          : diffusion(diffusion)
+          , exact(exact)
+        {}
+
+        /// -div(a(x, u) grad u) = -a lap u - grad_x a . grad u - a' |grad u|^2
+        void
+        source(const std::vector<Point<dim>> &points,
+               std::vector<double>           &result) const
+        {
+          const Values v(*this, points, true);
+          for (std::size_t q = 0; q < points.size(); ++q)
+            result[q] = -v.a[q] * trace(v.hessian[q]) -
+                        v.a_x[q] * v.gradient[q] -
+                        v.a_u[q] * v.gradient[q].norm_square();
+        }
+
+        void
+        flux(const std::vector<Point<dim>> &points,
+             std::vector<Tensor<1, dim>>   &result) const
+        {
+          const Values v(*this, points, false);
+          for (std::size_t q = 0; q < points.size(); ++q)
+            result[q] = v.a[q] * v.gradient[q];
+        }
+
+      private:
+        struct Values
+        {
+          Values(const ExactData               &data,
+                 const std::vector<Point<dim>> &points,
+                 const bool                     second)
+            : u(points.size())
+            , a(points.size())
+            , a_u(points.size())
+            , gradient(points.size())
+            , a_x(points.size())
+            , hessian(second ? points.size() : 0)
+          {
+            const std::size_t n = points.size();
+            data.exact.template derivatives<dim>(points,
+                                                 u.data(),
+                                                 gradient.data(),
+                                                 second ? hessian.data()
+                                                        : nullptr);
+            std::vector<double> memory(dim * n);
+            const double       *x[dim];
+            for (int d = 0; d < dim; ++d)
+              {
+                for (std::size_t q = 0; q < n; ++q)
+                  memory[d * n + q] = points[q][d];
+                x[d] = memory.data() + d * n;
+              }
+            data.diffusion.evaluate(
+              n, x, u.data(), a.data(), a_u.data(), a_x.data());
+          }
+
+          std::vector<double>                  u, a, a_u;
+          std::vector<Tensor<1, dim>>          gradient, a_x;
+          std::vector<SymmetricTensor<2, dim>> hessian;
+        };
+
+        const QuasilinearCoefficient<dim> diffusion;
+        const Expression                  exact;
+      };
+
+      void
+      check_finite(const double       value,
+                   const std::string &what,
+                   const std::string &point)
+      {
+        AssertThrow(std::isfinite(value),
+                    ExcMessage("The " + what +
+                               " that belongs to Equation/Exact solution is "
+                               "not finite at the point (" +
+                               point +
+                               "); give it as an expression, or another exact "
+                               "solution."));
+      }
+
+      template <int dim>
+      std::string
+      text_of(const Point<dim> &p)
+      {
+        std::string text;
+        for (int d = 0; d < dim; ++d)
+          text += (d > 0 ? ", " : "") + std::to_string(p[d]);
+        return text;
+      }
+
+      template <int dim>
+      class ExactSource : public Function<dim>
+      {
+      public:
+        explicit ExactSource(const ExactData<dim> &data)
+          : data(data)
+        {}
+
+        double
+        value(const Point<dim> &p, const unsigned int = 0) const override
+        {
+          std::vector<double> result(1);
+          value_list({p}, result);
+          return result[0];
+        }
+
+        void
+        value_list(const std::vector<Point<dim>> &points,
+                   std::vector<double>           &values,
+                   const unsigned int = 0) const override
+        {
+          data.source(points, values);
+          for (std::size_t q = 0; q < points.size(); ++q)
+            check_finite(values[q], "source", text_of(points[q]));
+        }
+
+      private:
+        const ExactData<dim> data;
+      };
+
+      /// a(x, u) grad u
+      template <int dim>
+      class ExactFlux : public Function<dim>
+      {
+      public:
+        explicit ExactFlux(const ExactData<dim> &data)
+          : Function<dim>(dim)
+          , data(data)
+        {}
+
+        double
+        value(const Point<dim>  &p,
+              const unsigned int component = 0) const override
+        {
+          std::vector<Tensor<1, dim>> flux(1);
+          data.flux({p}, flux);
+          check_finite(flux[0][component], "flux", text_of(p));
+          return flux[0][component];
+        }
+
+      private:
+        const ExactData<dim> data;
+      };
+
+      template <int dim>
+      std::shared_ptr<const Function<dim>>
+      function(const std::vector<Expression> &expressions)
+      {
+        if (expressions.empty())
+          return nullptr;
+        return std::make_shared<ExpressionFunction<dim>>(expressions);
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    QuasilinearProblem<dim>
+    QuasilinearInput::create() const
+    {
+      QuasilinearProblem<dim> problem;
+      problem.diffusion   = QuasilinearCoefficient<dim>(diffusion);
+      problem.neumann_ids = neumann_ids;
+      problem.source      = function<dim>(source);
+      problem.dirichlet = function<dim>(dirichlet.empty() ? exact : dirichlet);
+      problem.neumann   = function<dim>(neumann);
+      if (!exact.empty())
+        {
+          const ExactData<dim> data(problem.diffusion, exact[0]);
+          if (source.empty())
+            problem.source = std::make_shared<ExactSource<dim>>(data);
+          if (neumann.empty())
+            problem.neumann_flux = std::make_shared<ExactFlux<dim>>(data);
+        }
+      return problem;
+    }
+
+
+
+    template <int dim>
+    std::shared_ptr<const Function<dim>>
+    QuasilinearInput::exact_solution() const
+    {
+      return function<dim>(exact);
+    }
+
+
+
+    template <int dim>
+    std::shared_ptr<const Function<dim>>
+    QuasilinearInput::initial_guess() const
+    {
+      return function<dim>(guess);
+    }
+
+
+
+    const IterationParameters &
+    QuasilinearInput::iteration() const
+    {
+      return present_iteration;
+    }
+
+
+
+    template QuasilinearProblem<2>
+    QuasilinearInput::create() const;
+    template QuasilinearProblem<3>
+    QuasilinearInput::create() const;
+    template std::shared_ptr<const Function<2>>
+    QuasilinearInput::exact_solution() const;
+    template std::shared_ptr<const Function<3>>
+    QuasilinearInput::exact_solution() const;
+    template std::shared_ptr<const Function<2>>
+    QuasilinearInput::initial_guess() const;
+    template std::shared_ptr<const Function<3>>
+    QuasilinearInput::initial_guess() const;
+  } // namespace Application
+} // namespace Tessella
