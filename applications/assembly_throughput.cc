@@ -97,7 +97,7 @@ namespace Tessella
       {
         mesh.parse_parameters(prm, file);
         agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension());
+        equation.parse_parameters(prm, mesh.dimension(), file);
         discretisation.parse_parameters(prm, mesh.dimension());
         benchmark.parse_parameters(prm,
                                    discretisation.backend(),
@@ -172,6 +172,7 @@ namespace Tessella
                 {
                   CoefficientResult result =
                     measure_coefficients(mesh,
+                                         parameters.equation,
                                          problem,
                                          parameters.discretisation,
                                          degree,
@@ -243,6 +244,7 @@ namespace Tessella
           {
             ThroughputResult result =
               measure_case(mesh,
+                           parameters.equation,
                            problem,
                            parameters.discretisation,
                            degree,

@@ -76,7 +76,7 @@ namespace Tessella
       {
         mesh.parse_parameters(prm, file);
         agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension());
+        equation.parse_parameters(prm, mesh.dimension(), file);
         discretisation.parse_parameters(prm, mesh.dimension());
         solver.parse_parameters(prm);
         output.parse_parameters(prm, file);
@@ -159,6 +159,7 @@ namespace Tessella
         handler.agglomerate(Agglomeration::by_id<dim>(ids));
         row.times[StudyRow::handler] = seconds(timer);
         row.n_polytopes              = handler.n_polytopes();
+        parameters.equation.set_cell_values(problem, mesh, handler);
 
         // The polytopes are drawn once; with their degrees, for the last one.
         const auto        &degrees = parameters.discretisation.degrees();

@@ -97,7 +97,7 @@ namespace Tessella
       {
         mesh.parse_parameters(prm, file);
         agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension());
+        equation.parse_parameters(prm, mesh.dimension(), file);
         discretisation.parse_parameters(prm, mesh.dimension());
         output.parse_parameters(prm, file);
         prm.enter_subsection("Benchmark");
@@ -176,6 +176,7 @@ namespace Tessella
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
         handler.agglomerate(Agglomeration::by_id<dim>(ids));
+        parameters.equation.set_cell_values(problem, mesh, handler);
         for (const unsigned int degree : parameters.degrees[level])
           {
             parameters.discretisation.distribute_dofs(handler, degree);

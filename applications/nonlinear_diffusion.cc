@@ -10,18 +10,18 @@
 // again in every step, on a CUDA device or on the host, and the program's own
 // solver computes the update.
 //
-// One step. With the residual r(u) = b(u) - A(u) u, where A(u) and b(u) are
+// One step. With the residual r(u) = b - A(u) u, where A(u) and b are
 // what the interior penalty method gives for the coefficient a(x, u(x)) of a
 // known u (class QuasilinearForm), solve M du = r(u) and set u <- u + lambda
 // du:
 //   - Picard's iteration has M = A(u), which makes the first iterates better,
 //     and converges linearly;
-//   - Newton's method has M = r'(u), A(u) and the terms with a'(u), with those
+//   - Newton's method has M = -r'(u), A(u) and the terms with a'(u), with those
 //     of the facets; the residual is squared in every step near the solution,
 //     which is what the last column of the table shows. Steps are halved as
 //     long as the residual does not fall.
 // The residual comes from a matrix in both cases: A(u) is assembled for it,
-// which is the next step's matrix of Picard's iteration.
+// which is the next step's matrix of Picard's iteration. b is assembled once.
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/timer.h>
@@ -280,7 +280,7 @@ namespace Tessella
         const Timer timer;
         candidate = solution;
         candidate.add(lambda, update);
-        assembler.assemble(picard_at_trial, matrix, rhs);
+        assembler.assemble_matrix(picard_at_trial, matrix);
         compute_residual(candidate);
         assembly_time += timer.wall_time();
         return lambda;
@@ -392,8 +392,9 @@ namespace Tessella
              ++level)
           run_level(level);
         const OutputInput &output = parameters.output;
-        std::cout << std::endl;
-        steps.print(std::cout);
+        std::ostringstream text;
+        steps.print(text);
+        std::cout << std::endl << text.str();
         if (output.write_csv())
           write_file(output.file("-iterations.csv"),
                      [&](std::ostream &out) { steps.write_csv(out); });

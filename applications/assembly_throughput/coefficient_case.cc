@@ -111,7 +111,8 @@ namespace Tessella
     template <int dim>
     CoefficientResult
     measure_coefficients(const AgglomeratedMesh<dim> &mesh,
-                         const Problem<dim>          &problem,
+                         const EquationInput         &equation,
+                         Problem<dim>                 problem,
                          const DiscretisationInput   &discretisation,
                          const unsigned int           degree,
                          const unsigned int           n_threads,
@@ -121,6 +122,7 @@ namespace Tessella
       AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
                                         mesh.mesh.mapping.get());
       handler.agglomerate(Agglomeration::by_id<dim>(mesh.ids));
+      equation.set_cell_values(problem, mesh.mesh, handler);
       discretisation.distribute_dofs(handler, degree);
       CoefficientResult result;
       result.degree    = degree;
@@ -207,14 +209,16 @@ namespace Tessella
 
     template CoefficientResult
     measure_coefficients(const AgglomeratedMesh<2> &,
-                         const Problem<2> &,
+                         const EquationInput &,
+                         Problem<2>,
                          const DiscretisationInput &,
                          const unsigned int,
                          const unsigned int,
                          const unsigned int);
     template CoefficientResult
     measure_coefficients(const AgglomeratedMesh<3> &,
-                         const Problem<3> &,
+                         const EquationInput &,
+                         Problem<3>,
                          const DiscretisationInput &,
                          const unsigned int,
                          const unsigned int,

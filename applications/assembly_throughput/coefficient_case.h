@@ -32,7 +32,8 @@ namespace Tessella
     template <int dim>
     CoefficientResult
     measure_coefficients(const AgglomeratedMesh<dim> &mesh,
-                         const Problem<dim>          &problem,
+                         const EquationInput         &equation,
+                         Problem<dim>                 problem,
                          const DiscretisationInput   &discretisation,
                          const unsigned int           degree,
                          const unsigned int           n_threads,

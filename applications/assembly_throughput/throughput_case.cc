@@ -156,7 +156,8 @@ namespace Tessella
     template <int dim>
     ThroughputResult
     measure_case(const AgglomeratedMesh<dim> &mesh,
-                 const Problem<dim>          &problem,
+                 const EquationInput         &equation,
+                 Problem<dim>                 problem,
                  const DiscretisationInput   &discretisation,
                  const unsigned int           degree,
                  const Execution             &execution,
@@ -180,6 +181,7 @@ namespace Tessella
       AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
                                         mesh.mesh.mapping.get());
       handler.agglomerate(Agglomeration::by_id<dim>(mesh.ids));
+      equation.set_cell_values(problem, mesh.mesh, handler);
       discretisation.distribute_dofs(handler, degree);
       compute_penalty_factors(handler, discretisation.penalty().formula);
       result.setup = timer.wall_time();
@@ -251,7 +253,8 @@ namespace Tessella
 
     template ThroughputResult
     measure_case(const AgglomeratedMesh<2> &,
-                 const Problem<2> &,
+                 const EquationInput &,
+                 Problem<2>,
                  const DiscretisationInput &,
                  const unsigned int,
                  const Execution &,
@@ -259,7 +262,8 @@ namespace Tessella
                  const bool);
     template ThroughputResult
     measure_case(const AgglomeratedMesh<3> &,
-                 const Problem<3> &,
+                 const EquationInput &,
+                 Problem<3>,
                  const DiscretisationInput &,
                  const unsigned int,
                  const Execution &,

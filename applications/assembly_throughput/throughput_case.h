@@ -58,7 +58,8 @@ namespace Tessella
     template <int dim>
     ThroughputResult
     measure_case(const AgglomeratedMesh<dim> &mesh,
-                 const Problem<dim>          &problem,
+                 const EquationInput         &equation,
+                 Problem<dim>                 problem,
                  const DiscretisationInput   &discretisation,
                  const unsigned int           degree,
                  const Execution             &execution,

@@ -6,6 +6,7 @@
 #include <deal.II/base/parameter_handler.h>
 
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/grid/agglomeration_handler.h>
 
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "expression.h"
+#include "mesh_input.h"
 
 namespace Tessella
 {
@@ -45,21 +47,62 @@ namespace Tessella
      * + c u and boundary data are derived from u, a, b and c unless they are
      * given: u on Dirichlet parts, n . a grad u on Neumann parts, n . a grad u
      * + alpha u on Robin parts.
+     *
+     * Diffusion, reaction and source may have a value for each material id
+     * ("Diffusion per material = 0: 1, 7: 100") or for each cell, from a text
+     * file with one number per cell of the coarse mesh, which its children
+     * inherit, or of the mesh in use, in deal.II's order of active cells.
      */
     class EquationInput
     {
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// Parses all expressions, for dimension @p dim.
+      /// Parses all expressions, for dimension @p dim, and reads values per
+      /// cell; files are looked for beside @p parameter_file, too.
       void
-      parse_parameters(dealii::ParameterHandler &prm, const int dim);
+      parse_parameters(dealii::ParameterHandler &prm,
+                       const int                 dim,
+                       const std::string        &parameter_file = "");
 
+      /// Values per cell are missing until set_cell_values() is called.
       template <int dim>
       Problem<dim>
       create() const;
 
+      /// Gives the form the values per cell that @p mesh needs, for a handler
+      /// that has polytopes. Checks that all materials have values. Nothing to
+      /// do without such values.
+      template <int dim>
+      void
+      set_cell_values(Problem<dim>                    &problem,
+                      const Mesh<dim>                 &mesh,
+                      const AgglomerationHandler<dim> &handler) const;
+
     private:
+      /// A coefficient with a value for each material id, or for each cell.
+      struct CellData
+      {
+        std::string                                  name; ///< of the parameter
+        std::string                                  file; ///< values are from
+        std::map<dealii::types::material_id, double> by_material;
+        std::vector<double>                          by_cell;
+
+        bool
+        empty() const
+        {
+          return by_material.empty() && by_cell.empty();
+        }
+      };
+
+      static CellData
+      parse_cell_data(dealii::ParameterHandler &prm,
+                      const std::string        &coefficient,
+                      const std::string        &unset,
+                      const std::string        &parameter_file);
+
+      CellData cell_diffusion, cell_reaction, cell_source;
+
       struct Condition
       {
         BoundaryType            type = BoundaryType::dirichlet;

@@ -79,9 +79,9 @@ namespace Tessella
      * a(u) at every point: unlike the maximum of a over a polytope, this can be
      * differentiated.
      *
-     * <b>Picard</b>: a is taken at u, which gives a matrix A(u) and a vector
-     * b(u) with N(u; .) - (f, .) = A(u) u - b(u). These are terms as
-     * AdvectionDiffusionReaction has them.
+     * <b>Picard</b>: a is taken at u, which gives a matrix A(u), and a
+     * vector b that does not depend on u, with N(u; .) - (f, .) = A(u) u - b.
+     * These are terms as AdvectionDiffusionReaction has them.
      *
      * <b>Newton</b>: the derivative of N with respect to u in the direction w;
      * to the terms above, those of da = a'(u) w are added,

@@ -128,6 +128,18 @@ namespace Tessella
                                                 v[q * n_entries + d]));
     }
 
+    // Where a value comes from: what the function says about itself, if it
+    // does.
+    template <typename FunctionType>
+    std::string
+    origin(const FunctionType *function,
+           const unsigned int  component,
+           const std::string  &otherwise)
+    {
+      const auto *known = dynamic_cast<const DeviceFunction *>(function);
+      return known != nullptr ? known->origin(component) : otherwise;
+    }
+
     // The points of a batch in the form that deal.II's functions take. One
     // buffer a thread: batches are evaluated one after the other.
     template <int dim>
@@ -397,10 +409,12 @@ namespace Tessella
           scalar_diffusion.evaluate(points, a[0]);
           if (smallest(a[0], n) < 0.)
             for (unsigned int q = 0; q < n; ++q)
-              AssertThrow(a[0][q] >= 0.,
-                          ExcNegativeDiffusion(to_string<dim>(x, q),
-                                               a[0][q],
-                                               "its value"));
+              AssertThrow(
+                a[0][q] >= 0.,
+                ExcNegativeDiffusion(
+                  to_string<dim>(x, q),
+                  a[0][q],
+                  origin(scalar_diffusion.function.get(), 0, "its value")));
         }
       else if (diffusion_type == DiffusionType::tensor)
         {
@@ -427,7 +441,9 @@ namespace Tessella
                 AssertThrow(a[d * dim + d][q] >= 0.,
                             ExcNegativeDiffusion(to_string<dim>(x, q),
                                                  a[d * dim + d][q],
-                                                 "a diagonal entry"));
+                                                 origin(tensor_function.get(),
+                                                        d * dim + d,
+                                                        "a diagonal entry")));
         }
     }
 

@@ -5,6 +5,7 @@
 #include <deal.II/base/exceptions.h>
 
 #include <tessella/base/config.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -344,6 +345,19 @@ namespace Tessella
             entry->function->throw_not_finite(entry->component,
                                               error.value,
                                               error.x);
+          if (error.kind == CoefficientError::negative_diffusion &&
+              error.quantity != CoefficientError::normal_diffusion &&
+              entry != nullptr && entry->function != nullptr)
+            {
+              std::string point;
+              for (int d = 0; d < dim; ++d)
+                point += (d > 0 ? ", " : "") + std::to_string(error.x[d]);
+              AssertThrow(false,
+                          ExcNegativeDiffusion(point,
+                                               error.value,
+                                               entry->function->origin(
+                                                 entry->component)));
+            }
           throw_coefficient_error(error, dim);
         }
 
