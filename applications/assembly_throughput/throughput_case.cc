@@ -14,12 +14,15 @@
 #include <tessella/assembly/block_sparsity.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
+#include <tessella/space_time/space_time_form.h>
+#include <tessella/space_time/space_time_slab.h>
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
 #include <malloc.h>
 #include <memory>
+#include <type_traits>
 
 namespace Tessella
 {
@@ -50,6 +53,18 @@ namespace Tessella
         volatile char                *p    = memory.get();
         for (std::size_t i = 0; i < bytes; i += page)
           p[i] = 0;
+      }
+
+      /// Values and columns of the matrix, and as much again as the columns
+      /// take for what is there for a time only.
+      template <int dim>
+      void
+      touch_for(const PolytopicMesh<dim> &mesh)
+      {
+        const BlockSparsity sparsity = BlockSparsity::from_mesh(mesh);
+        touch_memory(sparsity.n_nonzero_elements() *
+                       (sizeof(double) + 2 * sizeof(int)) +
+                     mesh.dof_offset.back() * 8 * sizeof(double));
       }
 
       using KernelTimes = std::vector<KernelTime>;
@@ -105,11 +120,13 @@ namespace Tessella
       };
 
       /// First the program that assembles once, then repeated assembly.
-      template <typename System, int dim>
+      /// @p complete: what belongs to the right-hand side besides.
+      template <typename System, int dim, typename Complete>
       void
       measure_assembly(PolytopicAssembler<dim> &assembler,
-                       const Problem<dim>      &problem,
+                       const Form<dim>         &form,
                        const unsigned int       repetitions,
+                       const Complete          &complete,
                        ThroughputResult        &result)
       {
         System system;
@@ -119,7 +136,8 @@ namespace Tessella
         // the solution that a program has, too
         auto solution = system.rhs;
         timer.restart();
-        assembler.assemble(problem.form, system.matrix, system.rhs);
+        assembler.assemble(form, system.matrix, system.rhs);
+        complete(system.rhs);
         result.first = timer.wall_time();
 
         result.assembly         = std::numeric_limits<double>::max();
@@ -128,7 +146,8 @@ namespace Tessella
         for (unsigned int r = 0; r < repetitions; ++r)
           {
             timer.restart();
-            assembler.assemble(problem.form, system.matrix, system.rhs);
+            assembler.assemble(form, system.matrix, system.rhs);
+            complete(system.rhs);
             const double time = timer.wall_time();
             kernel_time = std::min(kernel_time, assembler.report().kernel_time);
             keep_least(kernels, assembler.report().kernel_times);
@@ -141,6 +160,115 @@ namespace Tessella
         result.report.kernel_times = kernels;
         result.report.kernel_time  = kernel_time;
         result.n_nonzero           = system.matrix.n_nonzero_elements();
+      }
+
+      /// Into the kind of matrix that is wanted.
+      template <int dim, typename Complete>
+      void
+      measure_kinds(const PolytopicSpace<dim> &space,
+                    const Form<dim>           &form,
+                    const DiscretisationInput &discretisation,
+                    const unsigned int         repetitions,
+                    const Complete            &complete,
+                    ThroughputResult          &result)
+      {
+        const Execution &execution = result.execution;
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend         = execution.backend;
+        data.strategy        = execution.strategy;
+        data.instruction_set = execution.instruction_set;
+        data.penalty         = discretisation.penalty();
+        data.device_memory   = discretisation.device_memory();
+        PolytopicAssembler<dim> assembler(space, data);
+        switch (execution.matrix)
+          {
+            case MatrixKind::trilinos:
+              measure_assembly<TrilinosSystem>(
+                assembler, form, repetitions, complete, result);
+              break;
+            case MatrixKind::sparse:
+              measure_assembly<SparseSystem>(
+                assembler, form, repetitions, complete, result);
+              break;
+            case MatrixKind::device:
+              measure_assembly<DeviceSystem<double>>(
+                assembler, form, repetitions, complete, result);
+              break;
+            case MatrixKind::device_single:
+              measure_assembly<DeviceSystem<float>>(
+                assembler, form, repetitions, complete, result);
+              break;
+          }
+      }
+
+      /// One slab over the polytopes, total-degree elements, coefficients of
+      /// the problem, which must be constant; the inflow of a slab before it
+      /// belongs to the right-hand side where that is on the host.
+      void
+      measure_slab(const AgglomerationHandler<2> &handler,
+                   const Problem<2>              &problem,
+                   const DiscretisationInput     &discretisation,
+                   const unsigned int             repetitions,
+                   const bool                     warm_memory,
+                   ThroughputResult              &result)
+      {
+        AssertThrow(problem.form.volume_structure().constant,
+                    ExcMessage("With Benchmark/Time step, coefficients of the "
+                               "equation must be constant."));
+        // the coefficients at any point
+        double                a[4] = {}, b[2] = {}, c = 0.;
+        const double          zero = 0.;
+        PointBatch<2>         point;
+        VolumeBlocks<2>       blocks    = {};
+        const VolumeStructure structure = problem.form.volume_structure();
+        point.n_points                  = 1;
+        for (unsigned int d = 0; d < 2; ++d)
+          {
+            point.x[d] = &zero;
+            if (structure.b)
+              blocks.b[d] = &b[d];
+          }
+        for (unsigned int k = 0; k < 4; ++k)
+          if (structure.diffusion == DiffusionType::tensor ||
+              (k == 0 && structure.diffusion == DiffusionType::isotropic))
+            blocks.a[k] = &a[k];
+        if (structure.c)
+          blocks.c = &c;
+        problem.form.evaluate_volume(point, blocks);
+
+        SpaceTimeForm<2> form;
+        if (structure.diffusion == DiffusionType::tensor)
+          form.set_diffusion(Tensor<2, 2>({{a[0], a[1]}, {a[2], a[3]}}));
+        else
+          form.set_diffusion(a[0]);
+        form.set_advection(Tensor<1, 2>({b[0], b[1]}));
+        form.set_reaction(c);
+        form.set_source(1.);
+        form.set_theta(discretisation.theta());
+
+        Timer            timer;
+        SpaceTimeSlab<2> slab(handler, PolynomialSpaceType::total_degree);
+        slab.reinit(0., result.execution.time_step);
+        result.setup += timer.wall_time();
+        Vector<double> before(handler.n_dofs());
+        before = 1.;
+        if (warm_memory)
+          touch_for(slab.polytopic_mesh());
+        measure_kinds<3>(
+          slab,
+          form,
+          discretisation,
+          repetitions,
+          [&](auto &rhs) {
+            using VectorType = std::decay_t<decltype(rhs)>;
+            if constexpr (std::is_same<VectorType, Vector<double>>::value ||
+                          std::is_same<VectorType,
+                                       TrilinosWrappers::MPI::Vector>::value)
+              slab.add_inflow(before, rhs);
+          },
+          result);
+        result.n_dofs = slab.n_dofs();
+        result.work   = assembly_work(slab.polytopic_mesh(), form);
       }
     } // namespace
 
@@ -187,56 +315,41 @@ namespace Tessella
       result.setup = timer.wall_time();
 
       const PolytopicMesh<dim> &view = handler.polytopic_mesh();
-      if (warm_memory)
-        {
-          const BlockSparsity sparsity = BlockSparsity::from_mesh(view);
-          // Values and columns, and as much again as the columns take for what
-          // is there for a time only.
-          touch_memory(sparsity.n_nonzero_elements() *
-                         (sizeof(double) + 2 * sizeof(int)) +
-                       handler.n_dofs() * 8 * sizeof(double));
-        }
+      if (warm_memory && execution.time_step == 0.)
+        touch_for(view);
 
-      typename PolytopicAssembler<dim>::AdditionalData data;
-      data.backend         = execution.backend;
-      data.strategy        = execution.strategy;
-      data.instruction_set = execution.instruction_set;
-      data.penalty         = discretisation.penalty();
-      data.device_memory   = discretisation.device_memory();
-      PolytopicAssembler<dim> assembler(handler, data);
-      switch (execution.matrix)
+      if (execution.time_step > 0.)
         {
-          case MatrixKind::trilinos:
-            measure_assembly<TrilinosSystem>(assembler,
-                                             problem,
-                                             repetitions,
-                                             result);
-            break;
-          case MatrixKind::sparse:
-            measure_assembly<SparseSystem>(assembler,
-                                           problem,
-                                           repetitions,
-                                           result);
-            break;
-          case MatrixKind::device:
-            measure_assembly<DeviceSystem<double>>(assembler,
-                                                   problem,
-                                                   repetitions,
-                                                   result);
-            break;
-          case MatrixKind::device_single:
-            measure_assembly<DeviceSystem<float>>(assembler,
-                                                  problem,
-                                                  repetitions,
-                                                  result);
-            break;
+          if constexpr (dim == 2)
+            measure_slab(handler,
+                         problem,
+                         discretisation,
+                         repetitions,
+                         warm_memory,
+                         result);
+          else
+            AssertThrow(false,
+                        ExcMessage("Benchmark/Time step is for space-time "
+                                   "slabs over 2-D meshes: leave it at 0 "
+                                   "here."));
         }
+      else
+        measure_kinds(
+          handler,
+          problem.form,
+          discretisation,
+          repetitions,
+          [](auto &) {},
+          result);
       const double peak = peak_memory();
 
       result.n_cells     = mesh.mesh.triangulation->n_active_cells();
       result.n_polytopes = handler.n_polytopes();
-      result.n_dofs      = handler.n_dofs();
-      result.work        = assembly_work(view, problem.form);
+      if (execution.time_step == 0.)
+        {
+          result.n_dofs = handler.n_dofs();
+          result.work   = assembly_work(view, problem.form);
+        }
       if (execution.matrix == MatrixKind::device_single)
         for (double *bytes : {&result.work.diagonal_bytes,
                               &result.work.neighbor_bytes,

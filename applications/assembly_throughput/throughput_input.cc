@@ -96,6 +96,14 @@ namespace Tessella
         "automatic",
         Patterns::List(Patterns::Selection("automatic|plain|avx2|avx512")),
         "Host kernels to run; automatic is the widest of the processor.");
+      prm.declare_entry("Time step",
+                        "0",
+                        Patterns::Double(0.),
+                        "2-D meshes: length of a space-time slab, whose "
+                        "elements of total degree are assembled for du/dt - "
+                        "div(a grad u) + b . grad u + c u = 1 with the constant"
+                        " coefficients of the equation, and with the inflow of "
+                        "a slab before. 0: the equation in space.");
       prm.declare_entry("Warm memory",
                         "false",
                         Patterns::Bool(),
@@ -122,9 +130,10 @@ namespace Tessella
       const unsigned int               n_levels)
     {
       prm.enter_subsection("Benchmark");
-      n_repetitions = prm.get_integer("Repetitions");
-      warm          = prm.get_bool("Warm memory");
-      coefficients  = prm.get_bool("Coefficients only");
+      n_repetitions          = prm.get_integer("Repetitions");
+      warm                   = prm.get_bool("Warm memory");
+      const double time_step = prm.get_double("Time step");
+      coefficients           = prm.get_bool("Coefficients only");
 
       degrees_of_level.assign(n_levels, default_degrees);
       const std::vector<std::string> lists =
@@ -196,7 +205,8 @@ namespace Tessella
                                                   : strategy,
                                                 n_threads,
                                                 set,
-                                                matrix});
+                                                matrix,
+                                                time_step});
             }
     }
 

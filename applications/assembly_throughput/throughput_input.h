@@ -34,6 +34,8 @@ namespace Tessella
       unsigned int     n_threads       = 1;
       InstructionSet   instruction_set = InstructionSet::plain;
       MatrixKind       matrix          = MatrixKind::trilinos;
+      /// Length of a space-time slab; 0: none, a problem in space.
+      double time_step = 0.;
     };
 
     /// Section "Benchmark" of a parameter file: what is measured, how often.

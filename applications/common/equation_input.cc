@@ -91,45 +91,43 @@ namespace Tessella
       prm.leave_subsection();
     }
 
+    std::map<int, std::string>
+    parse_boundary_map(const std::string &name,
+                       const std::string &text,
+                       const char         separator)
+    {
+      std::map<int, std::string> result;
+      for (const std::string &entry : split(text, separator))
+        {
+          if (entry.empty())
+            continue;
+          const auto        colon = entry.find(':');
+          const std::string key =
+            split(entry.substr(0, std::min(colon, entry.size())), ',').empty()
+              ? ""
+              : split(entry.substr(0, colon), ',')[0];
+          const bool number =
+            !key.empty() && key.size() < 10 &&
+            key.find_first_not_of("0123456789") == std::string::npos;
+          AssertThrow(colon != std::string::npos &&
+                        (number || key == "default"),
+                      ExcMessage("The entry '" + entry + "' of " + name +
+                                 " does not begin with a boundary id or "
+                                 "'default' and a colon."));
+          const int id = number ? std::stoi(key) : -1;
+          AssertThrow(result.count(id) == 0,
+                      ExcMessage(name + " has two entries for '" + key + "'."));
+          const auto value = split(entry.substr(colon + 1), separator);
+          AssertThrow(!value.empty(),
+                      ExcMessage("The entry '" + entry + "' of " + name +
+                                 " has no value."));
+          result[id] = value[0];
+        }
+      return result;
+    }
+
     namespace
     {
-      // "0: x; default: y" as pairs; -1 stands for default
-      std::map<int, std::string>
-      parse_map(const std::string &name,
-                const std::string &text,
-                const char         separator)
-      {
-        std::map<int, std::string> result;
-        for (const std::string &entry : split(text, separator))
-          {
-            if (entry.empty())
-              continue;
-            const auto        colon = entry.find(':');
-            const std::string key =
-              split(entry.substr(0, std::min(colon, entry.size())), ',').empty()
-                ? ""
-                : split(entry.substr(0, colon), ',')[0];
-            const bool number =
-              !key.empty() && key.size() < 10 &&
-              key.find_first_not_of("0123456789") == std::string::npos;
-            AssertThrow(colon != std::string::npos &&
-                          (number || key == "default"),
-                        ExcMessage("The entry '" + entry + "' of " + name +
-                                   " does not begin with a boundary id or "
-                                   "'default' and a colon."));
-            const int id = number ? std::stoi(key) : -1;
-            AssertThrow(result.count(id) == 0,
-                        ExcMessage(name + " has two entries for '" + key +
-                                   "'."));
-            const auto value = split(entry.substr(colon + 1), separator);
-            AssertThrow(!value.empty(),
-                        ExcMessage("The entry '" + entry + "' of " + name +
-                                   " has no value."));
-            result[id] = value[0];
-          }
-        return result;
-      }
-
       template <int dim>
       double
       checked(const double       value,
@@ -524,7 +522,7 @@ namespace Tessella
       prm.enter_subsection("Boundary conditions");
       const std::string section = "Boundary conditions";
       for (const auto &entry :
-           parse_map(section + "/Types", prm.get("Types"), ','))
+           parse_boundary_map(section + "/Types", prm.get("Types"), ','))
         {
           Condition condition;
           if (entry.second == "neumann")
@@ -547,10 +545,11 @@ namespace Tessella
       };
       // "default" last: it must not be copied to ids without a value of theirs
       const auto values =
-        parse_map(section + "/Values", prm.get("Values"), ';');
-      const auto coefficients = parse_map(section + "/Robin coefficients",
-                                          prm.get("Robin coefficients"),
-                                          ';');
+        parse_boundary_map(section + "/Values", prm.get("Values"), ';');
+      const auto coefficients =
+        parse_boundary_map(section + "/Robin coefficients",
+                           prm.get("Robin coefficients"),
+                           ';');
       prm.leave_subsection();
       for (const auto &entry : values)
         if (entry.first >= 0)

@@ -38,6 +38,13 @@ namespace Tessella
       bool                                 has_advection = false;
     };
 
+    /// "0: x; default: y" as pairs; -1 stands for default. @p name: of the
+    /// parameter, for messages.
+    std::map<int, std::string>
+    parse_boundary_map(const std::string &name,
+                       const std::string &text,
+                       const char         separator);
+
     /**
      * Sections "Equation" and "Boundary conditions" of a parameter file:
      * coefficients, right-hand side, exact solution and boundary data as

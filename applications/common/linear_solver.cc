@@ -123,7 +123,7 @@ namespace Tessella
       class BlockJacobi
       {
       public:
-        BlockJacobi(const AgglomerationHandler<dim>      &handler,
+        BlockJacobi(const PolytopicSpace<dim>            &handler,
                     const TrilinosWrappers::SparseMatrix &matrix)
           : offset(handler.polytopic_mesh().dof_offset)
         {
@@ -222,7 +222,7 @@ namespace Tessella
       class TwoLevel
       {
       public:
-        TwoLevel(const AgglomerationHandler<dim>      &handler,
+        TwoLevel(const PolytopicSpace<dim>            &handler,
                  const TrilinosWrappers::SparseMatrix &matrix,
                  const bool                            symmetric)
           : matrix(matrix)
@@ -232,12 +232,10 @@ namespace Tessella
           const unsigned int n    = mesh.n_polytopes();
           // number of the function 1 and of the linear ones within every space
           // of degree 1 and above
-          const bool tensor_product =
-            handler.polynomial_space() == PolynomialSpaceType::tensor_product;
-          const unsigned int n_linear =
-            Legendre::n_functions(dim, 1, tensor_product);
+          const PolynomialSpaceType space = handler.polynomial_space();
+          const unsigned int n_linear = Legendre::n_functions(dim, 1, space);
           std::vector<unsigned char> exponents(n_linear * dim);
-          Legendre::exponents(dim, 1, tensor_product, exponents.data());
+          Legendre::exponents(dim, 1, space, exponents.data());
           std::array<unsigned int, dim + 1> local{};
           for (unsigned int i = 1; i < n_linear; ++i)
             {
@@ -416,7 +414,7 @@ namespace Tessella
 
     template <int dim>
     SolverReport
-    LinearSolver::solve(const AgglomerationHandler<dim>      &handler,
+    LinearSolver::solve(const PolytopicSpace<dim>            &handler,
                         const TrilinosWrappers::SparseMatrix &matrix,
                         Vector                               &solution,
                         const Vector                         &rhs,
@@ -532,13 +530,13 @@ namespace Tessella
     }
 
     template SolverReport
-    LinearSolver::solve(const AgglomerationHandler<2> &,
+    LinearSolver::solve(const PolytopicSpace<2> &,
                         const TrilinosWrappers::SparseMatrix &,
                         Vector &,
                         const Vector &,
                         const bool) const;
     template SolverReport
-    LinearSolver::solve(const AgglomerationHandler<3> &,
+    LinearSolver::solve(const PolytopicSpace<3> &,
                         const TrilinosWrappers::SparseMatrix &,
                         Vector &,
                         const Vector &,

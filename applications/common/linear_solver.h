@@ -40,7 +40,7 @@ namespace Tessella
        */
       template <int dim>
       SolverReport
-      solve(const AgglomerationHandler<dim>              &handler,
+      solve(const PolytopicSpace<dim>                    &handler,
             const dealii::TrilinosWrappers::SparseMatrix &matrix,
             dealii::TrilinosWrappers::MPI::Vector        &solution,
             const dealii::TrilinosWrappers::MPI::Vector  &rhs,

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "parabolic_equation.h"
+
+#include <cmath>
+
+#include "../common/equation_input.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      constexpr int dim = ParabolicEquation::dim, D = dim + 1;
+
+      /// An expression of x, y and t at a time, with its gradient in space.
+      class AtTime : public Function<dim>
+      {
+      public:
+        explicit AtTime(const Expression &expression)
+          : expression(expression)
+        {}
+
+        double
+        value(const Point<dim> &p, const unsigned int = 0) const override
+        {
+          const double x[D]   = {p[0], p[1], this->get_time()};
+          const double result = expression.value(x);
+          AssertThrow(std::isfinite(result),
+                      Expression::ExcNotFinite(expression.text(),
+                                               expression.name(),
+                                               result,
+                                               std::to_string(x[0]) + ", " +
+                                                 std::to_string(x[1]) + ", " +
+                                                 std::to_string(x[2])));
+          return result;
+        }
+
+        Tensor<1, dim>
+        gradient(const Point<dim> &p, const unsigned int = 0) const override
+        {
+          Tensor<1, D> result;
+          expression.derivatives<D>({Point<D>(p[0], p[1], this->get_time())},
+                                    nullptr,
+                                    &result,
+                                    nullptr);
+          return Tensor<1, dim>({result[0], result[1]});
+        }
+
+      private:
+        const Expression expression;
+      };
+
+
+
+      /// What belongs to an exact solution: the source, or the flux a grad u.
+      class FromSolution : public Function<D>
+      {
+      public:
+        enum What
+        {
+          source,
+          flux
+        };
+
+        FromSolution(const What                     what,
+                     const std::vector<Expression> &a,
+                     const std::vector<Expression> &w,
+                     const std::vector<Expression> &c,
+                     const Expression              &u)
+          : Function<D>(what == flux ? dim : 1)
+          , what(what)
+          , a(a)
+          , w(w)
+          , c(c)
+          , u(u)
+        {}
+
+        double
+        value(const Point<D>    &p,
+              const unsigned int component = 0) const override
+        {
+          std::vector<double> result(1);
+          value_list({p}, result, component);
+          return result[0];
+        }
+
+        void
+        value_list(const std::vector<Point<D>> &points,
+                   std::vector<double>         &result,
+                   const unsigned int           component) const override
+        {
+          const std::size_t                  n = points.size();
+          std::vector<double>                value(n), number(n);
+          std::vector<Tensor<1, D>>          gradient(n), slope(n);
+          std::vector<SymmetricTensor<2, D>> hessian(n);
+          u.derivatives<D>(points,
+                           value.data(),
+                           gradient.data(),
+                           what == source ? hessian.data() : nullptr);
+          for (std::size_t q = 0; q < n; ++q)
+            result[q] = what == source ? gradient[q][dim] : 0.;
+          for (unsigned int i = 0; i < dim; ++i)
+            for (unsigned int j = 0; j < dim; ++j)
+              {
+                if (a.empty() || (a.size() == 1 && i != j) ||
+                    (what == flux && i != component))
+                  continue;
+                a[a.size() == 1 ? 0 : i * dim + j].derivatives<D>(points,
+                                                                  number.data(),
+                                                                  slope.data(),
+                                                                  nullptr);
+                for (std::size_t q = 0; q < n; ++q)
+                  result[q] += what == flux ? number[q] * gradient[q][j]
+                                            : -number[q] * hessian[q][i][j] -
+                                                slope[q][i] * gradient[q][j];
+              }
+          if (what == source)
+            {
+              for (unsigned int d = 0; d < w.size(); ++d)
+                {
+                  w[d].derivatives<D>(points, number.data(), nullptr, nullptr);
+                  for (std::size_t q = 0; q < n; ++q)
+                    result[q] += number[q] * gradient[q][d];
+                }
+              if (!c.empty())
+                {
+                  c[0].derivatives<D>(points, number.data(), nullptr, nullptr);
+                  for (std::size_t q = 0; q < n; ++q)
+                    result[q] += number[q] * value[q];
+                }
+            }
+        }
+
+      private:
+        const What                    what;
+        const std::vector<Expression> a, w, c;
+        const Expression              u;
+      };
+
+
+
+      bool
+      is_constant(const std::vector<Expression> &expressions)
+      {
+        for (const Expression &expression : expressions)
+          if (!expression.is_constant())
+            return false;
+        return true;
+      }
+
+      std::shared_ptr<const Function<D>>
+      function(const std::vector<Expression> &expressions)
+      {
+        return std::make_shared<ExpressionFunction<D>>(expressions);
+      }
+    } // namespace
+
+
+
+    void
+    ParabolicEquation::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Equation");
+      prm.declare_entry("Constants",
+                        "",
+                        Patterns::Anything(),
+                        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are "
+                        "known.");
+      prm.declare_entry("Diffusion",
+                        "1",
+                        Patterns::Anything(),
+                        "a of du/dt - div(a grad u) + w . grad u + c u = f: "
+                        "one expression of x, y and t, or four, separated by "
+                        "semicolons, row by row.");
+      prm.declare_entry("Advection",
+                        "",
+                        Patterns::Anything(),
+                        "w: two expressions separated by a semicolon; empty: "
+                        "none.");
+      prm.declare_entry("Reaction", "0", Patterns::Anything(), "c.");
+      prm.declare_entry("Source",
+                        "auto",
+                        Patterns::Anything(),
+                        "f; auto: what belongs to the exact solution, or zero "
+                        "without one.");
+      prm.declare_entry("Initial value",
+                        "auto",
+                        Patterns::Anything(),
+                        "u at the first time; auto: the exact solution, or "
+                        "zero without one.");
+      prm.declare_entry("Exact solution",
+                        "",
+                        Patterns::Anything(),
+                        "u, if known: errors are measured against it, and "
+                        "data that are not given follow from it.");
+      prm.leave_subsection();
+      prm.enter_subsection("Boundary conditions");
+      prm.declare_entry("Types",
+                        "default: dirichlet",
+                        Patterns::Anything(),
+                        "Type per boundary id: 0: dirichlet, 1: neumann; "
+                        "default stands for all other ids. dirichlet is u = g "
+                        "(where a = 0: on the inflow part), neumann n . a grad"
+                        " u = g.");
+      prm.declare_entry("Values",
+                        "",
+                        Patterns::Anything(),
+                        "g per boundary id, separated by semicolons: 0: x + t;"
+                        " 1: 0. Ids without an entry: what belongs to the exact"
+                        " solution, or zero without one.");
+      prm.leave_subsection();
+    }
+
+
+
+    Expression
+    ParabolicEquation::parse(const std::string &name,
+                             const std::string &text) const
+    {
+      return Expression(name, text, {"x", "y", "t"}, constants);
+    }
+
+
+
+    void
+    ParabolicEquation::parse_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Equation");
+      constants = parse_constants("Equation/Constants", prm.get("Constants"));
+      const auto parse_list = [&](const std::string &name,
+                                  const std::string &text) {
+        std::vector<Expression> result;
+        for (const std::string &part : split(text, ';'))
+          if (!part.empty())
+            result.push_back(parse(name, part));
+        return result;
+      };
+      const auto parse_entry = [&](const std::string          &name,
+                                   const std::vector<unsigned> sizes) {
+        std::vector<Expression> result =
+          prm.get(name) == "auto"
+            ? std::vector<Expression>()
+            : parse_list("Equation/" + name, prm.get(name));
+        std::string numbers;
+        bool        right = result.empty();
+        for (const unsigned size : sizes)
+          {
+            right = right || result.size() == size;
+            numbers += (numbers.empty() ? "" : " or ") + std::to_string(size);
+          }
+        AssertThrow(right,
+                    ExcMessage("Equation/" + name + " has " +
+                               std::to_string(result.size()) +
+                               " expressions, but must have " + numbers + "."));
+        return result;
+      };
+      diffusion = parse_entry("Diffusion", {1, dim * dim});
+      advection = parse_entry("Advection", {dim});
+      reaction  = parse_entry("Reaction", {1});
+      source    = parse_entry("Source", {1});
+      initial   = parse_entry("Initial value", {1});
+      exact     = parse_entry("Exact solution", {1});
+      prm.leave_subsection();
+
+      prm.enter_subsection("Boundary conditions");
+      conditions.clear();
+      conditions[-1];
+      for (const auto &entry : parse_boundary_map("Boundary conditions/Types",
+                                                  prm.get("Types"),
+                                                  ','))
+        {
+          AssertThrow(entry.second == "dirichlet" || entry.second == "neumann",
+                      ExcMessage("The type '" + entry.second +
+                                 "' in Boundary conditions/Types is unknown: "
+                                 "it must be dirichlet or neumann."));
+          conditions[entry.first].type = entry.second == "neumann"
+                                           ? BoundaryType::neumann
+                                           : BoundaryType::dirichlet;
+        }
+      for (const auto &entry : parse_boundary_map("Boundary conditions/Values",
+                                                  prm.get("Values"),
+                                                  ';'))
+        {
+          if (conditions.count(entry.first) == 0)
+            conditions[entry.first].type = conditions.at(-1).type;
+          conditions[entry.first].value = {
+            parse("Boundary conditions/Values", entry.second)};
+        }
+      prm.leave_subsection();
+    }
+
+
+
+    ParabolicProblem<ParabolicEquation::dim>
+    ParabolicEquation::create(const double first_time) const
+    {
+      ParabolicProblem<dim> problem;
+      problem.form               = std::make_unique<SpaceTimeForm<dim>>();
+      SpaceTimeForm<dim> &form   = *problem.form;
+      const auto          number = [](const Expression &expression) {
+        return expression.value(nullptr);
+      };
+      if (!diffusion.empty() && is_constant(diffusion))
+        {
+          Tensor<2, dim> a;
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int e = 0; e < dim; ++e)
+              a[d][e] = diffusion.size() == 1
+                          ? (d == e ? number(diffusion[0]) : 0.)
+                          : number(diffusion[d * dim + e]);
+          form.set_diffusion(a);
+        }
+      else if (diffusion.size() == 1)
+        form.set_diffusion(function(diffusion));
+      else if (!diffusion.empty())
+        form.set_diffusion_tensor(function(diffusion));
+      if (!advection.empty() && is_constant(advection))
+        form.set_advection(
+          Tensor<1, dim>({number(advection[0]), number(advection[1])}));
+      else if (!advection.empty())
+        form.set_advection(function(advection));
+      if (!reaction.empty() && is_constant(reaction))
+        form.set_reaction(number(reaction[0]));
+      else if (!reaction.empty())
+        form.set_reaction(function(reaction));
+      if (!source.empty() && is_constant(source))
+        form.set_source(number(source[0]));
+      else if (!source.empty())
+        form.set_source(function(source));
+      else if (!exact.empty())
+        form.set_source(
+          std::shared_ptr<const Function<D>>(std::make_shared<FromSolution>(
+            FromSolution::source, diffusion, advection, reaction, exact[0])));
+      for (const auto &entry : conditions)
+        {
+          BoundaryCondition<D> condition;
+          condition.type = entry.second.type;
+          if (!entry.second.value.empty())
+            condition.value = function(entry.second.value);
+          else if (!exact.empty() && condition.type == BoundaryType::dirichlet)
+            condition.value = function(exact);
+          else if (!exact.empty())
+            condition.flux = std::make_shared<FromSolution>(
+              FromSolution::flux, diffusion, advection, reaction, exact[0]);
+          if (entry.first >= 0)
+            {
+              form.set_boundary_condition(entry.first, condition);
+              problem.boundary_ids.insert(entry.first);
+            }
+          else
+            form.set_default_boundary_condition(condition);
+        }
+      if (!exact.empty())
+        problem.exact_solution = std::make_unique<AtTime>(exact[0]);
+      problem.initial_value =
+        std::make_unique<AtTime>(!initial.empty() ? initial[0]
+                                 : !exact.empty() ? exact[0]
+                                                  : Expression());
+      problem.initial_value->set_time(first_time);
+      return problem;
+    }
+  } // namespace Application
+} // namespace Tessella

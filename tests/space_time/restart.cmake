@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Runs PROGRAM with PARAMETER_FILE in DIRECTORY to t = 0.5, on from there to
+# t = 1, and in one go: the states at the end must be the same to the last bit.
+# Then with a solver that gives up: the message names the slab, and the state
+# before it is written.
+
+file(REMOVE_RECURSE ${DIRECTORY})
+file(MAKE_DIRECTORY ${DIRECTORY})
+set(common --set "Mesh/Levels=1" --set "Discretisation/Degree=1"
+  --set "Time/Elements=PQ" --set "Time/Step=0.25" --set "Output/Solution=false")
+
+function(run name)
+  execute_process(
+    COMMAND ${PROGRAM} ${common} --set "Output/Directory=${DIRECTORY}/${name}"
+      ${ARGN} ${PARAMETER_FILE}
+    WORKING_DIRECTORY ${DIRECTORY}
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
+  set(status ${status} PARENT_SCOPE)
+  set(text "${output}\n${error}" PARENT_SCOPE)
+endfunction()
+
+get_filename_component(file ${PARAMETER_FILE} NAME_WE)
+set(state ${file}-0-PQ1.state)
+foreach(case "half;--set;Time/Final time=0.5"
+    "rest;--set;Time/Restart from=${DIRECTORY}/half/${state}" "whole")
+  run(${case})
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${case}: exit status ${status}\n${text}")
+  endif()
+endforeach()
+file(READ ${DIRECTORY}/rest/${state} rest)
+file(READ ${DIRECTORY}/whole/${state} whole)
+if(NOT rest STREQUAL whole)
+  message(FATAL_ERROR "The run that was restarted ends in another state.")
+endif()
+
+run(failure --set "Solver/Method=gmres" --set "Solver/Preconditioner=none"
+  --set "Solver/Maximum iterations=2")
+string(REGEX REPLACE "[ \n]+" " " text "${text}")
+if(status EQUAL 0 OR NOT text MATCHES "slab 1, from t = 0 to 0.25, was not solved")
+  message(FATAL_ERROR "exit status ${status}\n${text}")
+endif()
+file(STRINGS ${DIRECTORY}/failure/${state} lines)
+list(GET lines 1 second)
+if(NOT second MATCHES "^0 ")
+  message(FATAL_ERROR "The state before the failure is not of t = 0: ${second}")
+endif()
