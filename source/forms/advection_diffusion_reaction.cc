@@ -706,6 +706,16 @@ namespace Tessella
 
 
   template <int dim>
+  const BoundaryCondition<dim> &
+  AdvectionDiffusionReaction<dim>::boundary_condition(
+    const types::boundary_id id) const
+  {
+    return data->condition(id);
+  }
+
+
+
+  template <int dim>
   void
   AdvectionDiffusionReaction<dim>::set_theta(const double theta)
   {

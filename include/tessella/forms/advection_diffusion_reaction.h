@@ -125,6 +125,10 @@ namespace Tessella
     /// Dirichlet unless set.
     void
     set_default_boundary_condition(const BoundaryCondition<dim> &condition);
+    /// The condition on a boundary id: its own, or the default one. Valid until
+    /// the next change of conditions.
+    const BoundaryCondition<dim> &
+    boundary_condition(const dealii::types::boundary_id id) const;
     void
     set_theta(const double theta);
     /// Polynomial degree of the coefficients for quadrature; default 0 if all

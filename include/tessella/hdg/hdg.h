@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_hdg_hdg_h
+#define tessella_hdg_hdg_h
+
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/trilinos_vector.h>
+#include <deal.II/lac/vector.h>
+
+#include <tessella/assembly/backend.h>
+#include <tessella/assembly/block_sparsity.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/hdg/trace_space.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace Tessella
+{
+  /// What HDG does with the local solvers after the trace matrix is assembled.
+  enum class LocalSolvers
+  {
+    keep,     ///< stores them: recover() is a sum of stored vectors
+    recompute ///< computes them again in recover()
+  };
+
+  /// Which equation the advection field b of a form belongs to.
+  enum class AdvectionForm
+  {
+    conservative, ///< div(b u)
+    convective    ///< b . grad u, as in AdvectionDiffusionReaction
+  };
+
+  /// What the last calls of an HDG object did. Times are wall time in seconds.
+  struct HDGReport
+  {
+    unsigned int   n_threads        = 1;
+    InstructionSet instruction_set  = InstructionSet::automatic;
+    double         trace_space_time = 0.; ///< bases of the trace spaces
+    double         structure_time   = 0.; ///< sparsity and matrix creation
+    /// Integrals, local factorisations and K of all polytopes.
+    double local_generation_time = 0.;
+    /// Matrix and right-hand side gathered from the K of the polytopes.
+    double global_assembly_time = 0.;
+    /// u and q from traces.
+    double local_solve_time = 0.;
+    /// Floating-point operations of the products and factorisations in local
+    /// generation.
+    double local_generation_operations = 0.;
+    /// Operations in local solve.
+    double local_solve_operations = 0.;
+    /// Bytes of local solvers that are kept, and of K at their peak.
+    double local_solver_memory = 0., trace_block_memory = 0.;
+    /// Parts of the domain on which nothing but the condition described at HDG
+    /// fixes the constant.
+    unsigned int n_free_constants = 0;
+  };
+
+  /**
+   * Hybridizable discontinuous Galerkin on polytopes for
+   *   -div(a grad u) + div(b u) + c u = f,
+   * with a symmetric and positive definite: only traces are coupled globally.
+   *
+   *     HDG<dim> hdg(agglomeration);           // handler with p, scalar
+   *     hdg.reinit(form, matrix, rhs);         // trace spaces and structure
+   *     hdg.assemble(form, matrix, rhs);       // trace matrix
+   *     ... solve matrix * trace = rhs with the program's own solver ...
+   *     hdg.recover(form, trace, u, q);
+   *     hdg.post_process(form, u, q, handler_of_degree_p_plus_1, u_star);
+   *
+   * <b>Method.</b> <b>q is a grad u</b> (not grad u; its sign is that of King,
+   * Yakovlev, Fu, Kirby, Sherwin, J. Sci. Comput. 60 (2014), where a = 1). On
+   * every polytope K, for all v and w in the polytope's space (components of q
+   * have the same space as u),
+   *   (a^-1 q, w) + (u, div w) - <lambda, n.w> = 0,
+   *   -(div q, v) - (b u, grad v) + (c u, v)
+   *     + <S u - (S - b.n) lambda, v> = (f, v),
+   * and the flux is continuous in the mean against all trace functions mu,
+   *   sum over both sides <n.q - S (u - lambda) - b.n lambda, mu> = 0,
+   * with S = tau + max(b.n, 0): for vanishing diffusion and tau this is the
+   * upwind flux. At Dirichlet boundaries lambda is the L2 projection of the
+   * data and no unknown of the matrix; at others n.q - S (u - lambda) + alpha
+   * lambda = g in the mean (n.a grad u = g, n.a grad u + alpha u = g).
+   * AdvectionForm::convective replaces div(b u) by b . grad u.
+   *
+   * The form supplies a, b, c, f and the conditions; theta and penalty of
+   * interior penalty have no meaning here.
+   *
+   * <b>tau</b> is of order one and must not grow with 1/h: with tau ~ 1/h the
+   * order of q falls by one. It has the unit of a over a length; take the size
+   * of a over that of the domain where they are far from one. Zero on a whole
+   * polytope boundary, without c > 0, makes the local problem singular, which
+   * is an error. Zero on one side of a facet is allowed; zero on both sides may
+   * leave traces undetermined and the trace matrix singular.
+   *
+   * <b>Trace spaces</b>: see TraceSpaceType and TraceSpace. Interfaces without
+   * area have no functions and couple nothing.
+   *
+   * <b>Order</b> in L2. u: p + 1. q: p + 1 on simplices; on other shapes theory
+   * gives p + 1/2 for these spaces, and measured orders lie between p + 1/2 and
+   * p + 1. post_process(): p + 2 on simplices for p >= 1; elsewhere between
+   * p + 3/2 and p + 2.
+   *
+   * <b>Unknowns</b> are the trace functions on interfaces that are not
+   * Dirichlet, interface by interface in the order of the flat view: one block
+   * row each, coupled with all other such interfaces of its two polytopes.
+   *
+   * <b>Algorithm.</b> Local problems are independent of each other and are
+   * shared out to threads; see LocalSolver (source/hdg/local_solver.h) for the
+   * matrices. Then the owner of a block row gathers it from the K of its two
+   * polytopes, in this order: nothing is added to by two threads. Matrix,
+   * vectors and solution are the same to the last bit for every number of
+   * threads; without advection the matrix is symmetric to the last bit, and it
+   * is positive definite if c and alpha are not negative.
+   *
+   * <b>Cost.</b> With N functions on a polytope, m on its interfaces, q
+   * quadrature points: about (2 + 2 dim) N^2 q for the integrals and 4 dim N^3
+   * + 4 dim N^2 m + (dim + 1) N m^2 for the rest; with a full tensor a up to
+   * dim times that. Between generation and gathering K of all polytopes is in
+   * memory (8 m^2 bytes each, about that of the matrix); LocalSolvers::keep
+   * takes 8 (dim + 1) N (m + 1) bytes a polytope until the next assemble().
+   *
+   * <b>No condition fixes the constant</b> on a connected part of the domain
+   * without Dirichlet and Robin conditions, without advection and reaction. f
+   * and g must balance there (an error if int f + int g exceeds 1e-3 of
+   * int |f| + int |g|; what is left is taken out of the right-hand side
+   * evenly). Then the constant is fixed such that the trace has mean value zero
+   * on the first interface of this part: to the diagonal block of that
+   * interface the matrix m m^T is added, with m the integrals of its trace
+   * functions, which leaves the solution of the consistent system with that
+   * mean as the only one, and the matrix symmetric and positive definite.
+   *
+   * <b>Errors</b>: no degrees of freedom, several components, several MPI
+   * processes, a not positive (definite), tau negative or the local problem
+   * singular (with the polytope), inflow at Neumann or Robin boundaries,
+   * coefficients or data that are not finite, a matrix of another structure.
+   */
+  template <int dim>
+  class HDG
+  {
+  public:
+    struct AdditionalData
+    {
+      TraceSpaceType trace_space = TraceSpaceType::interface;
+      double         tau         = 1.;
+      /// If set, instead of tau: of a facet of the flat view and a side (0 or
+      /// 1). Must be thread safe.
+      std::function<double(const unsigned int facet, const unsigned int side)>
+                     tau_of_facet;
+      AdvectionForm  advection       = AdvectionForm::conservative;
+      LocalSolvers   local_solvers   = LocalSolvers::keep;
+      InstructionSet instruction_set = InstructionSet::automatic;
+    };
+
+    /// @p handler must outlive the object and have degrees of freedom.
+    explicit HDG(const AgglomerationHandler<dim> &handler,
+                 const AdditionalData            &data = AdditionalData());
+    ~HDG();
+
+    /// Trace spaces and numbering for the handler's present degrees and the
+    /// form's boundary conditions.
+    void
+    reinit(const AdvectionDiffusionReaction<dim> &form);
+    /// Trace spaces, numbering and structure.
+    void
+    reinit(const AdvectionDiffusionReaction<dim>  &form,
+           dealii::TrilinosWrappers::SparseMatrix &matrix,
+           dealii::TrilinosWrappers::MPI::Vector  &rhs);
+
+    /// Trace matrix and right-hand side; what was in them is overwritten. The
+    /// form must have its Dirichlet conditions on the boundary ids where they
+    /// were in reinit().
+    void
+    assemble(const AdvectionDiffusionReaction<dim>  &form,
+             dealii::TrilinosWrappers::SparseMatrix &matrix,
+             dealii::TrilinosWrappers::MPI::Vector  &rhs);
+
+    /**
+     * u and q from the traces. @p solution: n_dofs() of the handler; @p flux:
+     * dim times as many, numbered as by a handler for dim components. @p form:
+     * that of the last assemble(). Both vectors are resized.
+     */
+    void
+    recover(const AdvectionDiffusionReaction<dim>       &form,
+            const dealii::TrilinosWrappers::MPI::Vector &trace,
+            dealii::Vector<double>                      &solution,
+            dealii::Vector<double>                      &flux);
+
+    /**
+     * u* of the degree that @p finer has on the polytope (p + 1): (grad u*,
+     * grad v) = (a^-1 q, grad v) for all v, and the integral of u* is that of
+     * u.
+     * @p finer must have the same polytopes.
+     */
+    void
+    post_process(const AdvectionDiffusionReaction<dim> &form,
+                 const dealii::Vector<double>          &solution,
+                 const dealii::Vector<double>          &flux,
+                 const AgglomerationHandler<dim>       &finer,
+                 dealii::Vector<double>                &result) const;
+
+    /// Number of trace unknowns.
+    std::uint64_t
+    n_dofs() const;
+
+    const TraceSpace<dim> &
+    trace_space() const;
+
+    /// Coefficients of the trace functions on @p interface, Dirichlet
+    /// interfaces included; after assemble().
+    std::vector<double>
+    trace_coefficients(const dealii::TrilinosWrappers::MPI::Vector &trace,
+                       const unsigned int interface) const;
+
+    /// First trace unknown of each interface; interfaces without unknowns have
+    /// an empty range (n_interfaces + 1 entries).
+    const std::vector<std::uint64_t> &
+    interface_dof_offset() const;
+
+    const HDGReport &
+    report() const;
+
+  private:
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation;
+  };
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_hdg_dense_h
+#define tessella_source_hdg_dense_h
+
+// Factorisations of small dense matrices, row by row: 20 to 700 rows, by one
+// thread each. Row-major, row i at A + i * stride.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Dense
+    {
+      /**
+       * Cholesky factor of a symmetric positive definite matrix, of which the
+       * lower triangle is read and overwritten. Returns the first row whose
+       * pivot is below 1e-13 of its diagonal entry (the matrix is singular up
+       * to rounding, or indefinite), or n.
+       */
+      unsigned int
+      cholesky(const unsigned int n, double *A, const unsigned int stride);
+
+      /// Inverse of a lower triangular matrix (the upper triangle is not read);
+      /// the upper triangle of the result is zero.
+      void
+      invert_lower(const unsigned int n,
+                   const double      *L,
+                   const unsigned int stride,
+                   double            *inverse,
+                   const unsigned int inverse_stride);
+
+      /// out_i = sum over j <= i of C_ij in_j for rows of the given length.
+      void
+      multiply_lower(const unsigned int n,
+                     const double      *C,
+                     const unsigned int stride,
+                     const double      *in,
+                     const unsigned int length,
+                     double            *out);
+
+      /// Inverse in place by Gauss-Jordan elimination with row pivoting.
+      /// Returns false if a pivot is below 1e-13 of the largest entry.
+      bool
+      invert(const unsigned int n, double *A, const unsigned int stride);
+
+      /// B = A^T; A has n rows of m entries.
+      void
+      transpose(const unsigned int n,
+                const unsigned int m,
+                const double      *A,
+                const unsigned int stride,
+                double            *B,
+                const unsigned int transposed_stride);
+    } // namespace Dense
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

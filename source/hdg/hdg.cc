@@ -1,0 +1,857 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/index_set.h>
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/timer.h>
+
+#include <tessella/assembly/trilinos_block_matrix.h>
+#include <tessella/base/compatibility.h>
+#include <tessella/fe/reference_quadrature.h>
+#include <tessella/hdg/hdg.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "../assembly/host_dispatch.h"
+#include "dense.h"
+#include "local_solver.h"
+#include "post_processing.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace
+  {
+    // Polytopes a task takes at once.
+    constexpr unsigned int local_grain = 16;
+
+    // Order of quadrature by degree, for coefficients of a given order.
+    std::vector<unsigned int>
+    quadrature_orders(const unsigned int dim,
+                      const unsigned int max_degree,
+                      const bool         tensor_product,
+                      const unsigned int coefficient_order)
+    {
+      std::vector<unsigned int> order(max_degree + 1);
+      for (unsigned int p = 0; p <= max_degree; ++p)
+        order[p] = std::max(1u,
+                            std::min(2 * p * (tensor_product ? dim : 1) +
+                                       coefficient_order,
+                                     max_quadrature_order - 2));
+      return order;
+    }
+  } // namespace
+
+
+
+  template <int dim>
+  struct HDG<dim>::Implementation
+  {
+    using Form = AdvectionDiffusionReaction<dim>;
+
+    Implementation(const AgglomerationHandler<dim> &handler,
+                   const AdditionalData            &data)
+      : handler(handler)
+      , data(data)
+    {}
+
+    const PolytopicMesh<dim> &
+    mesh() const
+    {
+      return handler.polytopic_mesh();
+    }
+
+    bool
+    tensor_product() const
+    {
+      return handler.polynomial_space() == PolynomialSpaceType::tensor_product;
+    }
+
+    // Coefficients and data that vary are integrated with two orders more.
+    std::vector<unsigned int>
+    orders(const Form &form, const unsigned int max_degree) const
+    {
+      const VolumeStructure structure = form.volume_structure();
+      return quadrature_orders(dim,
+                               max_degree,
+                               tensor_product(),
+                               std::max(form.coefficient_order(),
+                                        structure.constant_f ? 1u : 2u));
+    }
+
+    internal::LocalProblem<dim>
+    local_problem(const Form &form) const
+    {
+      const unsigned int         max_degree = handler.max_degree();
+      std::vector<unsigned char> exponents(
+        dim * Legendre::n_functions(dim, max_degree, tensor_product()));
+      Legendre::exponents(dim, max_degree, tensor_product(), exponents.data());
+      return {mesh(),
+              trace,
+              form,
+              internal::select_kernels<dim>(data.instruction_set),
+              orders(form, max_degree),
+              exponents,
+              tensor_product(),
+              data.advection == AdvectionForm::conservative,
+              data.tau,
+              data.tau_of_facet};
+    }
+
+    bool
+    is_dirichlet(const Form &form, const unsigned int interface) const
+    {
+      return mesh().interface_polytope[2 * std::size_t(interface) + 1] ==
+               invalid_index &&
+             form.boundary_condition(mesh().interface_boundary_id[interface])
+                 .type == BoundaryType::dirichlet;
+    }
+
+    void
+    reinit(const Form &form)
+    {
+      const Timer                     timer;
+      const PolytopicMesh<dim>       &mesh = this->mesh();
+      const std::vector<unsigned int> order =
+        orders(form, handler.max_degree());
+      prepare_quadrature(handler, order.back());
+      trace.reinit(mesh, data.trace_space, tensor_product(), order);
+
+      const unsigned int n = mesh.n_interfaces();
+      block_of_interface.assign(n, invalid_index);
+      interface_of_block.clear();
+      interface_dofs.assign(n + 1, 0);
+      dirichlet_offset.assign(n + 1, 0);
+      dof_offset.assign(1, 0);
+      for (unsigned int i = 0; i < n; ++i)
+        {
+          const bool         fixed     = is_dirichlet(form, i);
+          const unsigned int functions = trace.n_functions[i];
+          if (!fixed && functions > 0)
+            {
+              block_of_interface[i] = interface_of_block.size();
+              interface_of_block.push_back(i);
+              dof_offset.push_back(dof_offset.back() + functions);
+            }
+          interface_dofs[i + 1] = dof_offset.back();
+          dirichlet_offset[i + 1] =
+            dirichlet_offset[i] + (fixed ? functions : 0);
+        }
+      dirichlet.assign(dirichlet_offset[n], 0.);
+      kept.clear();
+      kept_offset.clear();
+      assembled               = false;
+      revision                = mesh.revision;
+      report.trace_space_time = timer.wall_time();
+      make_sparsity();
+    }
+
+    void
+    make_sparsity()
+    {
+      const PolytopicMesh<dim> &mesh = this->mesh();
+      const unsigned int        n    = interface_of_block.size();
+      sparsity                       = BlockSparsity();
+      sparsity.block_offset.assign(n + 1, 0);
+      sparsity.value_offset.assign(n + 1, 0);
+      sparsity.row_width.assign(n, 0);
+      std::vector<unsigned int> columns;
+      for (unsigned int row = 0; row < n; ++row)
+        {
+          columns.clear();
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              const unsigned int k =
+                mesh
+                  .interface_polytope[2 * std::size_t(interface_of_block[row]) +
+                                      side];
+              if (k == invalid_index)
+                continue;
+              for (unsigned int e = mesh.polytope_interface_offset[k];
+                   e < mesh.polytope_interface_offset[k + 1];
+                   ++e)
+                {
+                  const unsigned int column =
+                    block_of_interface[mesh.polytope_interface[e] / 2];
+                  if (column != invalid_index)
+                    columns.push_back(column);
+                }
+            }
+          std::sort(columns.begin(), columns.end());
+          columns.erase(std::unique(columns.begin(), columns.end()),
+                        columns.end());
+          unsigned int width = 0;
+          for (const unsigned int column : columns)
+            {
+              sparsity.block_column.push_back(column);
+              sparsity.column_offset.push_back(width);
+              width += dof_offset[column + 1] - dof_offset[column];
+            }
+          sparsity.block_offset[row + 1] = sparsity.block_column.size();
+          sparsity.row_width[row]        = width;
+          sparsity.value_offset[row + 1] =
+            sparsity.value_offset[row] +
+            std::uint64_t(width) * (dof_offset[row + 1] - dof_offset[row]);
+        }
+    }
+
+    // Runs function(solver, begin, end) for ranges of polytopes; returns the
+    // operations.
+    template <typename Function>
+    std::uint64_t
+    for_local_problems(const Form &form, const Function &function) const
+    {
+      const internal::LocalProblem<dim> problem = local_problem(form);
+      std::atomic<std::uint64_t>        n_operations(0);
+      parallel::apply_to_subranges(
+        0u,
+        mesh().n_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          internal::LocalSolver<dim> solver(problem);
+          for (unsigned int k = begin; k < end; ++k)
+            function(solver, k);
+          n_operations += solver.operations();
+        },
+        local_grain);
+      return n_operations;
+    }
+
+    // Unknowns of the interfaces of polytope k, in its order: their number
+    // before each of them, and in all.
+    void
+    free_columns(const unsigned int k, std::vector<unsigned int> &columns) const
+    {
+      columns.assign(1, 0);
+      for (unsigned int e = mesh().polytope_interface_offset[k];
+           e < mesh().polytope_interface_offset[k + 1];
+           ++e)
+        {
+          const unsigned int i = mesh().polytope_interface[e] / 2;
+          columns.push_back(columns.back() +
+                            (block_of_interface[i] == invalid_index
+                               ? 0
+                               : trace.n_functions[i]));
+        }
+    }
+
+    struct Balance
+    {
+      double size  = 0.; // integrals of |f| and |g|
+      bool   fixed = false;
+    };
+
+    // The K of all polytopes and what belongs to them.
+    struct LocalBlocks
+    {
+      std::vector<std::uint64_t> matrix_offset, rhs_offset;
+      std::vector<double>        matrix, rhs, integral;
+      std::vector<Balance>       balance;
+    };
+
+    void
+    generate(const Form &form, LocalBlocks &blocks)
+    {
+      const Timer               timer;
+      const PolytopicMesh<dim> &mesh = this->mesh();
+      const unsigned int        n    = mesh.n_polytopes();
+      blocks.matrix_offset.assign(n + 1, 0);
+      blocks.rhs_offset.assign(n + 1, 0);
+      blocks.balance.resize(n);
+      const bool keep = data.local_solvers == LocalSolvers::keep;
+      kept_offset.assign(keep ? n + 1 : 0, 0);
+      std::vector<unsigned int> columns;
+      for (unsigned int k = 0; k < n; ++k)
+        {
+          free_columns(k, columns);
+          const std::uint64_t m       = columns.back();
+          blocks.matrix_offset[k + 1] = blocks.matrix_offset[k] + m * m;
+          blocks.rhs_offset[k + 1]    = blocks.rhs_offset[k] + m;
+          if (keep)
+            {
+              std::uint64_t all = 1;
+              for (unsigned int e = mesh.polytope_interface_offset[k];
+                   e < mesh.polytope_interface_offset[k + 1];
+                   ++e)
+                all += trace.n_functions[mesh.polytope_interface[e] / 2];
+              kept_offset[k + 1] =
+                kept_offset[k] + all * (dim + 1) * mesh.n_basis[k];
+            }
+        }
+      blocks.matrix.resize(blocks.matrix_offset[n]);
+      blocks.rhs.resize(blocks.rhs_offset[n]);
+      blocks.integral.resize(blocks.rhs_offset[n]);
+      if (keep)
+        kept.resize(kept_offset[n]);
+
+      report.local_generation_operations = for_local_problems(
+        form, [&](internal::LocalSolver<dim> &solver, const unsigned int k) {
+          solver.assemble(k);
+          solver.eliminate(keep);
+          store(solver, blocks);
+          if (keep)
+            store_solver(solver);
+        });
+      report.local_generation_time = timer.wall_time();
+      report.local_solver_memory   = 8. * kept.size();
+      report.trace_block_memory    = 8. * blocks.matrix.size();
+    }
+
+    // The part of K that belongs to unknowns; Dirichlet values move to the
+    // right-hand side.
+    void
+    store(const internal::LocalSolver<dim> &solver, LocalBlocks &blocks)
+    {
+      const PolytopicMesh<dim> &mesh = this->mesh();
+      const unsigned int        k    = solver.polytope;
+      std::vector<unsigned int> columns;
+      free_columns(k, columns);
+      const unsigned int begin = mesh.polytope_interface_offset[k],
+                         n_entries =
+                           mesh.polytope_interface_offset[k + 1] - begin,
+                         n_free = columns.back(), width = solver.n_traces + 1;
+      double *const matrix   = blocks.matrix.data() + blocks.matrix_offset[k];
+      double *const rhs      = blocks.rhs.data() + blocks.rhs_offset[k];
+      double *const integral = blocks.integral.data() + blocks.rhs_offset[k];
+      const auto    is_free  = [&](const unsigned int e) {
+        return columns[e + 1] > columns[e];
+      };
+      for (unsigned int e = 0; e < n_entries; ++e)
+        if (is_free(e))
+          for (unsigned int i = 0; i < columns[e + 1] - columns[e]; ++i)
+            {
+              const unsigned int m = solver.column[e] + i, row = columns[e] + i;
+              const double *const K = &solver.K[std::size_t(m) * width];
+              double value = solver.boundary_rhs[m] - K[solver.n_traces];
+              for (unsigned int f = 0; f < n_entries; ++f)
+                if (is_free(f))
+                  std::copy(K + solver.column[f],
+                            K + solver.column[f + 1],
+                            matrix + std::size_t(row) * n_free + columns[f]);
+                else
+                  for (unsigned int j = solver.column[f];
+                       j < solver.column[f + 1];
+                       ++j)
+                    value -= K[j] * solver.dirichlet[j];
+              rhs[row]      = value;
+              integral[row] = solver.trace_integral[m];
+            }
+
+      Balance &balance = blocks.balance[k];
+      balance.fixed    = solver.fixes_constant;
+      balance.size     = solver.integral_abs_f + solver.integral_abs_g;
+      for (unsigned int e = 0; e < n_entries; ++e)
+        {
+          const unsigned int i = mesh.polytope_interface[begin + e] / 2;
+          if (dirichlet_offset[i + 1] > dirichlet_offset[i])
+            {
+              balance.fixed = true;
+              std::copy(solver.dirichlet.begin() + solver.column[e],
+                        solver.dirichlet.begin() + solver.column[e + 1],
+                        dirichlet.begin() + dirichlet_offset[i]);
+            }
+        }
+    }
+
+    void
+    store_solver(const internal::LocalSolver<dim> &solver)
+    {
+      double            *p = kept.data() + kept_offset[solver.polytope];
+      const unsigned int n = solver.n_basis;
+      for (unsigned int m = 0; m <= solver.n_traces; ++m)
+        {
+          p = std::copy_n(solver.solution_row(m), n, p);
+          for (unsigned int d = 0; d < dim; ++d)
+            p = std::copy_n(solver.flux_row(m, d), n, p);
+        }
+    }
+
+    // Number of an interface in the list of polytope k, as side s.
+    unsigned int
+    entry_of(const unsigned int interface, const unsigned int side) const
+    {
+      const unsigned int k =
+        mesh().interface_polytope[2 * std::size_t(interface) + side];
+      unsigned int e = mesh().polytope_interface_offset[k];
+      while (mesh().polytope_interface[e] != 2 * interface + side)
+        ++e;
+      return e - mesh().polytope_interface_offset[k];
+    }
+
+    // Block rows from the K of their polytopes: side 0, then side 1.
+    void
+    gather(const LocalBlocks &blocks, double *values, double *rhs) const
+    {
+      const PolytopicMesh<dim> &mesh = this->mesh();
+      internal::for_ranges(
+        interface_of_block.size(),
+        256,
+        [&](const std::size_t begin, const std::size_t end) {
+          std::vector<unsigned int> columns;
+          for (std::size_t row = begin; row < end; ++row)
+            {
+              const unsigned int interface = interface_of_block[row],
+                                 n         = trace.n_functions[interface],
+                                 width     = sparsity.row_width[row];
+              double *const block = values + sparsity.value_offset[row];
+              double *const F     = rhs + dof_offset[row];
+              std::fill_n(block, std::size_t(n) * width, 0.);
+              std::fill_n(F, n, 0.);
+              for (unsigned int side = 0; side < 2; ++side)
+                {
+                  const unsigned int k =
+                    mesh.interface_polytope[2 * std::size_t(interface) + side];
+                  if (k == invalid_index)
+                    continue;
+                  free_columns(k, columns);
+                  const unsigned int n_free = columns.back();
+                  const unsigned int first = columns[entry_of(interface, side)];
+                  const double *const K    = blocks.matrix.data() +
+                                          blocks.matrix_offset[k] +
+                                          std::size_t(first) * n_free;
+                  for (unsigned int i = 0; i < n; ++i)
+                    F[i] += blocks.rhs[blocks.rhs_offset[k] + first + i];
+                  for (unsigned int e = 0; e + 1 < columns.size(); ++e)
+                    {
+                      const unsigned int m = columns[e + 1] - columns[e];
+                      if (m == 0)
+                        continue;
+                      const unsigned int column = block_of_interface
+                        [mesh.polytope_interface
+                           [mesh.polytope_interface_offset[k] + e] /
+                         2];
+                      const auto first_block = sparsity.block_column.begin() +
+                                               sparsity.block_offset[row];
+                      const std::size_t b =
+                        std::lower_bound(first_block,
+                                         sparsity.block_column.begin() +
+                                           sparsity.block_offset[row + 1],
+                                         column) -
+                        sparsity.block_column.begin();
+                      double *const target = block + sparsity.column_offset[b];
+                      for (unsigned int i = 0; i < n; ++i)
+                        for (unsigned int j = 0; j < m; ++j)
+                          target[std::size_t(i) * width + j] +=
+                            K[std::size_t(i) * n_free + columns[e] + j];
+                    }
+                }
+            }
+        });
+    }
+
+    // Connected parts on which nothing fixes the constant: see the class.
+    void
+    fix_constants(const LocalBlocks &blocks, double *values, double *rhs)
+    {
+      const PolytopicMesh<dim> &mesh = this->mesh();
+      report.n_free_constants        = 0;
+      std::vector<bool>         seen(mesh.n_polytopes(), false);
+      std::vector<unsigned int> part, interfaces;
+      for (unsigned int seed = 0; seed < mesh.n_polytopes(); ++seed)
+        {
+          if (seen[seed])
+            continue;
+          part.assign(1, seed);
+          interfaces.clear();
+          seen[seed] = true;
+          Balance balance;
+          for (std::size_t next = 0; next < part.size(); ++next)
+            {
+              const unsigned int k = part[next];
+              balance.fixed        = balance.fixed || blocks.balance[k].fixed;
+              balance.size += blocks.balance[k].size;
+              for (unsigned int e = mesh.polytope_interface_offset[k];
+                   e < mesh.polytope_interface_offset[k + 1];
+                   ++e)
+                {
+                  const unsigned int code     = mesh.polytope_interface[e],
+                                     neighbor = mesh.neighbor(code);
+                  if (block_of_interface[code / 2] == invalid_index)
+                    continue;
+                  if (code % 2 == 0)
+                    interfaces.push_back(code / 2);
+                  if (neighbor != invalid_index && !seen[neighbor])
+                    {
+                      seen[neighbor] = true;
+                      part.push_back(neighbor);
+                    }
+                }
+            }
+          if (balance.fixed || interfaces.empty())
+            continue;
+
+          // The constant has the integrals of the functions as coefficients,
+          // so these applied to the right-hand side give int f + int g.
+          ++report.n_free_constants;
+          std::sort(interfaces.begin(), interfaces.end());
+          double     sum = 0., measure = 0.;
+          const auto integrals = [&](const unsigned int i) {
+            const unsigned int k = mesh.interface_polytope[2 * std::size_t(i)];
+            std::vector<unsigned int> columns;
+            free_columns(k, columns);
+            return blocks.integral.data() + blocks.rhs_offset[k] +
+                   columns[entry_of(i, 0)];
+          };
+          for (const unsigned int i : interfaces)
+            {
+              const double *const m = integrals(i);
+              const double *const F = rhs + interface_dofs[i];
+              for (unsigned int j = 0; j < trace.n_functions[i]; ++j)
+                {
+                  sum += m[j] * F[j];
+                  measure += m[j] * m[j];
+                }
+            }
+          AssertThrow(
+            std::abs(sum) <= 1e-3 * balance.size,
+            ExcMessage(
+              "The problem has no solution: on a part of the domain nothing "
+              "fixes the constant (no Dirichlet or Robin condition, no "
+              "advection, no reaction), but the integrals of the right-hand "
+              "side and of the Neumann data there sum up to " +
+              std::to_string(sum) +
+              " instead of 0. Change the data, or give a Dirichlet or Robin "
+              "condition or a positive reaction."));
+          for (const unsigned int i : interfaces)
+            {
+              const double *const m = integrals(i);
+              for (unsigned int j = 0; j < trace.n_functions[i]; ++j)
+                rhs[interface_dofs[i] + j] -= sum / measure * m[j];
+            }
+          // of the size of the block's diagonal
+          const unsigned int i   = interfaces.front(),
+                             row = block_of_interface[i],
+                             n   = trace.n_functions[i];
+          const double *const m  = integrals(i);
+          std::size_t         b  = sparsity.block_offset[row];
+          while (sparsity.block_column[b] != row)
+            ++b;
+          double *const diagonal =
+            values + sparsity.value_offset[row] + sparsity.column_offset[b];
+          double largest = 0., square = 0.;
+          for (unsigned int j = 0; j < n; ++j)
+            {
+              largest = std::max(
+                largest,
+                diagonal[std::size_t(j) * sparsity.row_width[row] + j]);
+              square += m[j] * m[j];
+            }
+          for (unsigned int j = 0; j < n; ++j)
+            for (unsigned int l = 0; l < n; ++l)
+              diagonal[std::size_t(j) * sparsity.row_width[row] + l] +=
+                largest / square * (m[j] * m[l]);
+        }
+    }
+
+    void
+    check_reinit(const Form &form) const
+    {
+      bool same = revision == mesh().revision &&
+                  block_of_interface.size() == mesh().n_interfaces();
+      for (unsigned int i = 0; same && i < mesh().n_interfaces(); ++i)
+        same =
+          trace.n_functions[i] == 0 ||
+          is_dirichlet(form, i) == (block_of_interface[i] == invalid_index);
+      AssertThrow(same,
+                  ExcMessage("The trace spaces do not belong to this mesh, "
+                             "element and set of Dirichlet boundaries: call "
+                             "reinit() of the HDG object first."));
+    }
+
+    // lambda on all interfaces of polytope k.
+    void
+    local_trace(const unsigned int   k,
+                const double        *unknowns,
+                std::vector<double> &lambda) const
+    {
+      lambda.clear();
+      for (unsigned int e = mesh().polytope_interface_offset[k];
+           e < mesh().polytope_interface_offset[k + 1];
+           ++e)
+        {
+          const unsigned int i = mesh().polytope_interface[e] / 2;
+          if (block_of_interface[i] != invalid_index)
+            lambda.insert(lambda.end(),
+                          unknowns + interface_dofs[i],
+                          unknowns + interface_dofs[i + 1]);
+          else
+            lambda.insert(lambda.end(),
+                          dirichlet.begin() + dirichlet_offset[i],
+                          dirichlet.begin() + dirichlet_offset[i + 1]);
+        }
+    }
+
+    const AgglomerationHandler<dim> &handler;
+    AdditionalData                   data;
+    HDGReport                        report;
+    std::uint64_t                    revision  = 0;
+    bool                             assembled = false;
+
+    TraceSpace<dim>            trace;
+    BlockSparsity              sparsity;
+    std::vector<std::uint64_t> dof_offset; // by block row
+    std::vector<std::uint64_t> interface_dofs;
+    std::vector<unsigned int>  block_of_interface, interface_of_block;
+    // projections of Dirichlet values by interface
+    std::vector<std::uint64_t> dirichlet_offset;
+    std::vector<double>        dirichlet;
+    // for each polytope, trace function and f: u, then the components of q
+    std::vector<std::uint64_t> kept_offset;
+    std::vector<double>        kept;
+  };
+
+
+
+  template <int dim>
+  HDG<dim>::HDG(const AgglomerationHandler<dim> &handler,
+                const AdditionalData            &data)
+    : implementation(std::make_unique<Implementation>(handler, data))
+  {
+    AssertThrow(handler.n_polytopes() > 0 && handler.n_dofs() > 0,
+                ExcMessage("HDG needs degrees of freedom: call agglomerate() "
+                           "and distribute_dofs() of the AgglomerationHandler "
+                           "first."));
+    AssertThrow(handler.n_components() == 1,
+                ExcMessage("HDG solves scalar equations, but the element has " +
+                           std::to_string(handler.n_components()) +
+                           " components: distribute the degrees of freedom of "
+                           "a scalar element."));
+    AssertThrow(!handler.polytopic_mesh().prismatic &&
+                  handler.polynomial_space() != PolynomialSpaceType::prismatic,
+                ExcMessage("HDG works with spaces of total degree or "
+                           "tensor-product spaces, not with prismatic ones or "
+                           "space-time slabs."));
+    AssertThrow(Utilities::MPI::n_mpi_processes(Compatibility::get_communicator(
+                  handler.get_triangulation())) == 1,
+                ExcMessage("HDG runs on one MPI process only: start the "
+                           "program with one, it uses threads."));
+    AssertThrow(data.instruction_set == InstructionSet::automatic ||
+                  data.instruction_set <= best_instruction_set(),
+                ExcMessage("This processor or this build of Tessella does not "
+                           "have the instruction set " +
+                           name(data.instruction_set) + "."));
+  }
+
+
+
+  template <int dim>
+  HDG<dim>::~HDG() = default;
+
+
+
+  template <int dim>
+  void
+  HDG<dim>::reinit(const AdvectionDiffusionReaction<dim> &form)
+  {
+    implementation->reinit(form);
+  }
+
+
+
+  template <int dim>
+  void
+  HDG<dim>::reinit(const AdvectionDiffusionReaction<dim> &form,
+                   TrilinosWrappers::SparseMatrix        &matrix,
+                   TrilinosWrappers::MPI::Vector         &rhs)
+  {
+    implementation->reinit(form);
+    const Timer    timer;
+    const MPI_Comm communicator = Compatibility::get_communicator(
+      implementation->handler.get_triangulation());
+    TrilinosBlockMatrix::reinit(matrix,
+                                implementation->sparsity,
+                                implementation->dof_offset,
+                                communicator);
+    rhs.reinit(complete_index_set(n_dofs()), communicator);
+    implementation->report.structure_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
+  void
+  HDG<dim>::assemble(const AdvectionDiffusionReaction<dim> &form,
+                     TrilinosWrappers::SparseMatrix        &matrix,
+                     TrilinosWrappers::MPI::Vector         &rhs)
+  {
+    Implementation &data = *implementation;
+    form.prepare();
+    data.check_reinit(form);
+    double *const values =
+      TrilinosBlockMatrix::values(matrix, data.sparsity, data.dof_offset);
+    AssertThrow(rhs.size() == n_dofs() && rhs.locally_owned_size() == n_dofs(),
+                ExcMessage("The vector does not have the size of this trace "
+                           "space: call reinit() of the HDG object on it."));
+    data.assembled        = false;
+    data.report.n_threads = MultithreadInfo::n_threads();
+    data.report.instruction_set =
+      data.data.instruction_set == InstructionSet::automatic
+        ? best_instruction_set()
+        : data.data.instruction_set;
+    prepare_quadrature(data.handler,
+                       data.orders(form, data.handler.max_degree()).back());
+    typename Implementation::LocalBlocks blocks;
+    data.generate(form, blocks);
+    const Timer timer;
+    data.gather(blocks, values, rhs.begin());
+    data.fix_constants(blocks, values, rhs.begin());
+    data.report.global_assembly_time = timer.wall_time();
+    data.assembled                   = true;
+  }
+
+
+
+  template <int dim>
+  void
+  HDG<dim>::recover(const AdvectionDiffusionReaction<dim> &form,
+                    const TrilinosWrappers::MPI::Vector   &trace,
+                    Vector<double>                        &solution,
+                    Vector<double>                        &flux)
+  {
+    const Timer     timer;
+    Implementation &data = *implementation;
+    AssertThrow(data.assembled,
+                ExcMessage("HDG::recover() needs the local problems: call "
+                           "assemble() first."));
+    data.check_reinit(form);
+    AssertThrow(trace.size() == n_dofs() &&
+                  trace.locally_owned_size() == n_dofs(),
+                ExcMessage("The vector does not have the size of this trace "
+                           "space."));
+    const PolytopicMesh<dim> &mesh = data.mesh();
+    solution.reinit(mesh.dof_offset.back());
+    flux.reinit(dim * mesh.dof_offset.back());
+    const double *const unknowns = trace.begin();
+
+    if (data.data.local_solvers == LocalSolvers::recompute)
+      data.report.local_solve_operations = data.for_local_problems(
+        form, [&](internal::LocalSolver<dim> &solver, const unsigned int k) {
+          std::vector<double> lambda;
+          data.local_trace(k, unknowns, lambda);
+          solver.assemble(k);
+          solver.solve(lambda.data());
+          const unsigned int n = mesh.n_basis[k];
+          std::copy_n(solver.solution_row(0),
+                      n,
+                      solution.begin() + mesh.dof_offset[k]);
+          for (unsigned int d = 0; d < dim; ++d)
+            std::copy_n(solver.flux_row(0, d),
+                        n,
+                        flux.begin() + dim * mesh.dof_offset[k] + d * n);
+        });
+    else
+      {
+        internal::for_ranges(
+          mesh.n_polytopes(),
+          local_grain,
+          [&](const std::size_t begin, const std::size_t end) {
+            std::vector<double> lambda, sum;
+            for (std::size_t k = begin; k < end; ++k)
+              {
+                data.local_trace(k, unknowns, lambda);
+                const unsigned int n = mesh.n_basis[k], all = (dim + 1) * n;
+                const double      *row = data.kept.data() + data.kept_offset[k];
+                // (f comes last)
+                const double *const particular =
+                  row + std::size_t(lambda.size()) * all;
+                sum.assign(particular, particular + all);
+                for (const double factor : lambda)
+                  {
+                    for (unsigned int i = 0; i < all; ++i)
+                      sum[i] += factor * row[i];
+                    row += all;
+                  }
+                std::copy_n(sum.begin(),
+                            n,
+                            solution.begin() + mesh.dof_offset[k]);
+                std::copy(sum.begin() + n,
+                          sum.end(),
+                          flux.begin() + dim * mesh.dof_offset[k]);
+              }
+          });
+        data.report.local_solve_operations = 2. * data.kept.size();
+      }
+    data.report.local_solve_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
+  void
+  HDG<dim>::post_process(const AdvectionDiffusionReaction<dim> &form,
+                         const Vector<double>                  &solution,
+                         const Vector<double>                  &flux,
+                         const AgglomerationHandler<dim>       &finer,
+                         Vector<double>                        &result) const
+  {
+    internal::post_process(implementation->handler,
+                           form,
+                           solution,
+                           flux,
+                           finer,
+                           implementation->data.instruction_set,
+                           result);
+  }
+
+
+
+  template <int dim>
+  std::uint64_t
+  HDG<dim>::n_dofs() const
+  {
+    return implementation->dof_offset.empty()
+             ? 0
+             : implementation->dof_offset.back();
+  }
+
+
+
+  template <int dim>
+  const TraceSpace<dim> &
+  HDG<dim>::trace_space() const
+  {
+    return implementation->trace;
+  }
+
+
+
+  template <int dim>
+  std::vector<double>
+  HDG<dim>::trace_coefficients(const TrilinosWrappers::MPI::Vector &trace,
+                               const unsigned int interface) const
+  {
+    const Implementation &data = *implementation;
+    AssertIndexRange(interface, data.block_of_interface.size());
+    if (data.block_of_interface[interface] != invalid_index)
+      return {trace.begin() + data.interface_dofs[interface],
+              trace.begin() + data.interface_dofs[interface + 1]};
+    return {data.dirichlet.begin() + data.dirichlet_offset[interface],
+            data.dirichlet.begin() + data.dirichlet_offset[interface + 1]};
+  }
+
+
+
+  template <int dim>
+  const std::vector<std::uint64_t> &
+  HDG<dim>::interface_dof_offset() const
+  {
+    return implementation->interface_dofs;
+  }
+
+
+
+  template <int dim>
+  const HDGReport &
+  HDG<dim>::report() const
+  {
+    return implementation->report;
+  }
+
+
+
+  template class HDG<2>;
+  template class HDG<3>;
+} // namespace Tessella

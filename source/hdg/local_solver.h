@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_hdg_local_solver_h
+#define tessella_source_hdg_local_solver_h
+
+#include <tessella/fe/polytope_quadrature.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/hdg/trace_space.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "../assembly/host_kernels.h"
+#include "local_basis.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// What all local problems share.
+    template <int dim>
+    struct LocalProblem
+    {
+      const PolytopicMesh<dim>              &mesh;
+      const TraceSpace<dim>                 &trace;
+      const AdvectionDiffusionReaction<dim> &form;
+      const HostKernels::Kernels<dim>       &kernels;
+      /// Order of quadrature by degree.
+      std::vector<unsigned int> order;
+      /// Of the largest degree; smaller spaces are prefixes.
+      std::vector<unsigned char> exponents;
+      bool                       tensor_product;
+      /// Advection is div(b u), not b . grad u.
+      bool   conservative;
+      double tau;
+      /// If set, instead: of a facet and a side.
+      std::function<double(unsigned int, unsigned int)> tau_of_facet;
+    };
+
+    /**
+     * The local problems of a hybridizable method, one polytope after the
+     * other; one object a thread, since it owns the buffers.
+     *
+     * With the basis phi of the polytope, normals n out of it and the trace
+     * functions psi of all its interfaces (numbered interface by interface in
+     * the polytope's order), and S = tau + max(b.n, 0):
+     *
+     *   A = (a^-1 phi_j, phi_i) per component,  H_d = (d_d phi_i, phi_j),
+     *   F_d = <n_d phi_i, psi_m>,  R = <S phi_i, psi_m>,
+     *   T = <(S - b.n) phi_i, psi_m>,  G = <(S - b.n) psi_l, psi_m>
+     *   (at the boundary <(S + alpha) psi_l, psi_m>),
+     *   E = (c phi_j, phi_i) + advection + <(S or S - b.n) phi_j, phi_i>,
+     *
+     *   A q + H u         = F lambda,
+     *   - H^T q + E u     = T lambda + f,
+     *   F^T q - R^T u + G lambda = g    (summed over the two sides).
+     *
+     * Hence with the Schur complement 1/Z = E + H^T A^-1 H and
+     * Y_T = T + H^T A^-1 F, Y_R alike:
+     *   u = Z (Y_T lambda + f),  q = A^-1 (F lambda - H u),
+     *   K = G + F^T A^-1 F - Y_R^T Z Y_T,   right-hand side g + Y_R^T Z f.
+     * These are the matrices Z, U, Q, K of King et al., J. Sci. Comput. 60
+     * (2014), (8) to (18), for q = grad u there and q = a grad u here.
+     *
+     * phi are the functions of LocalBasis, in which A is well conditioned; it
+     * is factorised by Cholesky and its factor inverted (products run at the
+     * speed of the vector units). So is 1/Z without advection; with advection
+     * 1/Z is inverted by elimination with pivoting. All else are products;
+     * everything is stored with the trace (or function) as row, such that
+     * products contract contiguous indices, in rows padded with zeros to whole
+     * vectors. f is one more column of T. Without advection K is symmetric to
+     * the last bit.
+     */
+    template <int dim>
+    class LocalSolver
+    {
+    public:
+      explicit LocalSolver(const LocalProblem<dim> &problem);
+
+      /// Integrals on polytope @p k.
+      void
+      assemble(const unsigned int k);
+
+      /// Eliminates q and u: fills K and rhs. Then solution_row() and
+      /// flux_row() hold U, Q and the particular solution, if @p recovery.
+      void
+      eliminate(const bool recovery);
+
+      /// Solves for given traces instead: row 0 of solution_row() and
+      /// flux_row().
+      void
+      solve(const double *lambda);
+
+      // ---- after assemble()
+      unsigned int polytope = 0, n_basis = 0, n_traces = 0;
+      /// First trace function of each interface of the polytope, and their
+      /// number at the end.
+      std::vector<unsigned int> column;
+      /// L2 projection of Dirichlet values (entries of Dirichlet interfaces).
+      std::vector<double> dirichlet;
+      /// Integrals of the trace functions and, on Neumann and Robin
+      /// interfaces, of data times them.
+      std::vector<double> trace_integral, boundary_rhs;
+      /// Integrals of |f|, and of |g| on Neumann and Robin interfaces.
+      double integral_abs_f = 0., integral_abs_g = 0.;
+      /// c or alpha is non-zero somewhere.
+      bool fixes_constant = false;
+
+      // ---- after eliminate()
+      /// K with row stride n_traces + 1; the last column is minus the
+      /// right-hand side.
+      std::vector<double> K;
+
+      /// Coefficients of u for the trace function @p m, or for f alone
+      /// (m = n_traces); n_basis entries.
+      const double *
+      solution_row(const unsigned int m) const
+      {
+        return &U[std::size_t(m) * n_padded];
+      }
+
+      /// Coefficients of component @p d of q.
+      const double *
+      flux_row(const unsigned int m, const unsigned int d) const
+      {
+        return &Q[std::size_t(m) * dim * n_padded + d * n_padded];
+      }
+
+      /// Floating-point operations since the object was made.
+      std::uint64_t
+      operations() const
+      {
+        return n_operations + local_basis.n_operations;
+      }
+
+    private:
+      void
+      assemble_volume();
+
+      void
+      assemble_interface(const unsigned int entry);
+
+      void
+      process_facet(const unsigned int                  entry,
+                    const unsigned int                  patch,
+                    const unsigned int                  facet,
+                    const BoundaryCondition<dim> *const condition);
+
+      void
+      evaluate_condition(const BoundaryCondition<dim> &condition,
+                         const unsigned int            boundary_id,
+                         const unsigned int            n);
+
+      /// Factorises A and 1/Z and fills U, Q for n_rows rows of F, T.
+      void
+      factorise(const unsigned int n_rows);
+
+      void
+      compute_flux(const unsigned int n_rows);
+
+      /// U and Q from the local basis to the Legendre functions.
+      void
+      to_box(const unsigned int n_rows);
+
+      /// C (+)= A B^T over contiguous rows of length n.
+      void
+      product(const unsigned int n_left,
+              const unsigned int n_right,
+              const unsigned int n,
+              const double      *left,
+              const unsigned int left_stride,
+              const double      *right,
+              const unsigned int right_stride,
+              double            *C,
+              const unsigned int ldc,
+              const bool         accumulate,
+              const bool         symmetric = false);
+
+      std::string
+      describe_polytope() const;
+
+      std::uint64_t n_operations = 0;
+
+      const LocalProblem<dim>  &problem;
+      const PolytopicMesh<dim> &mesh;
+      const VolumeStructure     structure;
+      const bool                tensor; // a is a tensor
+      const bool                advection;
+
+      LocalBasis<dim>          local_basis;
+      PolytopeQuadrature<dim>  volume_quadrature;
+      InterfaceQuadrature<dim> facet_quadrature;
+
+      unsigned int n_padded = 0, n_mass = 0, stride = 0;
+      bool         stabilised = false;
+      // points of a slice or facet
+      unsigned int        capacity = 0;
+      std::vector<double> point_memory;
+      double             *x[dim], *trace_x[dim], *normal[dim], *w;
+      double             *a[dim * dim], *inverse_a[dim * dim], *b[dim], *c;
+      double             *f, *bn, *S, *S_minus_bn, *g, *alpha, *one;
+      std::vector<unsigned int> subcells, materials;
+      std::vector<double> basis, weighted, psi, weighted_psi, facet_product;
+      std::vector<double> scratch;
+
+      // matrices
+      std::vector<double> A, A_inverse, E, Z, transposed;
+      std::vector<double> Ht, Vt, Ft, Wt, Rt, Tt, Yt, U, Q, Xt;
+      std::vector<double> load;
+      void
+      reserve_points(const unsigned int n);
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif

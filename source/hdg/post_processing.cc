@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "post_processing.h"
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/fe/polytope_quadrature.h>
+#include <tessella/fe/reference_quadrature.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "../assembly/host_dispatch.h"
+#include "dense.h"
+#include "local_basis.h"
+#include "tensor.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace internal
+  {
+    namespace
+    {
+      /// Polytope by polytope; one object a thread.
+      template <int dim>
+      class PostProcessor
+      {
+      public:
+        PostProcessor(const AgglomerationHandler<dim>       &handler,
+                      const AdvectionDiffusionReaction<dim> &form,
+                      const AgglomerationHandler<dim>       &finer,
+                      const HostKernels::Kernels<dim>       &kernels)
+          : mesh(handler.polytopic_mesh())
+          , fine_mesh(finer.polytopic_mesh())
+          , form(form)
+          , kernels(kernels)
+          , tensor_product(finer.polynomial_space() ==
+                           PolynomialSpaceType::tensor_product)
+          , exponents(make_exponents(finer.max_degree(), tensor_product))
+          , local_basis(kernels, exponents, tensor_product)
+          , tensor(form.volume_structure().diffusion == DiffusionType::tensor)
+        {}
+
+        void
+        run(const unsigned int k,
+            const unsigned int order,
+            const double      *u,
+            const double      *q,
+            double            *result)
+        {
+          n        = fine_mesh.n_basis[k];
+          n_coarse = mesh.n_basis[k];
+          n_padded = padded(n);
+          A.assign(std::size_t(n_padded) * n_padded, 0.);
+          rhs.assign(n_padded, 0.);
+          integrals.assign(n, 0.);
+          local_basis.reinit(fine_mesh, k, order);
+          integral = 0.;
+          for (unsigned int s = mesh.subcell_offset[k];
+               s < mesh.subcell_offset[k + 1];
+               ++s)
+            {
+              quadrature.reinit_subcell(mesh, s, order);
+              for (unsigned int begin = 0; begin < quadrature.size();
+                   begin += slice)
+                add_points(begin,
+                           std::min(slice, quadrature.size() - begin),
+                           u,
+                           q);
+            }
+
+          // The integral of u* is that of u: one row more, of the size of the
+          // others.
+          double square = 0., largest = 0.;
+          for (unsigned int i = 0; i < n; ++i)
+            {
+              square += integrals[i] * integrals[i];
+              largest = std::max(largest, A[std::size_t(i) * (n_padded + 1)]);
+            }
+          const double scale = (largest > 0. ? largest : 1.) / square;
+          for (unsigned int i = 0; i < n; ++i)
+            {
+              rhs[i] += scale * integral * integrals[i];
+              for (unsigned int j = 0; j <= i; ++j)
+                {
+                  double &entry = A[std::size_t(i) * n_padded + j];
+                  entry         = A[std::size_t(j) * n_padded + i] +
+                          scale * integrals[i] * integrals[j];
+                }
+            }
+          AssertThrow(Dense::cholesky(n, A.data(), n_padded) == n,
+                      ExcMessage("The basis functions of degree " +
+                                 std::to_string(fine_mesh.degree[k]) +
+                                 " are linearly dependent up to rounding on "
+                                 "polytope " +
+                                 std::to_string(k) +
+                                 ": post-process with a lower degree."));
+          for (unsigned int i = 0; i < n; ++i)
+            {
+              for (unsigned int j = 0; j < i; ++j)
+                rhs[i] -= A[std::size_t(i) * n_padded + j] * rhs[j];
+              rhs[i] /= A[std::size_t(i) * (n_padded + 1)];
+            }
+          for (unsigned int i = n; i-- > 0;)
+            {
+              for (unsigned int j = i + 1; j < n; ++j)
+                rhs[i] -= A[std::size_t(j) * n_padded + i] * rhs[j];
+              rhs[i] /= A[std::size_t(i) * (n_padded + 1)];
+            }
+          local_basis.to_box(1, rhs.data(), n_padded);
+          std::copy_n(rhs.begin(), n, result);
+        }
+
+      private:
+        static constexpr unsigned int slice = 64;
+
+        static std::vector<unsigned char>
+        make_exponents(const unsigned int degree, const bool tensor_product)
+        {
+          std::vector<unsigned char> result(
+            dim * Legendre::n_functions(dim, degree, tensor_product));
+          Legendre::exponents(dim, degree, tensor_product, result.data());
+          return result;
+        }
+
+
+        // Gradient terms of m points of the present sub-cell.
+        void
+        add_points(const unsigned int begin,
+                   const unsigned int n_points,
+                   const double      *u,
+                   const double      *q)
+        {
+          const unsigned int m = padded(n_points);
+          double             x[dim][slice], w[slice], a[dim * dim][slice];
+          double             factor[dim][slice], weighted[dim][slice];
+          unsigned int       subcells[slice], materials[slice];
+          for (unsigned int p = 0; p < m; ++p)
+            {
+              const unsigned int from = begin + std::min(p, n_points - 1);
+              for (unsigned int d = 0; d < dim; ++d)
+                x[d][p] = quadrature.x[d][from];
+              w[p]         = p < n_points ? quadrature.JxW[from] : 0.;
+              subcells[p]  = quadrature.subcell[from];
+              materials[p] = quadrature.material[from];
+            }
+          PointBatch<dim> batch;
+          batch.n_points = m;
+          for (unsigned int d = 0; d < dim; ++d)
+            batch.x[d] = x[d];
+          batch.subcell  = subcells;
+          batch.material = materials;
+          double *pointers[dim * dim];
+          for (unsigned int d = 0; d < dim * dim; ++d)
+            pointers[d] = a[d];
+          form.evaluate_diffusion(batch, pointers);
+
+          const unsigned int stride = (dim + 1) * m;
+          rows.resize(std::size_t(n) * dim * m);
+          const double *points[dim];
+          for (unsigned int d = 0; d < dim; ++d)
+            points[d] = x[d];
+          local_basis.evaluate_box(points, m, basis);
+
+          // a^-1 q times weights, and the integral of u; the coarse space is a
+          // prefix of the Legendre functions
+          for (unsigned int i = 0; i < n_coarse; ++i)
+            for (unsigned int p = 0; p < m; ++p)
+              integral += w[p] * u[i] * basis[i * stride + p];
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              std::fill(factor[d], factor[d] + m, 0.);
+              for (unsigned int i = 0; i < n_coarse; ++i)
+                for (unsigned int p = 0; p < m; ++p)
+                  factor[d][p] += q[d * n_coarse + i] * basis[i * stride + p];
+            }
+          for (unsigned int p = 0; p < m; ++p)
+            {
+              double inverse[dim][dim];
+              if (tensor)
+                {
+                  double value[dim][dim];
+                  for (unsigned int d = 0; d < dim * dim; ++d)
+                    value[d / dim][d % dim] = a[d][p];
+                  AssertThrow(invert_tensor<dim>(value, inverse),
+                              ExcMessage("The diffusion tensor is not "
+                                         "symmetric and positive definite."));
+                }
+              for (unsigned int d = 0; d < dim; ++d)
+                {
+                  double sum = 0.;
+                  if (tensor)
+                    for (unsigned int e = 0; e < dim; ++e)
+                      sum += inverse[d][e] * factor[e][p];
+                  else
+                    sum = factor[d][p] / a[0][p];
+                  weighted[d][p] = w[p] * sum;
+                }
+            }
+          local_basis.transform(m, basis);
+          for (unsigned int i = 0; i < n; ++i)
+            {
+              const double *const phi = &basis[std::size_t(i) * stride];
+              for (unsigned int p = 0; p < m; ++p)
+                integrals[i] += w[p] * phi[p];
+              for (unsigned int d = 0; d < dim; ++d)
+                for (unsigned int p = 0; p < m; ++p)
+                  {
+                    rhs[i] += weighted[d][p] * phi[(1 + d) * m + p];
+                    rows[(std::size_t(i) * dim + d) * m + p] =
+                      w[p] * phi[(1 + d) * m + p];
+                  }
+            }
+          kernels.product(n,
+                          n,
+                          dim,
+                          m,
+                          rows.data(),
+                          dim * m,
+                          m,
+                          basis.data() + m,
+                          stride,
+                          m,
+                          A.data(),
+                          n_padded,
+                          true,
+                          true);
+        }
+
+        const PolytopicMesh<dim>              &mesh, &fine_mesh;
+        const AdvectionDiffusionReaction<dim> &form;
+        const HostKernels::Kernels<dim>       &kernels;
+        const bool                             tensor_product;
+        const std::vector<unsigned char>       exponents;
+        LocalBasis<dim>                        local_basis;
+        const bool                             tensor;
+        double                                 integral = 0.;
+        PolytopeQuadrature<dim>                quadrature;
+        unsigned int        n = 0, n_coarse = 0, n_padded = 0;
+        std::vector<double> A, rhs, integrals, basis, rows;
+      };
+    } // namespace
+
+
+
+    template <int dim>
+    void
+    post_process(const AgglomerationHandler<dim>       &handler,
+                 const AdvectionDiffusionReaction<dim> &form,
+                 const Vector<double>                  &solution,
+                 const Vector<double>                  &flux,
+                 const AgglomerationHandler<dim>       &finer,
+                 const InstructionSet                   instruction_set,
+                 Vector<double>                        &result)
+    {
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
+                               &fine = finer.polytopic_mesh();
+      AssertThrow(finer.n_polytopes() == handler.n_polytopes() &&
+                    finer.n_components() == 1 && finer.n_dofs() > 0 &&
+                    finer.polynomial_space() == handler.polynomial_space() &&
+                    fine.box == mesh.box,
+                  ExcMessage("Post-processing needs a handler with the same "
+                             "polytopes and a scalar element of the same kind "
+                             "and a higher degree."));
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        AssertThrow(fine.degree[k] >= mesh.degree[k],
+                    ExcMessage("Post-processing needs at least the degree of "
+                               "the solution on each polytope, but polytope " +
+                               std::to_string(k) + " has degree " +
+                               std::to_string(fine.degree[k]) + " instead of " +
+                               std::to_string(mesh.degree[k]) + " or more."));
+      AssertThrow(solution.size() == handler.n_dofs() &&
+                    flux.size() == dim * handler.n_dofs(),
+                  ExcMessage("Solution and flux do not have the sizes that "
+                             "HDG::recover() gives them."));
+      const unsigned int factor =
+        finer.polynomial_space() == PolynomialSpaceType::tensor_product ? dim
+                                                                        : 1;
+      const auto order = [&](const unsigned int degree) {
+        return std::max(1u,
+                        std::min(2 * factor * degree + form.coefficient_order(),
+                                 max_quadrature_order - 2));
+      };
+      prepare_quadrature(handler, order(finer.max_degree()));
+      result.reinit(finer.n_dofs());
+      const HostKernels::Kernels<dim> &kernels =
+        select_kernels<dim>(instruction_set);
+      for_ranges(mesh.n_polytopes(),
+                 16,
+                 [&](const std::size_t begin, const std::size_t end) {
+                   PostProcessor<dim> processor(handler, form, finer, kernels);
+                   for (std::size_t k = begin; k < end; ++k)
+                     processor.run(k,
+                                   order(fine.degree[k]),
+                                   solution.begin() + mesh.dof_offset[k],
+                                   flux.begin() + dim * mesh.dof_offset[k],
+                                   result.begin() + fine.dof_offset[k]);
+                 });
+    }
+
+
+
+    template void
+    post_process(const AgglomerationHandler<2> &,
+                 const AdvectionDiffusionReaction<2> &,
+                 const Vector<double> &,
+                 const Vector<double> &,
+                 const AgglomerationHandler<2> &,
+                 const InstructionSet,
+                 Vector<double> &);
+    template void
+    post_process(const AgglomerationHandler<3> &,
+                 const AdvectionDiffusionReaction<3> &,
+                 const Vector<double> &,
+                 const Vector<double> &,
+                 const AgglomerationHandler<3> &,
+                 const InstructionSet,
+                 Vector<double> &);
+  } // namespace internal
+} // namespace Tessella

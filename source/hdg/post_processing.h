@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_hdg_post_processing_h
+#define tessella_source_hdg_post_processing_h
+
+#include <deal.II/lac/vector.h>
+
+#include <tessella/assembly/backend.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/grid/agglomeration_handler.h>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// HDG::post_process(). Cost: per polytope about 2 dim N^2 q operations
+    /// with N functions of the finer space at q points.
+    template <int dim>
+    void
+    post_process(const AgglomerationHandler<dim>       &handler,
+                 const AdvectionDiffusionReaction<dim> &form,
+                 const dealii::Vector<double>          &solution,
+                 const dealii::Vector<double>          &flux,
+                 const AgglomerationHandler<dim>       &finer,
+                 const InstructionSet                   instruction_set,
+                 dealii::Vector<double>                &result);
+  } // namespace internal
+} // namespace Tessella
+
+#endif
