@@ -202,8 +202,9 @@ namespace Tessella
         timer.restart();
         solution.reinit(rhs);
         check_solvability(handler, matrix);
-        const SolverReport report =
-          parameters.solver.solve(handler, matrix, solution, rhs, symmetric);
+        const MatrixSource<dim> source = {problem.form, data};
+        const SolverReport      report = parameters.solver.solve(
+          handler, matrix, solution, rhs, symmetric, &source);
         row.n_iterations           = report.n_iterations;
         row.times[StudyRow::solve] = seconds(timer);
 

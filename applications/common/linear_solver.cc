@@ -9,7 +9,11 @@
 #include <deal.II/lac/trilinos_precondition.h>
 #include <deal.II/lac/trilinos_solver.h>
 
+#include <tessella/assembly/backend.h>
 #include <tessella/fe/legendre.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/multigrid/multigrid.h>
 
 #include <Amesos.h>
 #include <Epetra_CrsMatrix.h>
@@ -43,11 +47,16 @@ namespace Tessella
         "symmetric problems and gmres for others.");
       prm.declare_entry("Preconditioner",
                         "amg",
-                        Patterns::Selection("amg|ilu|block jacobi|none"),
+                        Patterns::Selection(
+                          "amg|multigrid|device multigrid|ilu|"
+                          "block jacobi|none"),
                         "amg: block Gauss-Seidel over the polytopes smooths, "
                         "and algebraic multigrid solves for their linear "
-                        "functions (constants at degree 0). block jacobi: "
-                        "exact inverses of the diagonal blocks.");
+                        "functions (constants at degree 0). multigrid: on "
+                        "nested polytopes, by the host's threads. device "
+                        "multigrid: the same, and the whole iteration, on a "
+                        "CUDA device. block jacobi: exact inverses of the "
+                        "diagonal blocks.");
       prm.declare_entry("Tolerance",
                         "1e-10",
                         Patterns::Double(0.),
@@ -370,15 +379,15 @@ namespace Tessella
         mutable Vector residual, coarse_rhs, coarse_solution;
       };
 
-      template <typename Preconditioner>
+      template <typename Matrix, typename Vector, typename Preconditioner>
       void
-      iterate(const std::string                    &method,
-              const unsigned int                    restart,
-              SolverControl                        &control,
-              const TrilinosWrappers::SparseMatrix &matrix,
-              Vector                               &solution,
-              const Vector                         &rhs,
-              const Preconditioner                 &preconditioner)
+      iterate(const std::string    &method,
+              const unsigned int    restart,
+              SolverControl        &control,
+              const Matrix         &matrix,
+              Vector               &solution,
+              const Vector         &rhs,
+              const Preconditioner &preconditioner)
       {
         if (method == "cg")
           SolverCG<Vector>(control).solve(matrix,
@@ -402,6 +411,56 @@ namespace Tessella
           }
       }
 
+      // ---- vectors of the memory where the iteration runs
+      void
+      copy(dealii::Vector<double> &to, const Vector &from)
+      {
+        to = dealii::Vector<double>(from.begin(), from.end());
+      }
+
+      void
+      copy(Vector &to, const dealii::Vector<double> &from)
+      {
+        std::copy(from.begin(), from.end(), to.begin());
+      }
+
+      void
+      copy(DeviceVector<double> &to, const Vector &from)
+      {
+        to.copy_from(from);
+      }
+
+      void
+      copy(Vector &to, const DeviceVector<double> &from)
+      {
+        from.copy_to(to);
+      }
+
+      // Iteration with multigrid on a copy of the matrix.
+      template <typename MatrixType, int dim>
+      void
+      iterate_with_multigrid(const std::string                    &method,
+                             const unsigned int                    restart,
+                             SolverControl                        &control,
+                             const AgglomerationHandler<dim>      &handler,
+                             const MatrixSource<dim>              *source,
+                             const bool                            symmetric,
+                             const TrilinosWrappers::SparseMatrix &matrix,
+                             Vector                               &solution,
+                             const Vector                         &rhs)
+      {
+        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+        MatrixType                A;
+        A.copy_from(matrix, BlockSparsity::from_mesh(mesh), mesh.dof_offset);
+        Multigrid<MatrixType> multigrid;
+        initialize_multigrid(multigrid, handler, source, A, symmetric);
+        typename MatrixType::vector_type x, b;
+        copy(b, rhs);
+        x.reinit(b);
+        iterate(method, restart, control, A, x, b, multigrid);
+        copy(solution, x);
+      }
+
       std::string
       scientific(const double number)
       {
@@ -412,13 +471,56 @@ namespace Tessella
       }
     } // namespace
 
+    template <typename MatrixType, int dim>
+    void
+    initialize_multigrid(Multigrid<MatrixType>           &multigrid,
+                         const AgglomerationHandler<dim> &handler,
+                         const MatrixSource<dim>         *source,
+                         const MatrixType                &matrix,
+                         const bool                       symmetric)
+    {
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      const MultigridHierarchy  hierarchy(handler,
+                                         NestedAgglomeration::rtree(mesh));
+      typename Multigrid<MatrixType>::AdditionalData data;
+      data.symmetric = symmetric;
+      if (!symmetric)
+        data.smoother = Multigrid<MatrixType>::Smoother::gauss_seidel;
+      if (source == nullptr)
+        {
+          multigrid.initialize(matrix, hierarchy, data);
+          return;
+        }
+      const bool hp =
+        *std::min_element(mesh.degree.begin(), mesh.degree.end()) !=
+        *std::max_element(mesh.degree.begin(), mesh.degree.end());
+      if (hp)
+        {
+          multigrid.initialize(
+            matrix,
+            assemble_coarse_operators<MatrixType>(
+              handler, hierarchy, source->form, source->data),
+            hierarchy,
+            data);
+          return;
+        }
+      auto without_penalty             = source->data;
+      without_penalty.penalty.constant = 0.;
+      PolytopicAssembler<dim> assembler(handler, without_penalty);
+      MatrixType              none;
+      assembler.reinit(none);
+      assembler.assemble_matrix(source->form, none);
+      multigrid.initialize(matrix, none, hierarchy, data);
+    }
+
     template <int dim>
     SolverReport
     LinearSolver::solve(const PolytopicSpace<dim>            &handler,
                         const TrilinosWrappers::SparseMatrix &matrix,
                         Vector                               &solution,
                         const Vector                         &rhs,
-                        const bool                            symmetric) const
+                        const bool                            symmetric,
+                        const MatrixSource<dim>              *source) const
     {
       const std::string name = present_method(dim, matrix.m(), symmetric);
       const std::string description =
@@ -456,6 +558,34 @@ namespace Tessella
                     solution,
                     rhs,
                     TwoLevel<dim>(handler, matrix, symmetric));
+          else if (preconditioner == "multigrid")
+            iterate_with_multigrid<HostBlockMatrix<double>>(name,
+                                                            restart,
+                                                            control,
+                                                            handler,
+                                                            source,
+                                                            symmetric,
+                                                            matrix,
+                                                            solution,
+                                                            rhs);
+          else if (preconditioner == "device multigrid")
+            {
+              AssertThrow(cuda_is_available(),
+                          ExcMessage("Solver/Preconditioner = device multigrid "
+                                     "needs a CUDA device. " +
+                                     why_cuda_is_unavailable() +
+                                     " Take multigrid, which runs on the "
+                                     "host."));
+              iterate_with_multigrid<DeviceBlockMatrix<double>>(name,
+                                                                restart,
+                                                                control,
+                                                                handler,
+                                                                source,
+                                                                symmetric,
+                                                                matrix,
+                                                                solution,
+                                                                rhs);
+            }
           else if (preconditioner == "block jacobi")
             iterate(name,
                     restart,
@@ -534,13 +664,39 @@ namespace Tessella
                         const TrilinosWrappers::SparseMatrix &,
                         Vector &,
                         const Vector &,
-                        const bool) const;
+                        const bool,
+                        const MatrixSource<2> *) const;
+    template void
+    initialize_multigrid(Multigrid<HostBlockMatrix<double>> &,
+                         const AgglomerationHandler<2> &,
+                         const MatrixSource<2> *,
+                         const HostBlockMatrix<double> &,
+                         const bool);
+    template void
+    initialize_multigrid(Multigrid<DeviceBlockMatrix<double>> &,
+                         const AgglomerationHandler<2> &,
+                         const MatrixSource<2> *,
+                         const DeviceBlockMatrix<double> &,
+                         const bool);
     template SolverReport
     LinearSolver::solve(const PolytopicSpace<3> &,
                         const TrilinosWrappers::SparseMatrix &,
                         Vector &,
                         const Vector &,
-                        const bool) const;
+                        const bool,
+                        const MatrixSource<3> *) const;
+    template void
+    initialize_multigrid(Multigrid<HostBlockMatrix<double>> &,
+                         const AgglomerationHandler<3> &,
+                         const MatrixSource<3> *,
+                         const HostBlockMatrix<double> &,
+                         const bool);
+    template void
+    initialize_multigrid(Multigrid<DeviceBlockMatrix<double>> &,
+                         const AgglomerationHandler<3> &,
+                         const MatrixSource<3> *,
+                         const DeviceBlockMatrix<double> &,
+                         const bool);
     template void
     set_to_one(const AgglomerationHandler<2> &, Vector &);
     template void

@@ -7,7 +7,9 @@
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/trilinos_vector.h>
 
+#include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/multigrid/multigrid.h>
 
 #include <string>
 
@@ -23,6 +25,30 @@ namespace Tessella
       double relative_residual = 0.;
     };
 
+    /// What multigrid needs besides the matrix: where it comes from.
+    template <int dim>
+    struct MatrixSource
+    {
+      const Form<dim>                                 &form;
+      typename PolytopicAssembler<dim>::AdditionalData data;
+    };
+
+    /**
+     * Multigrid for @p matrix, the assembled one, on an R-tree of the polytopes
+     * down to 64 or less: Galerkin products with the penalty rescaled, where
+     * degrees vary re-discretised operators, plain Galerkin products if there
+     * is no @p source; Chebyshev's polynomial as smoother for symmetric
+     * problems, else Gauss-Seidel by colours. MatrixType:
+     * HostBlockMatrix<double> or DeviceBlockMatrix<double>.
+     */
+    template <typename MatrixType, int dim>
+    void
+    initialize_multigrid(Multigrid<MatrixType>           &multigrid,
+                         const AgglomerationHandler<dim> &handler,
+                         const MatrixSource<dim>         *source,
+                         const MatrixType                &matrix,
+                         const bool                       symmetric);
+
     /// Section "Solver" of a parameter file.
     class LinearSolver
     {
@@ -37,6 +63,8 @@ namespace Tessella
        * converge, or if a direct solver's result does not solve the system.
        *
        * @param symmetric the matrix is; demanded by cg.
+       * @param source of the matrix, for multigrid, which without it has to
+       * make do with the penalty of the mesh on all levels.
        */
       template <int dim>
       SolverReport
@@ -44,7 +72,8 @@ namespace Tessella
             const dealii::TrilinosWrappers::SparseMatrix &matrix,
             dealii::TrilinosWrappers::MPI::Vector        &solution,
             const dealii::TrilinosWrappers::MPI::Vector  &rhs,
-            const bool                                    symmetric) const;
+            const bool                                    symmetric,
+            const MatrixSource<dim> *source = nullptr) const;
 
       /// What was asked for: "cg with amg" or the like.
       std::string

@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// How fast does multigrid on nested polytopes converge, and how long does it
+// take from the mesh's flat view to the solution, on the host and on a device?
+
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/timer.h>
+#include <deal.II/base/utilities.h>
+
+#include <deal.II/lac/solver_cg.h>
+#include <deal.II/lac/solver_gmres.h>
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/trilinos_vector.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/information.h>
+#include <tessella/forms/cellwise_coefficient.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/multigrid/multigrid.h>
+#include <tessella/numerics/svg.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/agglomeration_input.h"
+#include "common/discretisation_input.h"
+#include "common/equation_input.h"
+#include "common/linear_solver.h"
+#include "common/mesh_input.h"
+#include "common/program.h"
+#include "common/study_table.h"
+#include "common/text_table.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    const ProgramInfo info = {
+      "multigrid_study",
+      "iterations and times of multigrid on nested polytopes",
+      "Solves the problem of the parameter file on every mesh, with every degree,\n"
+      "jump of the diffusion, solver, coarse operator, smoother and cycle asked\n"
+      "for, by CG (GMRES with advection), and prints per case\n"
+      "  levels      of the hierarchy, that of the mesh included\n"
+      "  complexity  entries of the matrices of all levels over the first one's\n"
+      "  iterations  until the residual has fallen by Multigrid/Tolerance; empty\n"
+      "              if that takes more than Multigrid/Maximum iterations, or\n"
+      "              what the column 'failed' says\n"
+      "  assembly    seconds: structure, matrix, right-hand side\n"
+      "  set-up      seconds: hierarchy, coarse operators, smoothers\n"
+      "  solve       seconds\n"
+      "  total       from the flat view to the solution in the memory where it\n"
+      "              was computed; the penalty's factors count with the view\n"
+      "Cases are solved Multigrid/Repetitions times with new objects, and the\n"
+      "fastest counts. It writes the table as NAME.txt and NAME.csv and plots\n"
+      "NAME-iterations.svg and NAME-time.svg to Output/Directory.\n"};
+
+    struct Parameters
+    {
+      MeshInput           mesh;
+      AgglomerationInput  agglomeration;
+      EquationInput       equation;
+      DiscretisationInput discretisation;
+      OutputInput         output;
+
+      std::vector<std::string>  solvers, operators, smoothers, cycles;
+      std::vector<double>       jumps;
+      std::vector<unsigned int> children;
+      std::string               nesting;
+      double                    tolerance      = 1e-8;
+      unsigned int              max_iterations = 200, steps = 4, coarsest = 64,
+                   repetitions = 1;
+
+      void
+      declare(ParameterHandler &prm)
+      {
+        mesh.declare_parameters(prm);
+        agglomeration.declare_parameters(prm);
+        equation.declare_parameters(prm);
+        discretisation.declare_parameters(prm);
+        output.declare_parameters(prm);
+        prm.enter_subsection("Multigrid");
+        prm.declare_entry(
+          "Solvers",
+          "host multigrid",
+          Patterns::List(Patterns::Selection(
+                           "host multigrid|host multigrid in float|device "
+                           "multigrid|device multigrid in float|amg|ilu|"
+                           "direct"),
+                         1),
+          "amg, ilu, direct: Trilinos on the host, as in "
+          "Solver/Preconditioner and Method of other programs. "
+          "In float: the preconditioner only.");
+        prm.declare_entry(
+          "Coarse operators",
+          "rescaled",
+          Patterns::List(Patterns::Selection("rescaled|assembled|galerkin"), 1),
+          "See the class Multigrid.");
+        prm.declare_entry(
+          "Smoothers",
+          "chebyshev",
+          Patterns::List(Patterns::Selection("chebyshev|gauss-seidel"), 1));
+        prm.declare_entry("Smoothing steps",
+                          "4",
+                          Patterns::Integer(1),
+                          "Degree of the polynomial, or number of sweeps.");
+        prm.declare_entry("Cycles",
+                          "V",
+                          Patterns::List(Patterns::Selection("V|W"), 1));
+        prm.declare_entry("Nesting",
+                          "rtree",
+                          Patterns::Selection("rtree|metis|ancestors"),
+                          "How polytopes are joined.");
+        prm.declare_entry("Children",
+                          "0",
+                          Patterns::List(Patterns::Integer(0), 1),
+                          "Polytopes joined into one; 0: four in 2-D, eight in "
+                          "3-D. Several numbers: one study for each.");
+        prm.declare_entry("Coarsest polytopes",
+                          "64",
+                          Patterns::Integer(1),
+                          "Levels end at this number.");
+        prm.declare_entry(
+          "Jumps",
+          "1",
+          Patterns::List(Patterns::Double(0.), 1),
+          "Diffusion in every second cube of edge 1/4, one in "
+          "the others, instead of Equation/Diffusion if not 1.");
+        prm.declare_entry("Tolerance", "1e-8", Patterns::Double(0.));
+        prm.declare_entry("Maximum iterations", "200", Patterns::Integer(1));
+        prm.declare_entry("Repetitions", "1", Patterns::Integer(1));
+        prm.leave_subsection();
+      }
+
+      void
+      parse(ParameterHandler &prm, const std::string &file)
+      {
+        mesh.parse_parameters(prm, file);
+        agglomeration.parse_parameters(prm, file);
+        equation.parse_parameters(prm, mesh.dimension());
+        discretisation.parse_parameters(prm, mesh.dimension());
+        output.parse_parameters(prm, file);
+        prm.enter_subsection("Multigrid");
+        solvers   = Utilities::split_string_list(prm.get("Solvers"));
+        operators = Utilities::split_string_list(prm.get("Coarse operators"));
+        smoothers = Utilities::split_string_list(prm.get("Smoothers"));
+        cycles    = Utilities::split_string_list(prm.get("Cycles"));
+        nesting   = prm.get("Nesting");
+        jumps     = Utilities::string_to_double(
+          Utilities::split_string_list(prm.get("Jumps")));
+        for (const int n : Utilities::string_to_int(
+               Utilities::split_string_list(prm.get("Children"))))
+          children.push_back(n);
+        tolerance      = prm.get_double("Tolerance");
+        max_iterations = prm.get_integer("Maximum iterations");
+        steps          = prm.get_integer("Smoothing steps");
+        coarsest       = prm.get_integer("Coarsest polytopes");
+        repetitions    = prm.get_integer("Repetitions");
+        prm.leave_subsection();
+        AssertThrow(tolerance > 0. && tolerance < 1.,
+                    ExcMessage("Multigrid/Tolerance must lie between 0 and "
+                               "1."));
+      }
+    };
+
+
+
+    /// A combination of the lists.
+    struct Setting
+    {
+      std::string  solver, coarse_operator, smoother, cycle;
+      unsigned int children = 0;
+    };
+
+    struct Result
+    {
+      unsigned int levels = 0, iterations = 0;
+      double       complexity = NAN, assembly = NAN, setup = NAN, solve = NAN,
+             total = NAN;
+      std::string failure;
+    };
+
+
+
+    template <int dim>
+    class Study
+    {
+    public:
+      explicit Study(const Parameters &parameters)
+        : parameters(parameters)
+        , problem(parameters.equation.create<dim>())
+      {
+        problem.form.set_theta(parameters.discretisation.theta());
+        if (parameters.discretisation.coefficient_order() >= 0)
+          problem.form.set_coefficient_order(
+            parameters.discretisation.coefficient_order());
+        symmetric =
+          !problem.has_advection && parameters.discretisation.theta() == 1.;
+      }
+
+      void
+      run()
+      {
+        parameters.output.print_machine(
+          library_information() + ", " +
+          std::to_string(MultithreadInfo::n_threads()) + " threads" +
+          (cuda_is_available() ? ", " + cuda_device_name() : "") + ".");
+        for (unsigned int level = 0; level < parameters.mesh.n_levels();
+             ++level)
+          run_mesh(level);
+        finish();
+      }
+
+    private:
+      const Parameters &parameters;
+      Problem<dim>      problem;
+      bool              symmetric;
+      TextTable         table;
+      /// Iterations and times against unknowns, by case.
+      std::map<std::string, PlotCurve> iterations, times;
+
+      void
+      run_mesh(const unsigned int level)
+      {
+        Mesh<dim>  mesh    = parameters.mesh.create<dim>(level);
+        const bool jumping = parameters.jumps != std::vector<double>(1, 1.);
+        if (jumping)
+          for (const auto &cell : mesh.triangulation->active_cell_iterators())
+            {
+              int sum = 0;
+              for (int d = 0; d < dim; ++d)
+                sum += static_cast<int>(std::floor(4. * cell->center()[d]));
+              cell->set_material_id(std::abs(sum) % 2);
+            }
+        const std::vector<unsigned int> ids =
+          parameters.agglomeration.create(mesh);
+        AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                          mesh.mapping.get());
+        handler.agglomerate(Agglomeration::by_id<dim>(ids));
+        parameters.output.print(
+          "Mesh " + std::to_string(level) + ": " + mesh.description + " in " +
+          std::to_string(handler.n_polytopes()) + " polytopes.");
+        for (const unsigned int degree : parameters.discretisation.degrees())
+          {
+            parameters.discretisation.distribute_dofs(handler, degree);
+            compute_penalty_factors(
+              handler, parameters.discretisation.penalty().formula);
+            for (const double jump : parameters.jumps)
+              {
+                if (jumping)
+                  problem.form.set_diffusion(CellwiseCoefficient(
+                    std::map<types::material_id, double>{{0, 1.}, {1, jump}}));
+                for (const unsigned int children : parameters.children)
+                  for (const std::string &solver : parameters.solvers)
+                    run_solver(level, degree, jump, children, solver, handler);
+              }
+          }
+      }
+
+      void
+      run_solver(const unsigned int               level,
+                 const unsigned int               degree,
+                 const double                     jump,
+                 const unsigned int               children,
+                 const std::string               &solver,
+                 const AgglomerationHandler<dim> &handler)
+      {
+        const bool trilinos = solver.find("multigrid") == std::string::npos;
+        const std::vector<std::string> none(1, "");
+        for (const auto &coarse_operator :
+             trilinos ? none : parameters.operators)
+          for (const auto &smoother : trilinos ? none : parameters.smoothers)
+            for (const auto &cycle : trilinos ? none : parameters.cycles)
+              {
+                const Setting setting = {
+                  solver, coarse_operator, smoother, cycle, children};
+                Result best;
+                for (unsigned int r = 0; r < parameters.repetitions; ++r)
+                  {
+                    Result result;
+                    try
+                      {
+                        if (trilinos)
+                          solve_by_trilinos(setting, handler, result);
+                        else if (solver == "host multigrid")
+                          solve<HostBlockMatrix<double>,
+                                HostBlockMatrix<double>>(setting,
+                                                         handler,
+                                                         result);
+                        else if (solver == "host multigrid in float")
+                          solve<HostBlockMatrix<double>,
+                                HostBlockMatrix<float>>(setting,
+                                                        handler,
+                                                        result);
+                        else if (solver == "device multigrid")
+                          solve<DeviceBlockMatrix<double>,
+                                DeviceBlockMatrix<double>>(setting,
+                                                           handler,
+                                                           result);
+                        else
+                          solve<DeviceBlockMatrix<double>,
+                                DeviceBlockMatrix<float>>(setting,
+                                                          handler,
+                                                          result);
+                      }
+                    catch (const SolverControl::NoConvergence &)
+                      {
+                        result.failure =
+                          "no convergence in " +
+                          std::to_string(parameters.max_iterations);
+                      }
+                    catch (const std::exception &exception)
+                      {
+                        result.failure = one_sentence(exception);
+                      }
+                    if (r == 0 || result.total < best.total)
+                      best = result;
+                    if (!result.failure.empty())
+                      break;
+                  }
+                report(level, degree, jump, setting, handler, best);
+              }
+      }
+
+      void
+      report(const unsigned int               level,
+             const unsigned int               degree,
+             const double                     jump,
+             const Setting                   &setting,
+             const AgglomerationHandler<dim> &handler,
+             const Result                    &result)
+      {
+        table.start_row();
+        table.add("mesh", std::uint64_t(level));
+        table.add("polytopes", std::uint64_t(handler.n_polytopes()));
+        table.add("degree", std::uint64_t(degree));
+        table.add("unknowns", std::uint64_t(handler.n_dofs()));
+        std::string name = "p = " + std::to_string(degree);
+        const auto  add  = [&](const std::string &column,
+                             const std::string &value,
+                             const bool         varies) {
+          if (!value.empty())
+            table.add(column, value);
+          if (varies && !value.empty())
+            name += ", " + value;
+        };
+        if (parameters.jumps.size() > 1)
+          {
+            table.add("jump", jump);
+            std::ostringstream text;
+            text << ", jump " << jump;
+            name += text.str();
+          }
+        add("solver", setting.solver, parameters.solvers.size() > 1);
+        add("coarse operators",
+            setting.coarse_operator,
+            parameters.operators.size() > 1);
+        add("smoother", setting.smoother, parameters.smoothers.size() > 1);
+        add("cycle", setting.cycle, parameters.cycles.size() > 1);
+        if (parameters.children.size() > 1)
+          {
+            table.add("children", std::uint64_t(setting.children));
+            name += ", " + std::to_string(setting.children) + " children";
+          }
+        if (result.levels > 0)
+          table.add("levels", std::uint64_t(result.levels));
+        table.add("complexity", result.complexity);
+        if (result.iterations > 0)
+          table.add("iterations", std::uint64_t(result.iterations));
+        table.add("assembly", result.assembly);
+        table.add("set-up", result.setup);
+        table.add("solve", result.solve);
+        table.add("total", result.total);
+        if (!result.failure.empty())
+          table.add("failed", result.failure);
+        parameters.output.print(
+          "  " + name + ": " +
+          (result.failure.empty()
+             ? std::to_string(result.iterations) + " iterations"
+             : result.failure));
+
+        PlotCurve &n = iterations[name], &t = times[name];
+        n.label = t.label = name;
+        if (result.failure.empty() && result.iterations > 0)
+          {
+            n.x.push_back(handler.n_dofs());
+            n.y.push_back(result.iterations);
+          }
+        if (result.failure.empty())
+          {
+            t.x.push_back(handler.n_dofs());
+            t.y.push_back(result.total);
+          }
+      }
+
+      // Waits for the device.
+      static void
+      wait(const Vector<double> &)
+      {}
+      static void
+      wait(const DeviceVector<double> &vector)
+      {
+        vector.linfty_norm();
+      }
+
+      static void
+      make_vector(PolytopicAssembler<dim> &,
+                  const std::size_t n,
+                  Vector<double>   &vector)
+      {
+        vector.reinit(n);
+      }
+      static void
+      make_vector(PolytopicAssembler<dim> &assembler,
+                  const std::size_t,
+                  DeviceVector<double> &vector)
+      {
+        assembler.reinit(vector);
+      }
+
+      NestedAgglomeration::Parents
+      nest(const AgglomerationHandler<dim> &handler,
+           const unsigned int               children) const
+      {
+        if (parameters.nesting == "ancestors")
+          return NestedAgglomeration::ancestors(handler, parameters.coarsest);
+        return parameters.nesting == "metis"
+                 ? NestedAgglomeration::metis(handler.polytopic_mesh(),
+                                              children,
+                                              parameters.coarsest)
+                 : NestedAgglomeration::rtree(handler.polytopic_mesh(),
+                                              children,
+                                              parameters.coarsest);
+      }
+
+      // MGMatrix: of the preconditioner, possibly in single precision.
+      template <typename MatrixType, typename MGMatrix>
+      void
+      solve(const Setting                   &setting,
+            const AgglomerationHandler<dim> &handler,
+            Result                          &result)
+      {
+        using VectorType = typename MatrixType::vector_type;
+        constexpr bool device =
+          std::is_same<VectorType, DeviceVector<double>>::value;
+        constexpr bool same = std::is_same<MatrixType, MGMatrix>::value;
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend = device ? Backend::cuda : Backend::host;
+        data.penalty = parameters.discretisation.penalty();
+
+        Timer                   timer;
+        PolytopicAssembler<dim> assembler(handler, data);
+        MatrixType              matrix;
+        VectorType              rhs, solution;
+        assembler.reinit(matrix);
+        make_vector(assembler, matrix.m(), rhs);
+        assembler.assemble(problem.form, matrix, rhs);
+        wait(rhs);
+        result.assembly = timer.wall_time();
+
+        timer.restart();
+        const MultigridHierarchy hierarchy(handler,
+                                           nest(handler, setting.children));
+        using MG = Multigrid<MGMatrix>;
+        MG                          multigrid;
+        typename MG::AdditionalData mg;
+        mg.smoother = setting.smoother == "chebyshev"
+                        ? MG::Smoother::chebyshev
+                        : MG::Smoother::gauss_seidel;
+        mg.cycle    = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
+        mg.n_smoothing_steps = parameters.steps;
+        mg.symmetric         = symmetric;
+        MGMatrix        copy;
+        const MGMatrix *of_multigrid = nullptr;
+        if constexpr (same)
+          of_multigrid = &matrix;
+        else
+          {
+            copy.copy_from(matrix);
+            of_multigrid = &copy;
+          }
+        if (setting.coarse_operator == "assembled")
+          multigrid.initialize(*of_multigrid,
+                               assemble_coarse_operators<MGMatrix>(
+                                 handler, hierarchy, problem.form, data),
+                               hierarchy,
+                               mg);
+        else if (setting.coarse_operator == "galerkin")
+          multigrid.initialize(*of_multigrid, hierarchy, mg);
+        else
+          {
+            PenaltyParameters none = data.penalty;
+            none.constant          = 0.;
+            assembler.set_penalty(none);
+            MGMatrix without_penalty;
+            assembler.reinit(without_penalty);
+            assembler.assemble_matrix(problem.form, without_penalty);
+            multigrid.initialize(*of_multigrid, without_penalty, hierarchy, mg);
+          }
+        wait(rhs);
+        result.setup      = timer.wall_time();
+        result.levels     = multigrid.report().levels.size();
+        result.complexity = multigrid.report().operator_complexity;
+
+        timer.restart();
+        solution.reinit(rhs);
+        SolverControl control(parameters.max_iterations,
+                              parameters.tolerance * rhs.l2_norm(),
+                              false,
+                              false);
+        if (symmetric)
+          SolverCG<VectorType>(control).solve(matrix, solution, rhs, multigrid);
+        else
+          {
+            typename SolverGMRES<VectorType>::AdditionalData gmres;
+            gmres.max_n_tmp_vectors     = 62;
+            gmres.right_preconditioning = true;
+            SolverGMRES<VectorType>(control, gmres)
+              .solve(matrix, solution, rhs, multigrid);
+          }
+        wait(solution);
+        result.solve      = timer.wall_time();
+        result.iterations = control.last_step();
+        result.total      = result.assembly + result.setup + result.solve;
+      }
+
+      void
+      solve_by_trilinos(const Setting                   &setting,
+                        const AgglomerationHandler<dim> &handler,
+                        Result                          &result)
+      {
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend = Backend::host;
+        data.penalty = parameters.discretisation.penalty();
+        Timer                          timer;
+        PolytopicAssembler<dim>        assembler(handler, data);
+        TrilinosWrappers::SparseMatrix matrix;
+        TrilinosWrappers::MPI::Vector  rhs, solution;
+        assembler.reinit(matrix, rhs);
+        assembler.assemble(problem.form, matrix, rhs);
+        result.assembly = timer.wall_time();
+
+        timer.restart();
+        solution.reinit(rhs);
+        ParameterHandler prm;
+        LinearSolver     solver;
+        solver.declare_parameters(prm);
+        prm.enter_subsection("Solver");
+        prm.set("Method",
+                setting.solver == "direct" ? "direct"
+                : symmetric                ? "cg"
+                                           : "gmres");
+        if (setting.solver != "direct")
+          prm.set("Preconditioner", setting.solver);
+        prm.set("Tolerance", parameters.tolerance);
+        prm.set("Maximum iterations", long(parameters.max_iterations));
+        prm.leave_subsection();
+        solver.parse_parameters(prm);
+        const SolverReport report =
+          solver.solve(handler, matrix, solution, rhs, symmetric);
+        // (with what sets the preconditioner up)
+        result.solve      = timer.wall_time();
+        result.iterations = report.n_iterations;
+        result.total      = result.assembly + result.solve;
+      }
+
+      void
+      finish()
+      {
+        table.print(std::cout);
+        const OutputInput &output = parameters.output;
+        if (output.write_text())
+          write_file(output.file(".txt"),
+                     [&](std::ostream &out) { table.print(out); });
+        if (output.write_csv())
+          write_file(output.file(".csv"),
+                     [&](std::ostream &out) { table.write_csv(out); });
+        if (output.write_svg())
+          {
+            PlotFlags flags;
+            flags.title   = output.name();
+            flags.x_label = "unknowns";
+            flags.y_label = "iterations";
+            write(iterations, "-iterations.svg", flags);
+            flags.y_label = "seconds from flat view to solution";
+            write(times, "-time.svg", flags);
+          }
+      }
+
+      void
+      write(const std::map<std::string, PlotCurve> &curves,
+            const std::string                      &suffix,
+            const PlotFlags                        &flags) const
+      {
+        std::vector<PlotCurve> list;
+        for (const auto &curve : curves)
+          list.push_back(curve.second);
+        write_plot_svg(list, parameters.output.file(suffix), flags);
+      }
+    };
+  } // namespace Application
+} // namespace Tessella
+
+int
+main(int argc, char **argv)
+{
+  using namespace Tessella::Application;
+
+  Parameters parameters;
+  return run_program(
+    argc,
+    argv,
+    info,
+    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
+    [&](dealii::ParameterHandler &prm, const std::string &file) {
+      parameters.parse(prm, file);
+      if (parameters.mesh.dimension() == 2)
+        Study<2>(parameters).run();
+      else
+        Study<3>(parameters).run();
+    });
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Block preconditioners and multigrid on a CUDA device: the same results and
+// iterations as on the host, symmetry, the same bits when repeated; the
+// messages where there is no device, or too little memory. Argument: 2d, 3d,
+// memory or unavailable. Returns 77 where the case cannot run on this machine,
+// 1 if a check fails.
+
+#include <iostream>
+
+#include "../multigrid/check_multigrid.h"
+#include "../tests.h"
+
+using namespace MultigridTest;
+
+namespace
+{
+  unsigned int n_checks = 0, n_failures = 0;
+
+  void
+  verify(const std::string &name, const bool good, const std::string &text = "")
+  {
+    ++n_checks;
+    if (good)
+      return;
+    ++n_failures;
+    std::cout << name << ": FAILED " << text << std::endl;
+  }
+
+  using Host   = HostBlockMatrix<double>;
+  using Device = DeviceBlockMatrix<double>;
+
+  double
+  relative_difference(const Vector<double> &a, const Vector<double> &b)
+  {
+    Vector<double> c(a);
+    c -= b;
+    return c.l2_norm() / b.l2_norm();
+  }
+
+  /// The same preconditioner on both sides, applied to the same vector.
+  template <typename OnHost, typename OnDevice>
+  double
+  difference(const OnHost &host, const OnDevice &device, const unsigned int n)
+  {
+    const Vector<double> x = some_vector(n, 5);
+    Vector<double>       y(n);
+    host.vmult(y, x);
+    DeviceVector<double> X(x), Y(n);
+    device.vmult(Y, X);
+    return relative_difference(get(Y), y);
+  }
+
+  template <int dim>
+  void
+  compare(const std::string               &name,
+          const unsigned int               cells,
+          const unsigned int               size,
+          const std::vector<unsigned int> &degrees,
+          const bool                       simplices)
+  {
+    Case<dim, Host>   host(cells, size, degrees, simplices);
+    Case<dim, Device> device(cells, size, degrees, simplices);
+    // (the same values: what remains is the preconditioners' difference)
+    std::vector<double> values;
+    host.matrix.copy_to(values);
+    device.matrix.copy_from(values);
+    host.without_penalty.copy_to(values);
+    device.without_penalty.copy_from(values);
+    device.rhs.copy_from(host.rhs);
+    const unsigned int       n         = host.rhs.size();
+    const MultigridHierarchy hierarchy = host.hierarchy();
+    const auto below = [&](const std::string &what, const double value) {
+      verify(name + what, value < 1e-9, std::to_string(value / 1e-9));
+    };
+
+    BlockJacobi<Host>   jacobi;
+    BlockJacobi<Device> device_jacobi;
+    jacobi.initialize(host.matrix);
+    device_jacobi.initialize(device.matrix);
+    below(", block Jacobi", difference(jacobi, device_jacobi, n));
+    below(", its transpose", device.asymmetry(device_jacobi, true));
+    BlockChebyshev<Host>   chebyshev;
+    BlockChebyshev<Device> device_chebyshev;
+    chebyshev.initialize(host.matrix);
+    device_chebyshev.initialize(device.matrix);
+    below(", Chebyshev", difference(chebyshev, device_chebyshev, n));
+    BlockGaussSeidel<Host>   gauss_seidel;
+    BlockGaussSeidel<Device> device_gauss_seidel;
+    gauss_seidel.initialize(host.matrix);
+    device_gauss_seidel.initialize(device.matrix);
+    below(", Gauss-Seidel", difference(gauss_seidel, device_gauss_seidel, n));
+
+    const bool one_degree = degrees.size() == 1;
+    for (unsigned int kind = 0; kind < 8; ++kind)
+      {
+        Multigrid<Host>                            multigrid;
+        Multigrid<Device>                          device_multigrid;
+        typename Multigrid<Host>::AdditionalData   data;
+        typename Multigrid<Device>::AdditionalData device_data;
+        if (kind % 2 == 1)
+          {
+            data.smoother        = Multigrid<Host>::Smoother::gauss_seidel;
+            device_data.smoother = Multigrid<Device>::Smoother::gauss_seidel;
+          }
+        if (kind / 2 % 2 == 1)
+          {
+            data.cycle        = Multigrid<Host>::Cycle::w;
+            device_data.cycle = Multigrid<Device>::Cycle::w;
+          }
+        if (kind < 4)
+          {
+            multigrid.initialize(host.matrix, hierarchy, data);
+            device_multigrid.initialize(device.matrix, hierarchy, device_data);
+          }
+        else
+          {
+            multigrid.initialize(host.matrix,
+                                 host.without_penalty,
+                                 hierarchy,
+                                 data);
+            device_multigrid.initialize(device.matrix,
+                                        device.without_penalty,
+                                        hierarchy,
+                                        device_data);
+          }
+        const std::string what = ", multigrid " + std::to_string(kind);
+        below(what, difference(multigrid, device_multigrid, n));
+        below(what + ", symmetry", device.asymmetry(device_multigrid, false));
+        const unsigned int on_host   = host.cg_iterations(multigrid),
+                           on_device = device.cg_iterations(device_multigrid);
+        verify(name + what + ", iterations",
+               on_host == on_device &&
+                 (kind < 4 || !one_degree || on_host <= 20),
+               std::to_string(on_host) + " " + std::to_string(on_device));
+        DeviceVector<double> X(some_vector(n, 9)), Y(n), Z(n);
+        device_multigrid.vmult(Y, X);
+        device_multigrid.vmult(Z, X);
+        verify(name + what + ", same bits", Y == Z);
+      }
+    // assembled there
+    Multigrid<Device> assembled;
+    assembled.initialize(device.matrix,
+                         assemble_coarse_operators<Device>(*device.handler,
+                                                           hierarchy,
+                                                           device.form,
+                                                           device.data),
+                         hierarchy);
+    const unsigned int iterations = device.cg_iterations(assembled);
+    verify(name + ", assembled operators",
+           iterations <= 25,
+           std::to_string(iterations));
+    // single precision
+    DeviceBlockMatrix<float> rounded, without_penalty;
+    rounded.copy_from(device.matrix);
+    without_penalty.copy_from(device.without_penalty);
+    Multigrid<DeviceBlockMatrix<float>> in_float;
+    in_float.initialize(rounded, without_penalty, hierarchy);
+    const unsigned int more = device.cg_iterations(in_float);
+    if (one_degree)
+      verify(name + ", in float", more <= 22, std::to_string(more));
+  }
+
+  template <int dim>
+  void
+  run()
+  {
+    const std::string name = std::to_string(dim) + "-D";
+    for (const unsigned int p : {1u, 2u, 3u, 4u})
+      compare<dim>(
+        name + ", p = " + std::to_string(p), dim == 2 ? 16 : 6, 2, {p}, false);
+    compare<dim>(name + ", hp", dim == 2 ? 12 : 4, 3, {2, 1, 3}, true);
+    if (dim == 2)
+      compare<dim>(name + ", p = 8", 6, 2, {8}, false);
+
+    // advection, and errors
+    Tensor<1, dim> b;
+    b[0] = 1.;
+    b[1] = 0.3;
+    Case<dim, Device> device(dim == 2 ? 16 : 6, 2, {2}, false, b, 1e-4);
+    Multigrid<Device> multigrid;
+    typename Multigrid<Device>::AdditionalData data;
+    data.symmetric = false;
+    data.smoother  = Multigrid<Device>::Smoother::gauss_seidel;
+    multigrid.initialize(device.matrix,
+                         device.without_penalty,
+                         device.hierarchy(),
+                         data);
+    const unsigned int iterations = device.gmres_iterations(multigrid);
+    verify(name + ", advection", iterations <= 25, std::to_string(iterations));
+    std::vector<double> values;
+    device.matrix.copy_to(values);
+    const auto        &sparsity = device.matrix.block_sparsity();
+    const unsigned int size =
+      device.matrix.dof_offset()[8] - device.matrix.dof_offset()[7];
+    std::fill_n(values.begin() + sparsity.value_offset[7],
+                std::size_t(size) * sparsity.row_width[7],
+                0.);
+    device.matrix.copy_from(values);
+    verify(name + ", singular block",
+           contains(message([&] {
+                      BlockJacobi<Device> jacobi;
+                      jacobi.initialize(device.matrix);
+                    }),
+                    "The diagonal block of polytope 7 is singular"));
+  }
+
+  void
+  run_memory()
+  {
+    Case<3, Device>   device(12, 2, {3}, false);
+    Multigrid<Device> multigrid;
+    // all memory but a little is taken
+    std::vector<std::unique_ptr<DeviceVector<double>>> taken;
+    for (std::size_t size = std::size_t(1) << 34; size >= 1 << 14; size /= 2)
+      while (message([&] {
+               taken.push_back(std::make_unique<DeviceVector<double>>(size));
+             }) == "no exception")
+        ;
+    const std::string text =
+      message([&] { multigrid.initialize(device.matrix, device.hierarchy()); });
+    verify("memory", contains(text, "memory"), text);
+    taken.clear();
+    multigrid.initialize(device.matrix, device.hierarchy());
+    verify("memory again", device.cg_iterations(multigrid) < 60);
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  const std::string                name      = argc > 1 ? argv[1] : "";
+  const bool                       available = cuda_is_available();
+  if (available == (name == "unavailable"))
+    return 77;
+  if (name == "unavailable")
+    verify("no device",
+           contains(message([] {
+                      Device              matrix;
+                      BlockJacobi<Device> jacobi;
+                      jacobi.initialize(matrix);
+                    }),
+                    "CUDA"));
+  else if (name == "memory")
+    run_memory();
+  else if (name == "2d")
+    run<2>();
+  else
+    run<3>();
+  std::cout << n_checks << " checks, " << n_failures << " failures"
+            << std::endl;
+  return n_failures == 0 && n_checks > 0 ? 0 : 1;
+}
