@@ -338,9 +338,9 @@ namespace Tessella
              const Result                    &result)
       {
         table.start_row();
-        table.add("mesh", std::uint64_t(level));
-        table.add("polytopes", std::uint64_t(handler.n_polytopes()));
+        table.add("level", std::uint64_t(level));
         table.add("degree", std::uint64_t(degree));
+        table.add("polytopes", std::uint64_t(handler.n_polytopes()));
         table.add("unknowns", std::uint64_t(handler.n_dofs()));
         std::string name = "p = " + std::to_string(degree);
         const auto  add  = [&](const std::string &column,
@@ -379,7 +379,12 @@ namespace Tessella
         table.add("solve", result.solve);
         table.add("total", result.total);
         if (!result.failure.empty())
-          table.add("failed", result.failure);
+          {
+            // (one field of a .csv file)
+            std::string text = result.failure;
+            std::replace(text.begin(), text.end(), ',', ';');
+            table.add("failed", text);
+          }
         parameters.output.print(
           "  " + name + ": " +
           (result.failure.empty()

@@ -210,9 +210,9 @@ namespace
   {
     Case<3, Device>   device(12, 2, {3}, false);
     Multigrid<Device> multigrid;
-    // all memory but a little is taken
+    // all memory but a little is taken (by vectors that 32 bits can count)
     std::vector<std::unique_ptr<DeviceVector<double>>> taken;
-    for (std::size_t size = std::size_t(1) << 34; size >= 1 << 14; size /= 2)
+    for (std::size_t size = std::size_t(1) << 31; size >= 1 << 17; size /= 2)
       while (message([&] {
                taken.push_back(std::make_unique<DeviceVector<double>>(size));
              }) == "no exception")
