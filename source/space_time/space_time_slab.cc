@@ -7,6 +7,8 @@
 #include <tessella/fe/reference_quadrature.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/grid/penalty.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_vector.h>
 #include <tessella/space_time/space_time_slab.h>
 
 #include <algorithm>
@@ -1087,6 +1089,75 @@ namespace Tessella
                   ? scale * from[data.spatial_function[i]]
                   : 0.;
     });
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::make_inflow(DeviceBlockMatrix<double> &matrix) const
+  {
+    Implementation           &data    = *implementation;
+    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    data.compute_mass();
+    const unsigned int n_elements = data.element_polytope.size();
+
+    // One block in each row: the bottom element's is in the column of the top
+    // element, those of the others are zero.
+    BlockSparsity sparsity;
+    sparsity.row_width = data.mesh.n_basis;
+    sparsity.column_offset.assign(n_elements, 0);
+    sparsity.block_column.resize(n_elements);
+    sparsity.block_offset.assign(n_elements + 1, 0);
+    sparsity.value_offset.assign(n_elements + 1, 0);
+    for (unsigned int e = 0; e < n_elements; ++e)
+      {
+        const unsigned int k = data.element_polytope[e];
+        sparsity.block_column[e] =
+          e == data.first_element[k] ? data.first_element[k + 1] - 1 : e;
+        sparsity.block_offset[e + 1] = e + 1;
+        sparsity.value_offset[e + 1] =
+          sparsity.value_offset[e] +
+          std::uint64_t(data.mesh.n_basis[e]) * data.mesh.n_basis[e];
+      }
+    std::vector<double> values(sparsity.value_offset.back(), 0.);
+    over(spatial.n_polytopes(), [&](const unsigned int k) {
+      const unsigned int e = data.first_element[k], n = data.mesh.n_basis[e],
+                         n_spatial = spatial.n_basis[k];
+      const double *M              = &data.mass[data.mass_offset[k]];
+      double       *to             = &values[sparsity.value_offset[e]];
+      double bottom[Legendre::max_degree + 1], top[Legendre::max_degree + 1];
+      Legendre::evaluate(data.mesh.degree[e], -1., bottom);
+      Legendre::evaluate(data.mesh.degree[e], 1., top);
+      // (both elements are a fraction of the slab)
+      const double scale = data.intervals[k];
+      for (unsigned int i = 0; i < n; ++i)
+        for (unsigned int j = 0; j < n; ++j)
+          to[std::size_t(i) * n + j] =
+            scale * bottom[data.time_degree[i]] * top[data.time_degree[j]] *
+            M[std::size_t(data.spatial_function[i]) * n_spatial +
+              data.spatial_function[j]];
+    });
+    matrix.reinit(sparsity, data.mesh.dof_offset);
+    matrix.copy_from(values);
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::add_inflow(const DeviceBlockMatrix<double> &inflow,
+                                 const DeviceVector<double>      &before,
+                                 const double                     length_before,
+                                 DeviceVector<double>            &rhs) const
+  {
+    AssertThrow(inflow.m() == n_dofs(),
+                ExcDimensionMismatch(inflow.m(), n_dofs()));
+    AssertThrow(length_before > 0.,
+                ExcMessage("The slab before must have a positive length."));
+    DeviceVector<double> product(n_dofs());
+    inflow.vmult(product, before);
+    rhs.add(1. / std::sqrt(length() * length_before), product);
   }
 
 

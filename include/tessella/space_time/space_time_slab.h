@@ -13,6 +13,11 @@
 
 namespace Tessella
 {
+  template <typename Number>
+  class DeviceBlockMatrix;
+  template <typename Number>
+  class DeviceVector;
+
   /**
    * A space-time slab [t, t + tau] x D on prismatic elements: every polytope of
    * an AgglomerationHandler times the interval, or times each of its
@@ -150,6 +155,24 @@ namespace Tessella
     template <typename VectorType>
     void
     add_inflow(const dealii::Vector<double> &value, VectorType &rhs) const;
+
+    /**
+     * The inflow between slabs whose solutions stay on a device: @p matrix maps
+     * the solution of a slab with the same numbers of intervals to what
+     * add_inflow() adds for it, both slabs being of length 1. Blocks of the
+     * size of a slab's diagonal blocks, one per element; set up once.
+     */
+    void
+    make_inflow(DeviceBlockMatrix<double> &matrix) const;
+
+    /// Adds the inflow of the solution @p before of a slab of length @p
+    /// length_before with the same numbers of intervals; @p inflow is from
+    /// make_inflow(). Nothing goes through the host.
+    void
+    add_inflow(const DeviceBlockMatrix<double> &inflow,
+               const DeviceVector<double>      &before,
+               const double                     length_before,
+               DeviceVector<double>            &rhs) const;
 
     /// The slab's vector of the function that is @p value at all times; @p
     /// solution must have the slab's size.
