@@ -461,6 +461,20 @@ namespace Tessella
         copy(solution, x);
       }
 
+      /// What multigrid is made for.
+      template <int dim>
+      const AgglomerationHandler<dim> &
+      agglomeration(const PolytopicSpace<dim> &space)
+      {
+        const auto *handler =
+          dynamic_cast<const AgglomerationHandler<dim> *>(&space);
+        AssertThrow(handler != nullptr,
+                    ExcMessage("Solver/Preconditioner = multigrid works on "
+                               "polytopic meshes in space, not on space-time "
+                               "slabs: take amg or block jacobi."));
+        return *handler;
+      }
+
       std::string
       scientific(const double number)
       {
@@ -562,7 +576,8 @@ namespace Tessella
             iterate_with_multigrid<HostBlockMatrix<double>>(name,
                                                             restart,
                                                             control,
-                                                            handler,
+                                                            agglomeration(
+                                                              handler),
                                                             source,
                                                             symmetric,
                                                             matrix,
@@ -579,7 +594,8 @@ namespace Tessella
               iterate_with_multigrid<DeviceBlockMatrix<double>>(name,
                                                                 restart,
                                                                 control,
-                                                                handler,
+                                                                agglomeration(
+                                                                  handler),
                                                                 source,
                                                                 symmetric,
                                                                 matrix,
