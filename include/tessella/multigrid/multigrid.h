@@ -72,7 +72,9 @@ namespace Tessella
    *
    * <b>Precision.</b> A Multigrid of a float matrix takes vectors of double
    * too: a preconditioner in single precision in a solver in double precision
-   * moves half of the bytes.
+   * moves half of the bytes. It is for degrees up to 3 or so: on polytopes
+   * that fill their boxes badly diagonal blocks of higher degrees are too
+   * ill-conditioned for it.
    *
    * Same input, same bits: as the matrices and preconditioners. vmult() of one
    * object may not run in several threads at the same time.
