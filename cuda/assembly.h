@@ -32,8 +32,11 @@ namespace Tessella
       struct RuleTables
       {
         using Entry = RuleEntry;
-        Entry               subcell[5][11];
-        Entry               facet[4][11];
+        Entry subcell[5][11];
+        Entry facet[4][11];
+        /// On sub-cells that are simplices, by order (from 1 on): for
+        /// integrands known to be of lower degree than those above.
+        Entry               simplex[21];
         std::vector<double> data;
       };
 

@@ -280,9 +280,110 @@ namespace Tessella
 
 
 
+      /// Integrals over a polytope of simplices of the affine functions 0 to
+      /// dim of its box, from the volume and first moments; for VolumeRule of
+      /// one point. Explicitly fused, as add_source().
+      template <int dim>
+      struct AffineIntegrals
+      {
+        double map[dim];        ///< scales
+        double value;           ///< of function 0
+        double moment[dim + 1]; ///< first moments in box coordinates, volume
+
+        __device__
+        AffineIntegrals(const Data<dim>   &D,
+                        const unsigned int k,
+                        const Row         &row,
+                        const bool         first_moments)
+          : value(1.)
+        {
+          const unsigned int lane = threadIdx.x & 31u;
+          const double2     *from = reinterpret_cast<const double2 *>(
+            D.box_map + std::size_t(4 * dim) * k);
+          double center[dim];
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              const double2 m = __ldg(from + 2 * d);
+              center[d]       = m.x;
+              map[d]          = m.y;
+              value *= __ldg(&from[2 * d + 1].x);
+            }
+#pragma unroll
+          for (int d = 0; d <= dim; ++d)
+            moment[d] = 0.;
+          // All groups of eight lanes do the same.
+          for (unsigned int s = lane & 7u; (s & ~7u) < row.n_subcells; s += 8)
+            {
+              double x[dim],
+                w = simplex_volume_point(D,
+                                         row.first_subcell +
+                                           min(s, row.n_subcells - 1),
+                                         0,
+                                         D.volume_rule,
+                                         x);
+              if (s >= row.n_subcells)
+                w = 0.;
+              moment[dim] += w;
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                moment[d] = fma(w, (x[d] - center[d]) * map[d], moment[d]);
+            }
+#pragma unroll
+          for (int d = dim; d >= 0; --d)
+            if (d == dim || first_moments)
+              for (int step = 1; step < 8; step *= 2)
+                moment[d] += __shfl_xor_sync(~0u, moment[d], step);
+        }
+
+        /// Of function i > 0.
+        __device__ double
+        derivative(const int i) const
+        {
+          double scale = 0.;
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            if (i == d + 1)
+              scale = map[d];
+          return Legendre::internal::scale(1) * value * scale;
+        }
+
+        __device__ double
+        integral(const int i) const
+        {
+          double sum = moment[dim] * value;
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            if (i == d + 1)
+              sum = moment[d] * (Legendre::internal::scale(1) * value);
+          return sum;
+        }
+      };
+
+      /// Volume quads [begin, end) of a polytope; where points are numbered
+      /// through, its first sub-cell and number of points.
+      struct VolumeRange
+      {
+        unsigned int begin, end, first_subcell, n_points;
+      };
+
+      /// A point of a sub-cell, invalid_index: none.
+      struct VolumeSlot
+      {
+        unsigned int  subcell, q;
+        std::uint64_t first_point; ///< number of the sub-cell's first one
+      };
+
       /// Tables of a batch of slots in shared memory, what is in them, and how
       /// a warp fills them.
-      template <int dim, int P, typename Number>
+      ///
+      /// dense: the points of facets may be three to a quad, and lie one after
+      /// the other.
+      template <int dim,
+                int P,
+                typename Number,
+                Cells cells = Cells::any,
+                bool  dense = false>
       struct Batch
       {
         static constexpr unsigned int known = P >= 0 ? P : 0;
@@ -354,16 +455,78 @@ namespace Tessella
                  (n_coefficients(!D.form.diagonal) - 1) * stride;
         }
 
-        /// What the lane's slot holds of quads [begin, end). Loaded before it
-        /// is needed, since its data takes one memory access after another.
-        __device__ VolumeQuad
-        volume_quad(const unsigned int begin, const unsigned int end) const
+        /// The points of simplices of one degree are numbered through in the
+        /// order of sub-cells, and need no list.
+        __device__ bool
+        numbered() const
+        {
+          return P >= 0 && simplices<cells>(D);
+        }
+
+        /// Quads of a polytope's volume: of the list, or those of its points
+        /// numbered through.
+        __device__ VolumeRange
+        volume_range(const Row &row) const
+        {
+          if (numbered())
+            return {0,
+                    (row.n_subcells * D.volume_rule.n_points + 3) / 4,
+                    row.first_subcell,
+                    row.n_subcells * D.volume_rule.n_points};
+          return {row.volume_begin, row.volume_end, 0, 0};
+        }
+
+        /// What the lane's slot holds of the quads from begin on. Loaded before
+        /// it is needed, since its data takes one memory access after another.
+        __device__ VolumeSlot
+        volume_slot(const VolumeRange &range, const unsigned int begin) const
         {
           const unsigned int slot = (threadIdx.x & 31u) % n_slots;
-          VolumeQuad         quad = {};
-          if (begin < end)
-            quad = D.volume_quad[min(begin + slot / 4, end - 1)];
-          return quad;
+          VolumeSlot         s    = {range.first_subcell, invalid_index, 0};
+          if (numbered())
+            {
+              const VolumeRule  &rule = D.volume_rule;
+              const unsigned int i    = 4 * begin + slot;
+              if (i < range.n_points)
+                {
+                  const unsigned int m =
+                    rule.n_points == 1 ? i : __umulhi(i, rule.inverse);
+                  s.subcell += m;
+                  s.q = i - m * rule.n_points;
+                }
+              s.first_point = std::uint64_t(s.subcell) * rule.n_points;
+            }
+          else if (begin < range.end)
+            {
+              const unsigned int i    = begin + slot / 4;
+              const VolumeQuad   quad = D.volume_quad[min(i, range.end - 1)];
+              s.subcell               = quad.subcell;
+              s.first_point           = quad.point - quad.first;
+              if (i < range.end)
+                s.q = quad.first + (slot & 3u);
+            }
+          return s;
+        }
+
+        /// Slots of a facet quad.
+        __device__ unsigned int
+        facet_spacing() const
+        {
+          return P >= 0 && dense ? D.facet_step : 4;
+        }
+
+        /// Facet quads that fit into all slots.
+        __device__ unsigned int
+        n_facet_quads() const
+        {
+          return facet_spacing() == 3 ? n_slots / 3 : n_slots / 4;
+        }
+
+        /// Quad that a slot belongs to (also of slots beyond all quads).
+        __device__ unsigned int
+        facet_quad_of(const unsigned int slot) const
+        {
+          return facet_spacing() == 3 ? slot * 11 >> 5 : slot / 4;
         }
 
         __device__ FacetQuad
@@ -372,31 +535,39 @@ namespace Tessella
           const unsigned int slot = (threadIdx.x & 31u) % n_slots;
           FacetQuad          quad = {};
           if (begin < end)
-            quad = D.facet_quad[min(begin + slot / 4, end - 1)];
+            quad = D.facet_quad[min(begin + facet_quad_of(slot), end - 1)];
           return quad;
         }
 
-        /// Fills slots with the points of volume quads [begin, end): tables of
-        /// gradients and, if @p matrix, the coefficients of the form times the
-        /// weight (diagonal: of gradients, of values; else all, row by row),
-        /// and the right-hand side.
+        /// Fills slots with points of the volume: tables of gradients and, if
+        /// @p matrix, the coefficients of the form times the weight (diagonal:
+        /// of gradients, of values; else all, row by row), and the right-hand
+        /// side.
         template <bool matrix>
         __device__ void
-        fill_volume(const unsigned int polytope,
-                    const VolumeQuad  &quad,
-                    const unsigned int begin,
-                    const unsigned int end)
+        fill_volume(const unsigned int polytope, const VolumeSlot &slot)
         {
           const unsigned int lane = threadIdx.x & 31u;
           __syncwarp();
           if (lane < n_slots)
             {
               const unsigned int degree = P >= 0 ? known : D.degree[polytope];
-              double             point[dim], w;
-              const unsigned int n = n_volume_points(D, quad.subcell, degree);
-              const unsigned int q = min(quad.first + (lane & 3u), n - 1);
-              w = volume_point(D, quad.subcell, q, degree, point);
-              if (begin + lane / 4 >= end || quad.first + (lane & 3u) >= n)
+              const unsigned int n =
+                numbered() ? D.volume_rule.n_points
+                           : n_volume_points<cells>(D, slot.subcell, degree);
+              const unsigned int  q = min(slot.q, n - 1);
+              const std::uint64_t table_index =
+                slot.first_point + q - D.first_volume_point;
+              Number *const coefficient = volume_coefficients + lane;
+              if (matrix && !D.form.constant_volume)
+                load_volume_coefficients(table_index, coefficient);
+              double point[dim], w;
+              if (numbered())
+                w = simplex_volume_point(
+                  D, slot.subcell, q, D.volume_rule, point);
+              else
+                w = volume_point<cells>(D, slot.subcell, q, degree, point);
+              if (slot.q >= n)
                 w = 0.;
               double ones[dim];
               for (int d = 0; d < dim; ++d)
@@ -409,13 +580,8 @@ namespace Tessella
                 else
                   tables.write_values(V + lane);
               }
-              const auto table_index = [&]() {
-                return quad.point + (q - quad.first) - D.first_volume_point;
-              };
               if (matrix)
-                write_volume_coefficients(w,
-                                          table_index,
-                                          volume_coefficients + lane);
+                write_volume_coefficients(w, coefficient);
               if (D.form.source())
                 volume_coefficients[(n_coefficients(!D.form.diagonal) - 1) *
                                       stride +
@@ -424,16 +590,67 @@ namespace Tessella
                                 ? D.form.f
                                 : __ldg(&D.volume_table[D.form.volume_layout.f *
                                                           D.n_volume_points +
-                                                        table_index()])));
+                                                        table_index])));
             }
           __syncwarp();
         }
 
-        template <typename Index>
+        /// Starts to load the coefficients of a point into its slot, which
+        /// write_volume_coefficients() finishes: many loads at once that need
+        /// no registers, where the device can.
         __device__ void
-        write_volume_coefficients(const double w,
-                                  const Index &table_index,
-                                  Number      *c) const
+        load_volume_coefficients(const std::uint64_t t, Number *c) const
+        {
+          constexpr int       n   = dim + 1;
+          const VolumeLayout &L   = D.form.volume_layout;
+          const auto          put = [&](const int entry, const int array) {
+            Number *const to = c + entry * stride;
+            if (array < 0)
+              *to = 0.;
+            else
+              load(to, &D.volume_table[array * D.n_volume_points + t]);
+          };
+          if (D.form.diagonal)
+            {
+              put(0, L.a);
+              put(1, L.c);
+              return;
+            }
+          put(0, L.c);
+          for (int d = 0; d < dim; ++d)
+            {
+              put(1 + d, L.b >= 0 ? L.b + d : -1);
+              put((d + 1) * n, L.beta >= 0 ? L.beta + d : -1);
+              for (int e = 0; e < dim; ++e)
+                put((d + 1) * n + 1 + e,
+                    L.a < 0    ? -1
+                    : L.tensor ? L.a + d * dim + e
+                    : d == e   ? L.a
+                               : -1);
+            }
+        }
+
+        __device__ static void
+        load(double *to, const double *from)
+        {
+#if __CUDA_ARCH__ >= 800
+          asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+                         (unsigned int)__cvta_generic_to_shared(to)),
+                       "l"(from)
+                       : "memory");
+#else
+          *to = __ldg(from);
+#endif
+        }
+
+        __device__ static void
+        load(float *to, const double *from)
+        {
+          *to = float(__ldg(from));
+        }
+
+        __device__ void
+        write_volume_coefficients(const double w, Number *c) const
         {
           constexpr int n = dim + 1;
           if (D.form.constant_volume)
@@ -449,31 +666,18 @@ namespace Tessella
                     c[(e * n + f) * stride] = Number(w * D.form.C[e][f]);
               return;
             }
-          const VolumeLayout &L  = D.form.volume_layout;
-          const std::uint64_t t  = table_index();
-          const auto          at = [&](const int array) {
-            return Number(
-              w * __ldg(&D.volume_table[array * D.n_volume_points + t]));
-          };
+#if __CUDA_ARCH__ >= 800
+          asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
           if (D.form.diagonal)
             {
-              c[0]      = L.a >= 0 ? at(L.a) : Number(0.);
-              c[stride] = L.c >= 0 ? at(L.c) : Number(0.);
-              return;
+              c[0] *= Number(w);
+              c[stride] *= Number(w);
             }
-          c[0] = L.c >= 0 ? at(L.c) : Number(0.);
-          for (int d = 0; d < dim; ++d)
-            {
-              c[(1 + d) * stride] = L.b >= 0 ? at(L.b + d) : Number(0.);
-              c[(d + 1) * n * stride] =
-                L.beta >= 0 ? at(L.beta + d) : Number(0.);
-              for (int e = 0; e < dim; ++e)
-                c[((d + 1) * n + 1 + e) * stride] = L.a < 0 ? Number(0.)
-                                                    : L.tensor
-                                                      ? at(L.a + d * dim + e)
-                                                    : d == e ? at(L.a)
-                                                             : Number(0.);
-            }
+          else
+#pragma unroll
+            for (int i = 0; i < n * n; ++i)
+              c[i * stride] *= Number(w);
         }
 
         /// What is integrated on facets.
@@ -492,6 +696,16 @@ namespace Tessella
           rhs
         };
 
+        /// Zeroes the neighbour's functions in a slot that fill_facets() may
+        /// leave out.
+        __device__ void
+        clear_other(const unsigned int slot)
+        {
+          __syncwarp();
+          for (unsigned int i = threadIdx.x & 31u; i < n_x + n_pairs_; i += 32)
+            other_x[i * stride + slot].x = other_x[i * stride + slot].y = 0.;
+        }
+
         /// Fills slots with the points of facet quads [begin, end): tables of
         /// directional derivatives and coefficients of values, all times the
         /// weight; the neighbour's with opposite sign if @p pair.
@@ -504,8 +718,10 @@ namespace Tessella
         {
           const unsigned int lane = threadIdx.x & 31u;
           // With few slots, half of the warp serves each side.
-          const unsigned int slot  = lane < n_slots ? lane : lane - n_slots;
-          const bool         split = pair && n_slots <= 16;
+          const unsigned int slot    = lane < n_slots ? lane : lane - n_slots;
+          const bool         split   = pair && n_slots <= 16;
+          const unsigned int m       = facet_quad_of(slot),
+                             of_quad = slot - m * facet_spacing();
           __syncwarp();
           if (lane < (split ? 2 * n_slots : n_slots))
             {
@@ -516,20 +732,36 @@ namespace Tessella
                 P >= 0 || neighbor == invalid_index ? own_degree
                                                     : D.degree[neighbor];
               const unsigned int degree = max(own_degree, other_degree);
-              const unsigned int n      = n_facet_points(D, quad.facet, degree);
-              const unsigned int first  = (quad.code >> 2) + (slot & 3u);
-              const unsigned int q      = min(first, n - 1);
-              double             x[dim], normal[dim], w;
-              w = facet_point(D, quad.facet, q, degree, x, normal);
-              if (begin + slot / 4 >= end || first >= n)
+              const unsigned int n =
+                n_facet_points<cells>(D, quad.facet, degree);
+              const unsigned int first = (quad.code >> 2) + of_quad;
+              const unsigned int q     = min(first, n - 1);
+              const bool         tabulated =
+                !D.form.constant_facets || neighbor == invalid_index;
+              double own_m[dim], other_m[dim], c[2];
+              if (tabulated)
+                read_facet_coefficients<terms>(quad, q, own_m, other_m, c);
+              double x[dim], normal[dim], w;
+              w = facet_point<cells>(D, quad.facet, q, degree, x, normal);
+              if (m >= min(end - begin, n_facet_quads()) ||
+                  of_quad >= D.facet_step || first >= n)
                 w = 0.;
               const bool side = quad.code & 1u;
               if (side)
                 for (int d = 0; d < dim; ++d)
                   normal[d] = -normal[d];
 
-              double own_m[dim], other_m[dim], c[2];
-              if (D.form.constant_facets && neighbor != invalid_index)
+              if (tabulated)
+                {
+                  for (int d = 0; d < dim; ++d)
+                    {
+                      own_m[d] *= w;
+                      other_m[d] *= w;
+                    }
+                  c[0] *= w;
+                  c[1] *= w;
+                }
+              else
                 {
                   double bn = 0.;
                   for (int d = 0; d < dim; ++d)
@@ -543,8 +775,6 @@ namespace Tessella
                   c[0] = c[1] =
                     w * (__ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.));
                 }
-              else
-                read_facet_coefficients<terms>(quad, q, w, own_m, other_m, c);
 
                 // Side 0 first: shared memory of both sides is apart.
 #pragma unroll 1
@@ -591,12 +821,12 @@ namespace Tessella
           __syncwarp();
         }
 
-        // c[1] with opposite sign.
+        // c[1] with opposite sign. All loads before anything is computed with
+        // them.
         template <Facets terms>
         __device__ void
         read_facet_coefficients(const FacetQuad   &quad,
                                 const unsigned int q,
-                                const double       w,
                                 double (&own_m)[dim],
                                 double (&other_m)[dim],
                                 double (&c)[2]) const
@@ -604,48 +834,32 @@ namespace Tessella
           const FacetLayout  &L = D.form.facet_layout;
           const std::uint64_t t = D.entry_q[quad.entry] - D.first_facet_point +
                                   quad.point + (q - (quad.code >> 2));
-          const bool interior = quad.neighbor != invalid_index;
-          const auto at       = [&](const int array) {
-            return array >= 0
-                           ? w * __ldg(&D.facet_table[array * D.n_facet_points + t])
-                           : 0.;
+          const bool    interior = quad.neighbor != invalid_index;
+          const double *table    = D.facet_table + t;
+          const auto    at       = [&](const int array) {
+            return array >= 0 ? __ldg(table + array * D.n_facet_points) : 0.;
           };
           const auto component = [&](const int array, const int d) {
-            return array >= 0
-                     ? w * __ldg(
-                             &D.facet_table[(array + d) * D.n_facet_points + t])
-                     : 0.;
+            return at(array >= 0 ? array + d : -1);
           };
+          const auto inner = [&](const int array) {
+            return interior ? array : -1;
+          };
+          constexpr bool values =
+            terms == Facets::penalty || terms == Facets::value_rows;
+          const int own   = values                       ? L.b[0]
+                            : terms == Facets::flux_rows ? L.beta[0]
+                            : terms == Facets::rhs       ? L.s
+                                                         : inner(L.beta[1]),
+                    other = values ? inner(L.b[1]) : -1;
           for (int d = 0; d < dim; ++d)
-            own_m[d] = other_m[d] = 0.;
-          c[0] = c[1] = 0.;
-          if (terms == Facets::penalty || terms == Facets::value_rows)
-            {
-              c[0] = at(L.c[0]);
-              for (int d = 0; d < dim; ++d)
-                own_m[d] = component(L.b[0], d);
-              if (interior)
-                {
-                  c[1] = terms == Facets::penalty ? c[0] : -at(L.c[1]);
-                  for (int d = 0; d < dim; ++d)
-                    other_m[d] = component(L.b[1], d);
-                }
-            }
-          else if (terms == Facets::flux_rows)
-            for (int d = 0; d < dim; ++d)
-              own_m[d] = component(L.beta[0], d);
-          else if (terms == Facets::flux_rows_pair)
-            {
-              if (interior)
-                for (int d = 0; d < dim; ++d)
-                  own_m[d] = component(L.beta[1], d);
-            }
-          else
-            {
-              c[0] = at(L.r);
-              for (int d = 0; d < dim; ++d)
-                own_m[d] = component(L.s, d);
-            }
+            own_m[d] = component(own, d);
+          for (int d = 0; d < dim; ++d)
+            other_m[d] = component(other, d);
+          c[0] = values ? at(L.c[0]) : terms == Facets::rhs ? at(L.r) : 0.;
+          c[1] = terms == Facets::penalty      ? c[0]
+                 : terms == Facets::value_rows ? -at(inner(L.c[1]))
+                                               : 0.;
         }
       };
     } // namespace Device

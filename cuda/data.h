@@ -36,6 +36,24 @@ namespace Tessella
         unsigned int column;   ///< first column of the neighbour's block
       };
 
+      /// A rule for all sub-cells of the mesh, whose points are then numbered
+      /// through.
+      struct VolumeRule
+      {
+        unsigned int n_points, offset; ///< as in RuleTables
+        unsigned int inverse;          ///< 2^32 / n_points, rounded up
+        /// One point, affine functions, and no terms but constant ones of
+        /// derivatives or a constant right-hand side: AffineIntegrals.
+        bool closed_form;
+
+        bool
+        operator==(const VolumeRule &other) const
+        {
+          return offset == other.offset && n_points == other.n_points &&
+                 closed_form == other.closed_form;
+        }
+      };
+
       /// A block row.
       struct alignas(16) Row
       {
@@ -46,6 +64,7 @@ namespace Tessella
         unsigned int volume_begin, volume_end;
         unsigned int facet_begin, boundary_begin, facet_end;
         unsigned int degree, n_basis;
+        unsigned int first_subcell, n_subcells;
         bool         empty_blocks; ///< some that no facet contributes to
 
         __host__ __device__ unsigned int
@@ -103,6 +122,8 @@ namespace Tessella
         const double        *rules, *sigma;
         const unsigned char *exponents;
         RuleTables::Entry    subcell_rule[5][11], facet_rule[4][11];
+        /// For simplices, all of one degree, and the form.
+        VolumeRule volume_rule;
 
         // ---- set by Kernels::bind()
         const VolumeQuad   *volume_quad;
@@ -120,6 +141,11 @@ namespace Tessella
         /// Rows of more quads than this are computed in parts.
         unsigned int split_limit;
         unsigned int max_degree, n_pairs; ///< sizes of tables
+        /// Points of a facet quad: 4, or 3 where that makes no more quads.
+        unsigned int facet_step;
+        /// Columns of the volume's coefficients that are not zero: 1 values, 2
+        /// << d gradient.
+        unsigned int volume_columns;
 
         FormData<dim> form;
 

@@ -58,6 +58,30 @@ namespace Tessella
                 true);
           return choice;
         }
+
+        /// Columns of the volume's coefficients that are not zero.
+        template <int dim>
+        unsigned int
+        volume_columns(const FormData<dim> &form)
+        {
+          unsigned int columns = 0;
+          if (!form.volume)
+            return columns;
+          if (form.constant_volume)
+            {
+              for (int e = 0; e <= dim; ++e)
+                for (int f = 0; f <= dim; ++f)
+                  if (form.C[e][f] != 0.)
+                    columns |= 1u << f;
+              return columns;
+            }
+          const VolumeLayout &L = form.volume_layout;
+          if (L.c >= 0 || L.beta >= 0)
+            columns |= 1;
+          if (L.a >= 0 || L.b >= 0)
+            columns |= (2u << dim) - 2;
+          return columns;
+        }
       } // namespace
 
 
@@ -74,6 +98,7 @@ namespace Tessella
                             const Parallel           &parallel)
         : mesh(mesh)
         , sparsity(sparsity)
+        , rules(rules)
         , first(first)
         , last(last)
         , max_degree(degrees.max_degree)
@@ -85,6 +110,13 @@ namespace Tessella
           max_basis != Legendre::n_functions(dim, max_degree, false);
         pairs  = n_pairs(dim, max_degree, tensor_space);
         choice = choose(dim, max_degree, max_basis, uniform, tensor_space);
+
+        // Three points to a quad lie closer in the slots of a warp.
+        const unsigned int n_facet = rules.facet[0][max_degree].n_points;
+        facet_step                 = 4;
+        if (uniform && simplices && n_facet > 0 &&
+            (n_facet + 2) / 3 == (n_facet + 3) / 4)
+          facet_step = 3;
 
         // ---- number of quads of each row
         const auto n_subcell_points = [&](const unsigned int s,
@@ -136,7 +168,9 @@ namespace Tessella
                            for (unsigned int f = mesh.facet_offset[i];
                                 f < mesh.facet_offset[i + 1];
                                 ++f)
-                             n_facets += (n_points_of_facet(f, p) + 3) / 4;
+                             n_facets +=
+                               (n_points_of_facet(f, p) + (facet_step - 1)) /
+                               facet_step;
                          }
                        row_data[k].volume_end = n_volume;
                        row_data[k].facet_end  = n_facets;
@@ -145,13 +179,15 @@ namespace Tessella
         std::uint64_t n_volume = 0, n_facets = 0;
         for (unsigned int k = first; k < last; ++k)
           {
-            Row &row         = row_data[k];
-            row.value        = sparsity.value_offset[k];
-            row.width        = sparsity.row_width[k];
-            row.degree       = mesh.degree[k];
-            row.n_basis      = mesh.n_basis[k];
-            row.volume_begin = static_cast<unsigned int>(n_volume);
-            row.facet_begin  = static_cast<unsigned int>(n_facets);
+            Row &row          = row_data[k];
+            row.value         = sparsity.value_offset[k];
+            row.width         = sparsity.row_width[k];
+            row.degree        = mesh.degree[k];
+            row.n_basis       = mesh.n_basis[k];
+            row.first_subcell = mesh.subcell_offset[k];
+            row.n_subcells    = mesh.subcell_offset[k + 1] - row.first_subcell;
+            row.volume_begin  = static_cast<unsigned int>(n_volume);
+            row.facet_begin   = static_cast<unsigned int>(n_facets);
             n_volume += row.volume_end;
             n_facets += row.facet_end;
             row.volume_end = static_cast<unsigned int>(n_volume);
@@ -229,7 +265,7 @@ namespace Tessella
                          ++g)
                       {
                         const unsigned int m = n_points_of_facet(g, p);
-                        for (unsigned int q = 0; q < m; q += 4)
+                        for (unsigned int q = 0; q < m; q += facet_step)
                           facets[f++] = {g,
                                          q << 2 | shifted | (code & 1u),
                                          e,
@@ -446,6 +482,65 @@ namespace Tessella
         D.split_limit  = part_size;
         D.max_degree   = max_degree;
         D.n_pairs      = pairs;
+        D.facet_step   = facet_step;
+      }
+
+
+
+      template <int dim>
+      VolumeRule
+      Kernels<dim>::volume_rule(const bool known,
+                                const int  degree,
+                                const bool simple) const
+      {
+        if (!simplices || choice.degree < 0)
+          return VolumeRule();
+        RuleTables::Entry        rule = rules.subcell[0][max_degree];
+        const RuleTables::Entry &lean = rules.simplex[std::max(degree, 1)];
+        if (known && lean.n_points > 0 && lean.n_points < rule.n_points)
+          rule = lean;
+        return {rule.n_points,
+                rule.offset,
+                static_cast<unsigned int>(
+                  ((std::uint64_t(1) << 32) + rule.n_points - 1) /
+                  rule.n_points),
+                known && simple && max_degree == 1 && rule.n_points == 1};
+      }
+
+
+
+      template <int dim>
+      VolumeRule
+      Kernels<dim>::rhs_rule(const FormData<dim> &form) const
+      {
+        // In kernels of block rows the one of derivatives serves both.
+        const int p = max_degree;
+        return volume_rule(form.constant_f && form.constant_volume,
+                           choice.scheme == RowScheme::rows
+                             ? std::max(2 * p - 2, p)
+                             : p,
+                           true);
+      }
+
+
+
+      template <int dim>
+      VolumeRule
+      Kernels<dim>::matrix_rule(const FormData<dim> &form) const
+      {
+        if (!form.volume)
+          return rhs_rule(form);
+        int  degree    = 0;
+        bool gradients = true;
+        for (int e = 0; form.constant_volume && e <= dim; ++e)
+          for (int f = 0; f <= dim; ++f)
+            if (form.C[e][f] != 0.)
+              {
+                gradients = gradients && e > 0 && f > 0;
+                degree =
+                  std::max(degree, 2 * int(max_degree) - (e > 0) - (f > 0));
+              }
+        return volume_rule(form.constant_volume, degree, gradients);
       }
 
 
@@ -518,7 +613,8 @@ namespace Tessella
                            KernelClock       &clock)
       {
         clock.start(stream);
-        // The kernels of block rows compute the volume's part of the
+        D.volume_columns = volume_columns(D.form);
+        // The kernels of block rows may compute the volume's part of the
         // right-hand side on the way.
         bool rhs = false;
         if (D.form.matrix)
@@ -538,11 +634,20 @@ namespace Tessella
               }
             else
               {
+                D.volume_rule = matrix_rule(D.form);
                 if (choice.scheme == RowScheme::rows)
                   {
-                    Launcher<dim, Number>::rows(choice, D, stream);
+                    // On simplices only where it is the same, to the last bit,
+                    // as alone: compilers round what has several users
+                    // differently.
+                    const VolumeRule alone = rhs_rule(D.form);
+                    rhs =
+                      !simplices || choice.degree < 0 ||
+                      (dim == 3 && alone.closed_form && D.volume_rule == alone);
+                    Data<dim> R = D;
+                    R.form.rhs  = D.form.rhs && rhs;
+                    Launcher<dim, Number>::rows(choice, R, stream);
                     clock.stop("block rows", stream);
-                    rhs = true;
                   }
                 else
                   {
@@ -564,7 +669,10 @@ namespace Tessella
         if (D.form.rhs)
           {
             if (!rhs)
-              Launcher<dim, Number>::rhs(choice, D, max_basis, stream);
+              {
+                D.volume_rule = rhs_rule(D.form);
+                Launcher<dim, Number>::rhs(choice, D, max_basis, stream);
+              }
             const auto begin = std::lower_bound(boundary_rows.begin(),
                                                 boundary_rows.end(),
                                                 chunk.begin),

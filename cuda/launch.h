@@ -93,6 +93,24 @@ namespace Tessella
                KernelClock       &clock);
 
       private:
+        /// The rule with fewest points that is exact for the volume terms of
+        /// the matrix or the right-hand side: where coefficients are constant
+        /// and all sub-cells simplices of one degree, integrands are
+        /// polynomials whose degree is known (that of derivatives is lower),
+        /// and the result is the same but for rounding. Each depends on the
+        /// form only, not on what is assembled with it. simple: AffineIntegrals
+        /// are enough if there is one point.
+        VolumeRule
+        volume_rule(const bool known,
+                    const int  degree,
+                    const bool simple) const;
+
+        VolumeRule
+        matrix_rule(const FormData<dim> &form) const;
+
+        VolumeRule
+        rhs_rule(const FormData<dim> &form) const;
+
         /// Tiles of some rows in device memory.
         struct UnitList
         {
@@ -123,9 +141,10 @@ namespace Tessella
 
         const PolytopicMesh<dim> &mesh;
         const BlockSparsity      &sparsity;
+        const RuleTables         &rules;
         const unsigned int        first, last;
         KernelChoice              choice;
-        unsigned int              max_degree, max_basis, pairs;
+        unsigned int              max_degree, max_basis, pairs, facet_step;
         bool                      uniform, tensor_space, simplices;
         RawArray<Row>             row_data;
         RawArray<uint2>           block_quads;

@@ -48,8 +48,15 @@ namespace Tessella
       launch_rows(const Data<dim> &data, const cudaStream_t stream)
       {
         const std::size_t shared = shared_memory<dim, Number>(data, 32, 32);
-        row_kernel<dim, P, T, packed, Number>
-          <<<data.n_polytopes, 32, shared, stream>>>(data);
+        const auto        launch = [&](const auto kernel) {
+          kernel<<<data.n_polytopes, 32, shared, stream>>>(data);
+        };
+        if constexpr (P < 0)
+          launch(row_kernel<dim, P, T, packed, Number, Cells::any>);
+        else if (data.simplices)
+          launch(row_kernel<dim, P, T, packed, Number, Cells::simplices>);
+        else
+          launch(row_kernel<dim, P, T, packed, Number, Cells::others>);
         check_launch();
       }
 
@@ -114,12 +121,17 @@ namespace Tessella
         const std::uint64_t n      = data.n_polytopes + n_blocks;
         if constexpr (dim == 3)
           {
+            const auto launch = [&](const auto         kernel,
+                                    const unsigned int parts) {
+              kernel<<<grid_of(parts * n), 32, shared, stream>>>(data);
+            };
+            constexpr Cells S = Cells::simplices, O = Cells::others;
             if (choice.degree == 4)
-              block_kernel<3, 4, 5, 5, Number>
-                <<<grid_of(n), 32, shared, stream>>>(data);
+              data.simplices ? launch(block_kernel<3, 4, 5, 5, Number, S>, 1)
+                             : launch(block_kernel<3, 4, 5, 5, Number, O>, 1);
             else
-              block_kernel<3, 5, 7, 4, Number>
-                <<<grid_of(2 * n), 32, shared, stream>>>(data);
+              data.simplices ? launch(block_kernel<3, 5, 7, 4, Number, S>, 2)
+                             : launch(block_kernel<3, 5, 7, 4, Number, O>, 2);
             check_launch();
           }
       }

@@ -63,14 +63,32 @@ namespace Tessella
                J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
       }
 
+      /// What the sub-cells and facets of a mesh are, as far as a kernel is
+      /// compiled for it: registers are scarce, and a call costs some even
+      /// where it is not made.
+      enum class Cells
+      {
+        simplices,
+        others,
+        any ///< told by Data::simplices
+      };
+
+      template <Cells cells, int dim>
+      __device__ inline bool
+      simplices(const Data<dim> &D)
+      {
+        return cells == Cells::simplices ||
+               (cells == Cells::any && D.simplices);
+      }
+
       /// Number of quadrature points of sub-cell s.
-      template <int dim>
+      template <Cells cells, int dim>
       __device__ inline unsigned int
       n_volume_points(const Data<dim>   &D,
                       const unsigned int s,
                       const unsigned int degree)
       {
-        if (D.simplices)
+        if (simplices<cells>(D))
           return D.subcell_rule[0][degree].n_points;
         const SubCellType type = D.subcell_type[s];
         return type == SubCellType::tabulated
@@ -81,13 +99,13 @@ namespace Tessella
 
       /// Number of quadrature points of facet f; degree: the larger of both
       /// sides.
-      template <int dim>
+      template <Cells cells, int dim>
       __device__ inline unsigned int
       n_facet_points(const Data<dim>   &D,
                      const unsigned int f,
                      const unsigned int degree)
       {
-        if (D.simplices)
+        if (simplices<cells>(D))
           return D.facet_rule[0][degree].n_points;
         const FacetType type = D.facet_type[f];
         return type == FacetType::tabulated
@@ -142,21 +160,17 @@ namespace Tessella
         return w * fabs(determinant(J));
       }
 
-      /// The same if all sub-cells are simplices, as all kernels meet it most;
-      /// the general case is a call.
-      template <int dim>
+      /// The same on a simplex, with a rule of its own.
+      template <int dim, typename Rule>
       __device__ inline double
-      volume_point(const Data<dim>   &D,
-                   const unsigned int s,
-                   const unsigned int q,
-                   const unsigned int degree,
-                   double (&x)[dim])
+      simplex_volume_point(const Data<dim>   &D,
+                           const unsigned int s,
+                           const unsigned int q,
+                           const Rule        &rule,
+                           double (&x)[dim])
       {
-        if (!D.simplices)
-          return general_volume_point(D, s, q, degree, x);
-        const RuleTables::Entry &rule = D.subcell_rule[0][degree];
-        const double            *data = D.rules + rule.offset + q;
-        const double            *v =
+        const double *data = D.rules + rule.offset + q;
+        const double *v =
           D.subcell_vertices + std::size_t(s) * (dim * (dim + 1));
         double J[dim][dim];
         for (int e = 0; e < dim; ++e)
@@ -171,6 +185,28 @@ namespace Tessella
               x[e] += xi * J[d][e];
           }
         return __ldg(data + dim * rule.n_points) * fabs(determinant(J));
+      }
+
+      /// Point of any sub-cell, where all of them are simplices as most kernels
+      /// meet it; the general case is a call.
+      template <Cells cells, int dim>
+      __device__ inline double
+      volume_point(const Data<dim>   &D,
+                   const unsigned int s,
+                   const unsigned int q,
+                   const unsigned int degree,
+                   double (&x)[dim])
+      {
+        if (!simplices<cells>(D))
+          {
+            // (what a call gets the address of stays in memory)
+            double       point[dim];
+            const double w = general_volume_point(D, s, q, degree, point);
+            for (int e = 0; e < dim; ++e)
+              x[e] = point[e];
+            return w;
+          }
+        return simplex_volume_point(D, s, q, D.subcell_rule[0][degree], x);
       }
 
       /// Point q of facet f; degree: the larger of both sides. The normal
@@ -231,7 +267,7 @@ namespace Tessella
       }
 
       /// The same if all facets are simplices; the general case is a call.
-      template <int dim>
+      template <Cells cells, int dim>
       __device__ inline double
       facet_point(const Data<dim>   &D,
                   const unsigned int f,
@@ -240,8 +276,17 @@ namespace Tessella
                   double (&x)[dim],
                   double (&normal)[dim])
       {
-        if (!D.simplices)
-          return general_facet_point(D, f, q, degree, x, normal);
+        if (!simplices<cells>(D))
+          {
+            double       point[dim], n[dim];
+            const double w = general_facet_point(D, f, q, degree, point, n);
+            for (int e = 0; e < dim; ++e)
+              {
+                x[e]      = point[e];
+                normal[e] = n[e];
+              }
+            return w;
+          }
         const RuleTables::Entry &rule = D.facet_rule[0][degree];
         const double            *data = D.rules + rule.offset + q;
         const double *v = D.facet_vertices + std::size_t(f) * (dim * dim);

@@ -57,27 +57,28 @@ namespace Tessella
           const Row          row = D.rows[k];
           const unsigned int n_v = row.volume_end - row.volume_begin,
                              n_f = row.facet_end - row.boundary_begin;
-          add_volume(row.volume_begin + begin,
-                     row.volume_begin + min(end, n_v));
+          add_volume(
+            {row.volume_begin + begin, row.volume_begin + min(end, n_v), 0, 0});
           if (end > n_v)
             add_boundary(row.boundary_begin + max(begin, n_v) - n_v,
                          row.boundary_begin + min(end - n_v, n_f));
         }
 
         __device__ void
-        add_volume(const unsigned int first, const unsigned int last)
+        add_volume(const VolumeRange &range)
         {
           if (!D.form.source())
             return;
-          VolumeQuad quad = slots.volume_quad(first, last);
-          for (unsigned int begin = first; begin < last;
-               begin += slots.n_slots / 4)
+          const unsigned int n_quads = slots.n_slots / 4;
+          VolumeSlot         slot    = slots.volume_slot(range, range.begin);
+          for (unsigned int begin = range.begin; begin < range.end;
+               begin += n_quads)
             {
-              slots.template fill_volume<false>(k, quad, begin, last);
-              quad = slots.volume_quad(begin + slots.n_slots / 4, last);
-              const unsigned int n_quads = min(last - begin, slots.n_slots / 4);
+              slots.template fill_volume<false>(k, slot);
+              slot                 = slots.volume_slot(range, begin + n_quads);
+              const unsigned int n = min(range.end - begin, n_quads);
 #pragma unroll 1
-              for (unsigned int m = 0; m < 4 * n_quads; m += 4)
+              for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
                   Number v[T];
 #pragma unroll
@@ -153,7 +154,14 @@ namespace Tessella
         if (i0 >= row.n_basis || row.n_quads() > D.split_limit)
           return;
         RhsKernel<dim, P, T, Number> kernel(D, n_slots, k, i0, shared);
-        kernel.add_volume(row.volume_begin, row.volume_end);
+        if (P == 1 && D.volume_rule.closed_form && D.form.source())
+          {
+            const AffineIntegrals<dim> integrals(D, k, row, true);
+            if (kernel.r == 0)
+              kernel.sum[0] = Number(D.form.f * integrals.integral(kernel.g));
+          }
+        else
+          kernel.add_volume(kernel.slots.volume_range(row));
         sum_over_points(kernel.sum);
         kernel.template store<false>();
       }

@@ -23,13 +23,18 @@ namespace Tessella
        * own functions and the first four of the neighbour, so that the other
        * tiles are full: N <= 8 T - 4.
        */
-      template <int dim, int P, int T, bool packed, typename Number>
+      template <int  dim,
+                int  P,
+                int  T,
+                bool packed,
+                typename Number,
+                Cells cells>
       struct RowKernel
       {
         static constexpr int          E = packed ? 2 * T - 1 : 2 * T;
         static constexpr unsigned int n_volume_slots = 32, n_facet_slots = 32;
 
-        using Slots = Batch<dim, P, Number>;
+        using Slots = Batch<dim, P, Number, cells, true>;
 
         // Known when compiled, if the degree is.
         static constexpr bool         known = P >= 0;
@@ -49,7 +54,7 @@ namespace Tessella
         const unsigned int width;
         Number            *out;
         /// Loaded ahead.
-        VolumeQuad volume_quad;
+        VolumeSlot volume_slot;
         FacetQuad  facet_quad;
 
         __device__
@@ -102,8 +107,8 @@ namespace Tessella
           const unsigned int position = table_position(D, function(e), n, p);
           const unsigned int side =
             is_own(e) ? 0 : (slots.n_x + slots.n_pairs_) * slots.stride;
-          x[e]    = side + (position >> 16) * slots.stride + r;
-          pair[e] = side + (position & 0xffffu) * slots.stride + r;
+          x[e]    = side + (position >> 16) * slots.stride;
+          pair[e] = side + (position & 0xffffu) * slots.stride;
         }
 
         __device__ void
@@ -116,9 +121,27 @@ namespace Tessella
               set_position(facet_slots, e, n2, D.degree[j]);
         }
 
+        /// The volume's part of affine functions on simplices, where the form
+        /// has constant coefficients of derivatives only.
+        __device__ void
+        add_constant_gradients()
+        {
+          const AffineIntegrals<dim> I(D, k, row, D.form.source());
+          const double own = g >= 1 && g <= dim ? I.derivative(g) : 0.;
+#pragma unroll
+          for (int s = 0; s < 2; ++s)
+#pragma unroll
+            for (int d = 1; d <= dim; ++d)
+              if (2 * r + s == d && g >= 1 && g <= dim)
+                acc[0][0][s] = Number(I.moment[dim] * D.form.C[g][d] * own *
+                                      I.derivative(d));
+          if (D.form.source() && r == 0)
+            sum[0] = Number(D.form.f * I.integral(g));
+        }
+
         template <bool diagonal>
         __device__ void
-        add_volume()
+        add_volume(const VolumeRange &range)
         {
           const bool mirror = D.form.symmetric;
           const auto wanted = [&](const int t, const int u) {
@@ -126,25 +149,21 @@ namespace Tessella
             return !mirror || u >= t;
           };
           const unsigned int     rows    = D.form.volume_rows;
-          const unsigned int     end     = row.volume_end;
           constexpr unsigned int n_quads = n_volume_slots / 4;
 #pragma unroll
           for (int t = 0; t < T; ++t)
             if (is_own(t))
               set_position(volume_slots, t, n1, row.degree);
             else
-              x[t] = pair[t] = r; // there are no functions of neighbours here
-          for (unsigned int begin = row.volume_begin; begin < end;
+              x[t] = pair[t] = 0; // there are no functions of neighbours here
+          for (unsigned int begin = range.begin; begin < range.end;
                begin += n_quads)
             {
-              volume_slots.template fill_volume<true>(k,
-                                                      volume_quad,
-                                                      begin,
-                                                      end);
-              volume_quad = volume_slots.volume_quad(begin + n_quads, end);
-              const unsigned int n = min(end - begin, n_quads);
+              volume_slots.template fill_volume<true>(k, volume_slot);
+              volume_slot = volume_slots.volume_slot(range, begin + n_quads);
+              const unsigned int n = min(range.end - begin, n_quads);
 #pragma unroll 2
-              for (unsigned int m = 0; m < 4 * n; m += 4)
+              for (unsigned int m = r; m < 4 * n; m += 4)
                 {
                   Number a[dim + 1][T];
 #pragma unroll
@@ -160,8 +179,8 @@ namespace Tessella
                         a[dim][t] = vx.x * d.y;
                     }
                   if (D.form.source())
-                    add_source(sum, volume_slots.source()[m + r], a[0]);
-                  const Number *c = volume_slots.volume_coefficients + m + r;
+                    add_source(sum, volume_slots.source()[m], a[0]);
+                  const Number *c = volume_slots.volume_coefficients + m;
 #pragma unroll
                   for (int e = 0; e <= dim; ++e)
                     if (rows >> e & 1u)
@@ -199,13 +218,15 @@ namespace Tessella
         __device__ void
         add_facets()
         {
-          const bool         mirror   = D.form.symmetric;
-          const bool         flux     = D.form.flux && D.form.theta != 0.;
-          const Number       theta    = Number(D.form.theta);
-          const unsigned int end      = row.facet_end;
-          unsigned int       neighbor = invalid_index, column = 0;
-          bool               self = false, interior = false;
-          const auto         wanted = [&](const int t, const int u) {
+          const bool         mirror  = D.form.symmetric;
+          const bool         flux    = D.form.flux && D.form.theta != 0.;
+          const Number       theta   = Number(D.form.theta);
+          const unsigned int end     = row.facet_end;
+          const unsigned int spacing = facet_slots.facet_spacing(),
+                             n_quads = facet_slots.n_facet_quads();
+          unsigned int neighbor = invalid_index, column = 0;
+          bool         self = false, interior = false;
+          const auto   wanted = [&](const int t, const int u) {
             return !mirror || u >= t;
           };
 #pragma unroll
@@ -213,25 +234,32 @@ namespace Tessella
             if (known || D.uniform || is_own(e))
               set_position(facet_slots, e, n1, row.degree);
             else
-              x[e] = pair[e] = r; // until the first neighbour
+              x[e] = pair[e] = 0; // until the first neighbour
+          // Of three points to a quad there is none for the fourth lane: it has
+          // a slot beyond all quads, whose weight is 0.
+          const bool         idle    = r >= spacing;
+          const unsigned int advance = idle ? 0 : spacing,
+                             first   = idle ? n_facet_slots - 1 : r;
+          if (spacing < 4)
+            facet_slots.clear_other(n_facet_slots - 1);
           for (unsigned int begin = row.facet_begin; begin < end;
-               begin += n_facet_slots / 4)
+               begin += n_quads)
             {
               using Facets = typename Slots::Facets;
               facet_slots.template fill_facets<Facets::penalty, true>(
                 k, facet_quad, begin, end);
               const unsigned int lane_neighbor = facet_quad.neighbor,
                                  lane_column   = facet_quad.column;
-              facet_quad =
-                facet_slots.facet_quad(begin + n_facet_slots / 4, end);
-              const unsigned int n = min(end - begin, n_facet_slots / 4);
+              facet_quad = facet_slots.facet_quad(begin + n_quads, end);
+              const unsigned int n = min(end - begin, n_quads) * spacing;
               // quads that another neighbour begins with
-              const unsigned int before = __shfl_up_sync(~0u, lane_neighbor, 4);
-              const unsigned int changes =
-                __ballot_sync(~0u,
-                              lane_neighbor != (lane < 4 ? neighbor : before));
+              const unsigned int before =
+                __shfl_up_sync(~0u, lane_neighbor, spacing);
+              const unsigned int changes = __ballot_sync(
+                ~0u, lane_neighbor != (lane < spacing ? neighbor : before));
+              unsigned int slot = first;
 #pragma unroll 2
-              for (unsigned int m = 0; m < 4 * n; m += 4)
+              for (unsigned int m = 0; m < n; m += spacing, slot += advance)
                 {
                   if (changes >> m & 1u)
                     {
@@ -246,16 +274,18 @@ namespace Tessella
                         set_neighbor_positions(neighbor);
                     }
                   // The same on both sides for terms of a penalty.
-                  const Number c = facet_slots.coefficients[m + r];
-                  // At the boundary the neighbour's are not used.
+                  const Number c = facet_slots.coefficients[slot];
+                  // At the boundary the neighbour's are anything; so are its
+                  // columns, which are not stored.
                   Number v[E], d[E];
 #pragma unroll
                   for (int e = 0; e < E; ++e)
                     {
-                      const Two<Number> vx = facet_slots.own_x[x[e] + m],
-                                        p  = facet_slots.own_pairs[pair[e] + m];
-                      v[e]                 = vx.x * p.x;
-                      d[e]                 = vx.y * p.x + vx.x * p.y;
+                      const Two<Number> vx = facet_slots.own_x[x[e] + slot],
+                                        p =
+                                          facet_slots.own_pairs[pair[e] + slot];
+                      v[e] = vx.x * p.x;
+                      d[e] = vx.y * p.x + vx.x * p.y;
                     }
                   Number a[T], b[E];
 #pragma unroll
@@ -264,8 +294,6 @@ namespace Tessella
 #pragma unroll
                   for (int e = 0; e < E; ++e)
                     b[e] = c * v[e] + d[e];
-                  if (!interior && neighbor_column)
-                    v[T - 1] = b[T - 1] = 0.;
                   product(a, b, interior, wanted);
                   if (flux)
                     {
@@ -333,25 +361,53 @@ namespace Tessella
         {
           Number    *to   = out + column;
           const bool even = is_even(to, width);
+          if constexpr (known && N % 2 == 0)
+            {
+              // Only rows beyond N are to be left out.
+              to += g * width + 2 * r;
 #pragma unroll
-          for (int t = 0; t < T; ++t)
+              for (int t = 0; t < T; ++t)
 #pragma unroll
-            for (int e = T - 1; e < E; ++e)
-              if (e >= T || (packed && r >= 2))
-                {
-                  const unsigned int i = 8 * t + g,
-                                     j = packed ? 8 * (e - T) + 4 + 2 * r
-                                                : 8 * (e - T) + 2 * r;
-                  if (e == T - 1)
-                    store(to, even, i, 2 * r - 4, n2, acc[t][e]);
-                  else
-                    store(to, even, i, j, n2, acc[t][e]);
-                }
+                for (int e = T - 1; e < E; ++e)
+                  {
+                    const int j =
+                      e == T - 1 ? -4 : 8 * (e - T) + (packed ? 4 : 0);
+                    if ((8 * t + 8 <= int(N) || 8 * t + g < N) &&
+                        (e == T - 1 ? packed && r >= 2
+                                    : j + 8 <= int(N) || j + 2 * r < N))
+                      {
+                        Two<Number> two;
+                        two.x = acc[t][e][0];
+                        two.y = acc[t][e][1];
+                        *reinterpret_cast<Two<Number> *>(
+                          to + (std::ptrdiff_t(8 * t * width) + j)) = two;
+                      }
+                  }
+            }
+          else
+            {
+#pragma unroll
+              for (int t = 0; t < T; ++t)
+#pragma unroll
+                for (int e = T - 1; e < E; ++e)
+                  if (e >= T || (packed && r >= 2))
+                    {
+                      const unsigned int i = 8 * t + g,
+                                         j = packed ? 8 * (e - T) + 4 + 2 * r
+                                                    : 8 * (e - T) + 2 * r;
+                      if (e == T - 1)
+                        store(to, even, i, 2 * r - 4, n2, acc[t][e]);
+                      else
+                        store(to, even, i, j, n2, acc[t][e]);
+                    }
+            }
         }
 
         __device__ static bool
         is_even(const Number *to, const unsigned int width)
         {
+          if (known && N % 2 == 0)
+            return true;
           return ((reinterpret_cast<std::uintptr_t>(to) / sizeof(Number) |
                    width) &
                   1u) == 0;
@@ -452,18 +508,21 @@ namespace Tessella
         __device__ void
         compute()
         {
-          if (D.form.volume || D.form.source())
-            volume_quad =
-              volume_slots.volume_quad(row.volume_begin, row.volume_end);
+          const VolumeRange range = volume_slots.volume_range(row);
           if (D.form.facets)
             facet_quad = facet_slots.facet_quad(row.facet_begin, row.facet_end);
-          if (D.form.volume || D.form.source())
+          if (P == 1 && cells != Cells::others && D.volume_rule.closed_form)
+            add_constant_gradients();
+          else if (D.form.volume || D.form.source())
             {
+              volume_slot = volume_slots.volume_slot(range, range.begin);
               if (D.form.diagonal)
-                add_volume<true>();
+                add_volume<true>(range);
               else
-                add_volume<false>();
+                add_volume<false>(range);
             }
+          if (D.form.rhs)
+            store_rhs();
           if (D.form.facets)
             add_facets();
           else
@@ -471,17 +530,18 @@ namespace Tessella
               write_zeros(true);
               store_diagonal(false);
             }
-          if (D.form.rhs)
-            {
-              sum_over_points(sum);
-              if (r == 0)
+        }
+
+        __device__ void
+        store_rhs()
+        {
+          sum_over_points(sum);
+          if (r == 0)
 #pragma unroll
-                for (int t = 0; t < T; ++t)
-                  if (8 * t + g < n1)
-                    static_cast<Number *>(
-                      D.rhs)[D.dof_offset[k] - D.first_dof + 8 * t + g] =
-                      sum[t];
-            }
+            for (int t = 0; t < T; ++t)
+              if (8 * t + g < n1)
+                static_cast<Number *>(
+                  D.rhs)[D.dof_offset[k] - D.first_dof + 8 * t + g] = sum[t];
         }
       };
 
@@ -493,7 +553,7 @@ namespace Tessella
       {
 #if __CUDA_ARCH__ >= 900
         return degree < 0    ? 8
-               : tiles <= 1  ? 24
+               : tiles <= 1  ? 20
                : tiles <= 6  ? 14
                : tiles <= 18 ? 12
                              : 8;
@@ -502,7 +562,12 @@ namespace Tessella
 #endif
       }
 
-      template <int dim, int P, int T, bool packed, typename Number>
+      template <int  dim,
+                int  P,
+                int  T,
+                bool packed,
+                typename Number,
+                Cells cells>
       __global__ void
         __launch_bounds__(32,
                           min_row_blocks(P, T *(packed ? 2 * T - 1 : 2 * T)))
@@ -512,7 +577,7 @@ namespace Tessella
         const unsigned int        k = D.first_polytope + blockIdx.x;
         if (D.rows[k].n_quads() > D.split_limit)
           return;
-        RowKernel<dim, P, T, packed, Number> kernel(D, k, shared);
+        RowKernel<dim, P, T, packed, Number, cells> kernel(D, k, shared);
         kernel.compute();
       }
     } // namespace Device

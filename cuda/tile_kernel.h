@@ -19,10 +19,16 @@ namespace Tessella
        * I0 and columns at 0, so that rows of diagonal blocks are among the
        * columns and nothing is evaluated twice.
        */
-      template <int dim, int P, int TM, int TN, int I0, typename Number>
+      template <int dim,
+                int P,
+                int TM,
+                int TN,
+                int I0,
+                typename Number,
+                Cells cells = Cells::any>
       struct TileKernel
       {
-        using Slots = Batch<dim, P, Number>;
+        using Slots = Batch<dim, P, Number, cells>;
 
         const Data<dim>    &D;
         const unsigned int  lane, g, r;
@@ -122,16 +128,16 @@ namespace Tessella
 
         template <bool diagonal>
         __device__ void
-        add_volume(const unsigned int first, const unsigned int last)
+        add_volume(const VolumeRange &range)
         {
-          const unsigned int rows = D.form.volume_rows;
-          VolumeQuad         quad = slots.volume_quad(first, last);
-          for (unsigned int begin = first; begin < last;
-               begin += slots.n_slots / 4)
+          const unsigned int n_quads = slots.n_slots / 4;
+          VolumeSlot         slot    = slots.volume_slot(range, range.begin);
+          for (unsigned int begin = range.begin; begin < range.end;
+               begin += n_quads)
             {
-              slots.template fill_volume<true>(k, quad, begin, last);
-              quad = slots.volume_quad(begin + slots.n_slots / 4, last);
-              const unsigned int n = min(last - begin, slots.n_slots / 4);
+              slots.template fill_volume<true>(k, slot);
+              slot                 = slots.volume_slot(range, begin + n_quads);
+              const unsigned int n = min(range.end - begin, n_quads);
 #pragma unroll 1
               for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
@@ -149,34 +155,38 @@ namespace Tessella
                   const Number *c = slots.volume_coefficients + m + r;
 #pragma unroll
                   for (int e = 0; e <= dim; ++e)
-                    if (rows >> e & 1u)
+                    if (D.volume_columns >> e & 1u)
                       {
-                        Number a[TM], b[TN];
+                        // Coefficients times the rows, which are fewer.
+                        Number     a[TM], b[TN];
+                        const auto test = [&](const int t, const int f) {
+                          return I0 >= 0 ? column[I0 >= 0 ? I0 + t : 0][f]
+                                         : row[I0 >= 0 ? 0 : t][f];
+                        };
 #pragma unroll
-                        for (int t = 0; t < TM; ++t)
-                          a[t] = I0 >= 0 ? column[I0 >= 0 ? I0 + t : 0][e]
-                                         : row[I0 >= 0 ? 0 : t][e];
+                        for (int u = 0; u < TN; ++u)
+                          b[u] = column[u][e];
                         if (diagonal)
                           {
                             const Number factor =
                               e == 0 ? c[slots.stride] : c[0];
 #pragma unroll
-                            for (int u = 0; u < TN; ++u)
-                              b[u] = factor * column[u][e];
+                            for (int t = 0; t < TM; ++t)
+                              a[t] = factor * test(t, e);
                           }
                         else
                           {
 #pragma unroll
-                            for (int u = 0; u < TN; ++u)
-                              b[u] = 0.;
+                            for (int t = 0; t < TM; ++t)
+                              a[t] = 0.;
 #pragma unroll
                             for (int f = 0; f <= dim; ++f)
                               {
                                 const Number factor =
-                                  c[(e * (dim + 1) + f) * slots.stride];
+                                  c[(f * (dim + 1) + e) * slots.stride];
 #pragma unroll
-                                for (int u = 0; u < TN; ++u)
-                                  b[u] += factor * column[u][f];
+                                for (int t = 0; t < TM; ++t)
+                                  a[t] += factor * test(t, f);
                               }
                           }
                         multiply(a, b);
@@ -297,14 +307,16 @@ namespace Tessella
           if (k == j)
             {
               set_positions(false);
-              const Row          row = D.rows[k];
-              const unsigned int v   = row.volume_begin;
-              if (part(row.volume_end - v, first, last) && D.form.volume)
+              const Row   row   = D.rows[k];
+              VolumeRange range = slots.volume_range(row);
+              if (part(range.end - range.begin, first, last) && D.form.volume)
                 {
+                  range.end = range.begin + last;
+                  range.begin += first;
                   if (D.form.diagonal)
-                    add_volume<true>(v + first, v + last);
+                    add_volume<true>(range);
                   else
-                    add_volume<false>(v + first, v + last);
+                    add_volume<false>(range);
                 }
               const unsigned int f = row.facet_begin;
               if (part(row.facet_end - f, first, last) && D.form.facets)
@@ -404,7 +416,7 @@ namespace Tessella
 
       /// Blocks of functions of one degree: a warp computes TM tiles of rows,
       /// or the T - TM others, of a block.
-      template <int dim, int P, int T, int TM, typename Number>
+      template <int dim, int P, int T, int TM, typename Number, Cells cells>
       __global__ void __launch_bounds__(32, TM *T <= 25 ? 10 : 8)
         block_kernel(const __grid_constant__ Data<dim> D)
       {
@@ -431,14 +443,15 @@ namespace Tessella
           return;
         if (TM == T || blockIdx.x % n_parts == 0)
           {
-            TileKernel<dim, P, TM, T, 0, Number> tile(D, 16, b, 0, 0, shared);
+            TileKernel<dim, P, TM, T, 0, Number, cells> tile(
+              D, 16, b, 0, 0, shared);
             tile.compute(0, 0xffffffffu);
             tile.store();
           }
         else
           {
             constexpr int rest = TM < T ? T - TM : 1;
-            TileKernel<dim, P, rest, T, (TM < T ? TM : 0), Number> tile(
+            TileKernel<dim, P, rest, T, (TM < T ? TM : 0), Number, cells> tile(
               D, 16, b, 0, 0, shared);
             tile.compute(0, 0xffffffffu);
             tile.store();

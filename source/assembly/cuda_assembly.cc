@@ -7,6 +7,8 @@
 
 #  include <deal.II/base/exceptions.h>
 
+#  include <tessella/fe/reference_quadrature.h>
+
 #  include <algorithm>
 #  include <cmath>
 #  include <future>
@@ -45,18 +47,29 @@ namespace Tessella
                        const HostRules<dim>     &rules)
       {
         Device::RuleTables tables;
-        const auto         add = [&](Device::RuleTables::Entry &entry,
-                             const HostKernels::Rule   &rule,
-                             const unsigned int         rule_dim) {
-          entry.n_points = rule.n_points;
+        const auto         add_rule = [&](Device::RuleTables::Entry &entry,
+                                  const unsigned int         n_points,
+                                  const double              *points,
+                                  const std::size_t          distance,
+                                  const double              *weights,
+                                  const unsigned int         rule_dim) {
+          entry.n_points = n_points;
           entry.offset   = tables.data.size();
           for (unsigned int d = 0; d < rule_dim; ++d)
             tables.data.insert(tables.data.end(),
-                               rule.points + d * rule.n_padded,
-                               rule.points + d * rule.n_padded + rule.n_points);
-          tables.data.insert(tables.data.end(),
-                             rule.weights,
-                             rule.weights + rule.n_points);
+                               points + d * distance,
+                               points + d * distance + n_points);
+          tables.data.insert(tables.data.end(), weights, weights + n_points);
+        };
+        const auto add = [&](Device::RuleTables::Entry &entry,
+                             const HostKernels::Rule   &rule,
+                             const unsigned int         rule_dim) {
+          add_rule(entry,
+                   rule.n_points,
+                   rule.points,
+                   rule.n_padded,
+                   rule.weights,
+                   rule_dim);
         };
         const unsigned int max_degree =
           *std::max_element(mesh.degree.begin(), mesh.degree.end());
@@ -79,6 +92,17 @@ namespace Tessella
               add(tables.facet[static_cast<unsigned int>(type)][p],
                   rules.facet(type, p),
                   dim - 1);
+        if (tables.subcell[0][max_degree].n_points > 0)
+          for (unsigned int order = 1; order <= 2 * max_degree; ++order)
+            {
+              const ReferenceRule &rule = simplex_rule(dim, order);
+              add_rule(tables.simplex[order],
+                       rule.n_points,
+                       rule.points.data(),
+                       rule.n_points,
+                       rule.weights.data(),
+                       dim);
+            }
         return tables;
       }
 
