@@ -29,3 +29,22 @@ function(tessella_setup_target target)
   # The plain signature, as deal_ii_setup_target() uses it.
   target_link_libraries(${target} Tessella::tessella)
 endfunction()
+
+# tessella_add_device_sources(<target> <file.cu>...)
+#
+# Adds files with functors for DeviceForm to a target. They are compiled by nvcc
+# if Tessella has its CUDA backend and CUDA is an enabled language of the
+# project, and as C++ for the host backend otherwise: the program is the same.
+# Call it after project() and enable_language(CUDA).
+function(tessella_add_device_sources target)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if("CUDA" IN_LIST languages AND TESSELLA_HAVE_CUDA)
+    set_target_properties(${target} PROPERTIES
+      CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
+  else()
+    # (compilers take files of this name for something else)
+    set_source_files_properties(${ARGN} PROPERTIES
+      LANGUAGE CXX COMPILE_OPTIONS "-xc++")
+  endif()
+  target_sources(${target} PRIVATE ${ARGN})
+endfunction()

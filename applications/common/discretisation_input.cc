@@ -7,6 +7,7 @@
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/fe/legendre.h>
+#include <tessella/forms/device_function.h>
 
 #include <cmath>
 #include <map>
@@ -92,6 +93,13 @@ namespace Tessella
                         Patterns::Integer(0, 4096),
                         "0: as many as there are cores. Results do not "
                         "depend on it.");
+      prm.declare_entry("Kernel cache",
+                        "",
+                        Patterns::Anything(),
+                        "Folder for coefficients that were compiled for a "
+                        "CUDA device, so that the next run finds them; empty: "
+                        "tessella/kernels in $XDG_CACHE_HOME or ~/.cache; "
+                        "none: no cache.");
       prm.leave_subsection();
     }
 
@@ -149,6 +157,9 @@ namespace Tessella
                                      : set == "avx512" ? InstructionSet::avx512
                                                        : InstructionSet::automatic;
       const unsigned int n_threads = prm.get_integer("Threads");
+      const std::string  cache     = prm.get("Kernel cache");
+      if (!cache.empty())
+        KernelCache::set_directory(cache == "none" ? "" : cache);
       prm.leave_subsection();
       MultithreadInfo::set_thread_limit(
         n_threads == 0 ? numbers::invalid_unsigned_int : n_threads);

@@ -183,6 +183,85 @@ namespace Tessella
             }
         }
 
+        // ---- the same for a device: names of jets, statements that add to
+        // sum
+        std::string
+        device_declarations() const
+        {
+          const std::string type = "Jet<" + std::to_string(dim) + ">";
+          std::string       text;
+          const std::vector<std::string> x = coordinate_names(dim);
+          std::vector<std::string>       jets;
+          for (int d = 0; d < dim; ++d)
+            {
+              jets.push_back(x[d] + "_");
+              text += "const " + type + " " + jets[d] + " = " + type +
+                      "::variable(" + x[d] + ", " + std::to_string(d) + ");\n";
+            }
+          text += "const " + type + " u_ = " + u[0].device_code(jets) + ";\n";
+          for (unsigned int k = 0; k < a.size(); ++k)
+            text += "const " + type + " a_" + std::to_string(k) + " = " +
+                    a[k].device_code(jets) + ";\n";
+          return text;
+        }
+
+        std::string
+        device_source() const
+        {
+          // where a vanishes, u need not have second derivatives
+          std::string text;
+          for (unsigned int k = 0; k < a.size(); ++k)
+            {
+              const std::string a_k = "a_" + std::to_string(k);
+              for (int d = 0; d < dim; ++d)
+                {
+                  const unsigned int i = a.size() == 1 ? d : k / dim,
+                                     j = a.size() == 1 ? d : k % dim;
+                  if (a.size() == 1 || d == 0)
+                    {
+                      const std::string row = std::to_string(i),
+                                        col = std::to_string(j);
+                      text += "if (" + a_k + ".value != 0.) sum -= " + a_k +
+                              ".value * u_.hessian[" + row + "][" + col +
+                              "];\nif (" + a_k + ".gradient[" + row +
+                              "] != 0.) sum -= " + a_k + ".gradient[" + row +
+                              "] * u_.gradient[" + col + "];\n";
+                    }
+                }
+            }
+          const std::vector<std::string> x = coordinate_names(dim);
+          for (unsigned int d = 0; d < b.size(); ++d)
+            text += "sum += " + b[d].device_code(x) + " * u_.gradient[" +
+                    std::to_string(d) + "];\n";
+          if (!c.empty())
+            text += "sum += " + c[0].device_code(x) + " * u_.value;\n";
+          return text;
+        }
+
+        std::string
+        device_flux(const unsigned int component) const
+        {
+          std::string text;
+          for (unsigned int k = 0; k < a.size(); ++k)
+            if (a.size() == 1 || k / dim == component)
+              text +=
+                "sum += a_" + std::to_string(k) + ".value * u_.gradient[" +
+                std::to_string(a.size() == 1 ? component : k % dim) + "];\n";
+          return text;
+        }
+
+        [[noreturn]] void
+        throw_not_finite(const std::string &what,
+                         const double       value,
+                         const double      *x) const
+        {
+          Point<dim> p;
+          for (int d = 0; d < dim; ++d)
+            p[d] = x[d];
+          checked<dim>(value, what, u[0], p);
+          std::abort(); // not reached
+        }
+
         void
         source(const std::vector<Point<dim>> &points,
                std::vector<double>           &result) const
@@ -240,7 +319,7 @@ namespace Tessella
       };
 
       template <int dim>
-      class SourceFromSolution : public Function<dim>
+      class SourceFromSolution : public Function<dim>, public DeviceFunction
       {
       public:
         explicit SourceFromSolution(const Coefficients<dim> &coefficients)
@@ -265,13 +344,35 @@ namespace Tessella
           coefficients.source(points, values);
         }
 
+        std::string
+        device_code(const unsigned int) const override
+        {
+          return coefficients.device_declarations() + "double sum = 0.;\n" +
+                 coefficients.device_source() + "return sum;";
+        }
+
+        std::string
+        origin(const unsigned int) const override
+        {
+          return "the right-hand side that belongs to " +
+                 coefficients.u[0].name();
+        }
+
+        [[noreturn]] void
+        throw_not_finite(const unsigned int,
+                         const double  value,
+                         const double *x) const override
+        {
+          coefficients.throw_not_finite("The right-hand side", value, x);
+        }
+
       private:
         const Coefficients<dim> coefficients;
       };
 
       // a grad u; n . a grad u is the Neumann value
       template <int dim>
-      class FluxOfSolution : public Function<dim>
+      class FluxOfSolution : public Function<dim>, public DeviceFunction
       {
       public:
         explicit FluxOfSolution(const Coefficients<dim> &coefficients)
@@ -291,13 +392,34 @@ namespace Tessella
                               p);
         }
 
+        std::string
+        device_code(const unsigned int component) const override
+        {
+          return coefficients.device_declarations() + "double sum = 0.;\n" +
+                 coefficients.device_flux(component) + "return sum;";
+        }
+
+        std::string
+        origin(const unsigned int) const override
+        {
+          return "the flux of " + coefficients.u[0].name();
+        }
+
+        [[noreturn]] void
+        throw_not_finite(const unsigned int,
+                         const double  value,
+                         const double *x) const override
+        {
+          coefficients.throw_not_finite("The flux", value, x);
+        }
+
       private:
         const Coefficients<dim> coefficients;
       };
 
       // alpha u
       template <int dim>
-      class RobinValue : public Function<dim>
+      class RobinValue : public Function<dim>, public DeviceFunction
       {
       public:
         RobinValue(const Expression &alpha, const Expression &u)
@@ -309,6 +431,32 @@ namespace Tessella
         value(const Point<dim> &p, const unsigned int = 0) const override
         {
           return alpha.value(&p[0]) * u.value(&p[0]);
+        }
+
+        std::string
+        device_code(const unsigned int) const override
+        {
+          const std::vector<std::string> names = coordinate_names(dim);
+          return "return " + alpha.device_code(names) + " * " +
+                 u.device_code(names) + ";";
+        }
+
+        std::string
+        origin(const unsigned int) const override
+        {
+          return "the Robin value that belongs to " + u.name();
+        }
+
+        [[noreturn]] void
+        throw_not_finite(const unsigned int,
+                         const double  value,
+                         const double *x) const override
+        {
+          Point<dim> p;
+          for (int d = 0; d < dim; ++d)
+            p[d] = x[d];
+          checked<dim>(value, "The Robin value", u, p);
+          std::abort(); // not reached
         }
 
       private:

@@ -1153,7 +1153,7 @@ namespace Tessella
                 {"abs", "fabs"},
                 {"int", "round"},
                 {"sign",
-                 "[](const double v) { return v > 0. ? 1. : v < 0. ? -1. : 0.; }"}};
+                 "[](const auto v) { return v > 0. ? 1. : v < 0. ? -1. : 0.; }"}};
               const auto it = other.find(name);
               stack.push_back("(" + (it == other.end() ? name : it->second) +
                               "(" + b + "))");
@@ -1170,8 +1170,8 @@ namespace Tessella
                 return "(" + a + " " + symbol + " " + b + ")";
               };
               const auto lambda = [&](const std::string &result) {
-                return "([](const double v, const double w) { return " +
-                       result + "; }(" + a + ", " + b + "))";
+                return "([](const auto v, const auto w) { return " + result +
+                       "; }(" + a + ", " + b + "))";
               };
               const auto test = [&](const char *symbol) {
                 return infix(symbol) + " ? 1. : 0.)";
@@ -1201,7 +1201,7 @@ namespace Tessella
                         std::string product = "v";
                         for (int i = 1; i < last_number; ++i)
                           product += " * v";
-                        result = "([](const double v) { return " + product +
+                        result = "([](const auto v) { return " + product +
                                  "; }(" + a + "))";
                       }
                     else

@@ -70,7 +70,7 @@ namespace Tessella
                   dealii::SymmetricTensor<2, dim>       *hessians) const;
 
       /// The value in C++ for a CUDA device, with the given names for the
-      /// variables.
+      /// variables, which may be numbers or a Jet.
       std::string
       device_code(const std::vector<std::string> &variables) const;
 

@@ -20,8 +20,9 @@ namespace Tessella
       return "Backend " + name(report.backend) + ", instruction set " +
              name(report.instruction_set) + ", " +
              std::to_string(report.n_threads) +
-             (report.n_threads == 1 ? " thread" : " threads") + "; solver " +
-             solver + ".";
+             (report.n_threads == 1 ? " thread" : " threads") +
+             "; coefficients " + report.coefficients + "; solver " + solver +
+             ".";
     }
 
 

@@ -289,6 +289,7 @@ namespace Tessella
 
     double theta             = 1.;
     int    coefficient_order = -1;
+    bool   compile           = true;
     // why the last device_coefficients() had no result
     std::string why_not_on_device;
 
@@ -735,10 +736,24 @@ namespace Tessella
 
 
   template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::set_run_time_compilation(const bool compile)
+  {
+    data->compile = compile;
+  }
+
+
+
+  template <int dim>
   std::shared_ptr<const DeviceCoefficients<dim>>
   AdvectionDiffusionReaction<dim>::device_coefficients() const
   {
     data->why_not_on_device.clear();
+    if (!data->compile)
+      {
+        data->why_not_on_device = "run-time compilation is switched off";
+        return nullptr;
+      }
     // Little remains for the host then.
     if (data->constant() && data->source.is_constant())
       return nullptr;

@@ -90,6 +90,7 @@ namespace Tessella
     {
       const std::string n = std::to_string(dim);
       std::string       text =
+        "#include <tessella/forms/jet.h>\n"
         "#include <tessella/forms/tabulation_kernels.h>\n"
         "using namespace Tessella;\n"
         "using Point = PointData<" +

@@ -106,18 +106,22 @@ namespace Tessella
    * costs nothing on one thread that grows with the mesh. (Rules and what
    * follows from them are kept for one coefficient order: for forms of
    * different orders in turn take an assembler for each.) Coefficients that
-   * vary (and boundary data) are evaluated by the host's threads, chunk by
-   * chunk while the device works on another one. Values come back in pieces
-   * through pinned buffers, from where all threads move them on to the matrix;
-   * with constant coefficients this takes as long as the copy into pinned
-   * memory does.
-   * The constructor starts the device and takes the pinned buffers, 64 MB for
-   * large problems: 0.2 s the first time in a process. On the device mesh and
-   * structure take about 1.5 times PolytopicMesh::memory_consumption(), results
-   * on their way up to 0.8 GB; less if AdditionalData::device_memory or the
-   * device ask for it, down to one block row and its neighbourhood. A mesh that
-   * takes more than half of the memory goes through in parts, which have to be
-   * uploaded in every assembly.
+   * vary (and boundary data) are evaluated on the device, at the points of a
+   * chunk just before the kernels that use them, if the form has code for it
+   * (DeviceForm in a .cu file; AdvectionDiffusionReaction with functions that
+   * are a DeviceFunction): 8 bytes per number and point are written and read
+   * there, and nothing per point remains for the host. Otherwise the host's
+   * threads evaluate them, chunk by chunk while the device works on another
+   * one; AssemblyReport::coefficients says which it was. Values come back in
+   * pieces through pinned buffers, from where all threads move them on to the
+   * matrix; with constant coefficients this takes as long as the copy into
+   * pinned memory does. The constructor starts the device and takes the pinned
+   * buffers, 64 MB for large problems: 0.2 s the first time in a process. On
+   * the device mesh and structure take about 1.5 times
+   * PolytopicMesh::memory_consumption(), results on their way up to 0.8 GB;
+   * less if AdditionalData::device_memory or the device ask for it, down to one
+   * block row and its neighbourhood. A mesh that takes more than half of the
+   * memory goes through in parts, which have to be uploaded in every assembly.
    *
    * <b>Solving on the device.</b> DeviceBlockMatrix and DeviceVector keep what
    * was assembled in the device's memory, in double or single precision;

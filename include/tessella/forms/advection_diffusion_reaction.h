@@ -135,6 +135,10 @@ namespace Tessella
     /// are constant (on cells), else 2.
     void
     set_coefficient_order(const unsigned int order);
+    /// Whether coefficients may be compiled for a device (default); otherwise
+    /// the host's threads always evaluate them.
+    void
+    set_run_time_compilation(const bool compile);
 
     std::shared_ptr<const DeviceCoefficients<dim>>
     device_coefficients() const override;

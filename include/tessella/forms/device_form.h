@@ -7,6 +7,7 @@
 #include <tessella/forms/pointwise_coefficients.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -75,7 +76,7 @@ namespace Tessella
       std::string
       description() const override
       {
-        return "functor, evaluated on the device";
+        return "functor on the device";
       }
 
       std::string

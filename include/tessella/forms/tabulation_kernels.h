@@ -36,6 +36,32 @@ namespace Tessella
 
 
 
+      /// The same by a whole warp, for long arrays: 32 entries are looked at
+      /// at once, or a block would wait for some twenty loads one after the
+      /// other.
+      template <typename T>
+      __device__ inline unsigned int
+      find_by_warp(const T     *array,
+                   unsigned int begin,
+                   unsigned int end,
+                   const T      value)
+      {
+        const unsigned int lane = threadIdx.x % 32;
+        while (end - begin > 1)
+          {
+            const unsigned int step  = (end - begin + 32) / 33;
+            const unsigned int entry = begin + (lane + 1) * step;
+            const unsigned int n     = __popc(
+              __ballot_sync(0xffffffffu, entry < end && array[entry] <= value));
+            begin += n * step;
+            if (begin + step < end)
+              end = begin + step;
+          }
+        return begin;
+      }
+
+
+
       /// Image of a multilinear map of m reference variables, and derivatives.
       template <int m, int dim>
       __device__ inline void
@@ -211,8 +237,7 @@ namespace Tessella
 
 
 
-      /// Polytope, sub-cell and position of volume point @p point of the chunk,
-      /// with the range that the whole block is in.
+      /// One thread a volume point of the chunk.
       template <int dim, typename F>
       __device__ inline void
       tabulate_volume(const TabulationTask<dim> &T, const F &f)
@@ -221,21 +246,27 @@ namespace Tessella
         const MeshData<dim>    &M = T.mesh;
         __shared__ unsigned int range[4];
         const std::uint64_t     first = std::uint64_t(blockIdx.x) * blockDim.x;
-        if (threadIdx.x == 0 || threadIdx.x == 32)
+        // The first two warps look for both ends of the block's range.
+        if (threadIdx.x < 64)
           {
             const unsigned int  i     = threadIdx.x / 32;
             const std::uint64_t last  = first + blockDim.x - 1;
             const std::uint64_t n     = T.n_volume_points - 1;
             const unsigned int  k_end = T.first_polytope + T.n_polytopes;
             const unsigned int  s =
-              find(M.subcell_q,
-                   M.subcell_offset[T.first_polytope],
-                   M.subcell_offset[k_end],
-                   T.first_volume_point + (i == 0     ? first
-                                           : last < n ? last
-                                                      : n));
-            range[i]     = s;
-            range[2 + i] = find(M.subcell_offset, T.first_polytope, k_end, s);
+              find_by_warp(M.subcell_q,
+                           M.subcell_offset[T.first_polytope],
+                           M.subcell_offset[k_end],
+                           T.first_volume_point + (i == 0     ? first
+                                                   : last < n ? last
+                                                              : n));
+            const unsigned int k =
+              find_by_warp(M.subcell_offset, T.first_polytope, k_end, s);
+            if (threadIdx.x % 32 == 0)
+              {
+                range[i]     = s;
+                range[2 + i] = k;
+              }
           }
         __syncthreads();
         const std::uint64_t t = first + threadIdx.x;
@@ -297,18 +328,20 @@ namespace Tessella
         const MeshData<dim>    &M = T.mesh;
         __shared__ unsigned int range[2];
         const std::uint64_t     first = std::uint64_t(blockIdx.x) * blockDim.x;
-        if (threadIdx.x == 0 || threadIdx.x == 32)
+        if (threadIdx.x < 64)
           {
             const unsigned int  i    = threadIdx.x / 32;
             const std::uint64_t last = first + blockDim.x - 1;
             const std::uint64_t n    = T.n_facet_points - 1;
-            range[i]                 = find(
+            const unsigned int  e    = find_by_warp(
               M.entry_q,
               M.polytope_interface_offset[T.first_polytope],
               M.polytope_interface_offset[T.first_polytope + T.n_polytopes],
               T.first_facet_point + (i == 0     ? first
-                                                     : last < n ? last
-                                                                : n));
+                                         : last < n ? last
+                                                    : n));
+            if (threadIdx.x % 32 == 0)
+              range[i] = e;
           }
         __syncthreads();
         const std::uint64_t t = first + threadIdx.x;
