@@ -18,11 +18,14 @@
 #include <tessella/space_time/space_time_slab.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <malloc.h>
 #include <memory>
 #include <type_traits>
+
+#include "functor.h"
 
 namespace Tessella
 {
@@ -272,6 +275,77 @@ namespace Tessella
       }
     } // namespace
 
+    namespace
+    {
+      /// All volume coefficients at some points of the unit cube.
+      template <int dim>
+      std::vector<double>
+      sample(const Form<dim> &form)
+      {
+        constexpr unsigned int n       = 4;
+        const double           x[3][n] = {{0.1, 0.4, 0.7, 0.9},
+                                          {0.8, 0.2, 0.5, 0.3},
+                                          {0.3, 0.9, 0.6, 0.2}};
+        std::vector<double>    values((dim * dim + 2 * dim + 2) * n, 0.);
+        double                *next = values.data();
+        const auto             take = [&next](const bool wanted) {
+          next += n;
+          return wanted ? next - n : nullptr;
+        };
+        const VolumeStructure structure = form.volume_structure();
+        VolumeBlocks<dim>     blocks    = {};
+        for (int d = 0; d < dim * dim; ++d)
+          blocks.a[d] =
+            take(structure.diffusion == DiffusionType::tensor ||
+                 (d == 0 && structure.diffusion != DiffusionType::none));
+        for (int d = 0; d < dim; ++d)
+          {
+            blocks.beta[d] = take(structure.beta);
+            blocks.b[d]    = take(structure.b);
+          }
+        blocks.c = take(structure.c);
+        blocks.f = take(structure.f);
+        const std::vector<unsigned int> zeros(n, 0);
+        PointBatch<dim>                 points;
+        points.n_points = n;
+        for (int d = 0; d < dim; ++d)
+          points.x[d] = x[d];
+        points.subcell = points.material = zeros.data();
+        form.evaluate_volume(points, blocks);
+        return values;
+      }
+
+      /// The form of the problem, with coefficients given in one way.
+      template <int dim>
+      std::unique_ptr<Form<dim>>
+      make_form(const Problem<dim> &problem, const CoefficientKind coefficients)
+      {
+        if (coefficients != CoefficientKind::functor)
+          {
+            auto form =
+              std::make_unique<AdvectionDiffusionReaction<dim>>(problem.form);
+            form->set_run_time_compilation(coefficients ==
+                                           CoefficientKind::expression);
+            return form;
+          }
+        double theta = 1.;
+        problem.form.has_penalty_facets(theta);
+        std::unique_ptr<Form<dim>> form =
+          make_functor_form<dim>(problem.form.coefficient_order(), theta);
+        const std::vector<double> here  = sample(*form),
+                                  there = sample(problem.form);
+        bool same                       = true;
+        for (std::size_t i = 0; i < here.size(); ++i)
+          same = same && std::abs(here[i] - there[i]) < 1e-12;
+        AssertThrow(same,
+                    ExcMessage("Benchmark/Coefficients has 'functor', but the "
+                               "equation is not that of the functor of this "
+                               "program: use the section Equation of "
+                               "throughput_coefficients.prm."));
+        return form;
+      }
+    } // namespace
+
     double
     resident_memory()
     {
@@ -310,6 +384,8 @@ namespace Tessella
                                         mesh.mesh.mapping.get());
       handler.agglomerate(Agglomeration::by_id<dim>(mesh.ids));
       equation.set_cell_values(problem, mesh.mesh, handler);
+      const std::unique_ptr<Form<dim>> form =
+        make_form(problem, execution.coefficients);
       discretisation.distribute_dofs(handler, degree);
       compute_penalty_factors(handler, discretisation.penalty().formula);
       result.setup = timer.wall_time();
@@ -335,12 +411,7 @@ namespace Tessella
         }
       else
         measure_kinds(
-          handler,
-          problem.form,
-          discretisation,
-          repetitions,
-          [](auto &) {},
-          result);
+          handler, *form, discretisation, repetitions, [](auto &) {}, result);
       const double peak = peak_memory();
 
       result.n_cells     = mesh.mesh.triangulation->n_active_cells();
@@ -348,7 +419,7 @@ namespace Tessella
       if (execution.time_step == 0.)
         {
           result.n_dofs = handler.n_dofs();
-          result.work   = assembly_work(view, problem.form);
+          result.work   = assembly_work(view, *form);
         }
       if (execution.matrix == MatrixKind::device_single)
         for (double *bytes : {&result.work.diagonal_bytes,

@@ -33,6 +33,14 @@ namespace Tessella
         }
     }
 
+    std::string
+    name(const CoefficientKind coefficients)
+    {
+      return coefficients == CoefficientKind::expression ? "expression"
+             : coefficients == CoefficientKind::function ? "function"
+                                                         : "functor";
+    }
+
     namespace
     {
       constexpr MatrixKind all_matrices[] = {MatrixKind::trilinos,
@@ -87,6 +95,14 @@ namespace Tessella
         "dealii::SparseMatrix, or a DeviceBlockMatrix in double or single "
         "precision (CUDA only). Strategies but the first one fill the first "
         "kind only.");
+      prm.declare_entry(
+        "Coefficients",
+        "expression",
+        Patterns::List(Patterns::Selection("expression|function|functor")),
+        "How the coefficients of the equation are given: as expressions, which "
+        "are compiled for a CUDA device at run time; as functions, which the "
+        "host's threads evaluate; as the functor of this program, whose "
+        "coefficients are those of throughput_coefficients.prm.");
       prm.declare_entry("Threads",
                         "1",
                         Patterns::Anything(),
@@ -179,6 +195,11 @@ namespace Tessella
         for (const MatrixKind kind : all_matrices)
           if (name(kind) == matrix)
             matrices.push_back(kind);
+      std::vector<CoefficientKind> kinds;
+      for (const std::string &kind : split(prm.get("Coefficients"), ','))
+        kinds.push_back(kind == "functor"    ? CoefficientKind::functor
+                        : kind == "function" ? CoefficientKind::function
+                                             : CoefficientKind::expression);
       const std::vector<unsigned int> threads =
         parse_integers("Benchmark/Threads", prm.get("Threads"), 1, 4096);
       prm.leave_subsection();
@@ -199,14 +220,16 @@ namespace Tessella
                 continue;
               for (const unsigned int n_threads : threads)
                 for (const InstructionSet set : instruction_sets)
-                  present_executions.push_back({backend,
-                                                backend == Backend::host
-                                                  ? AssemblyStrategy::block_rows
-                                                  : strategy,
-                                                n_threads,
-                                                set,
-                                                matrix,
-                                                time_step});
+                  for (const CoefficientKind kind : kinds)
+                    present_executions.push_back(
+                      {backend,
+                       backend == Backend::host ? AssemblyStrategy::block_rows
+                                                : strategy,
+                       n_threads,
+                       set,
+                       matrix,
+                       time_step,
+                       kind});
             }
     }
 

@@ -26,6 +26,18 @@ namespace Tessella
     std::string
     name(const MatrixKind matrix);
 
+    /// How coefficients are given.
+    enum class CoefficientKind
+    {
+      expression, ///< compiled at run time for a device
+      function,   ///< evaluated by the host's threads
+      functor     ///< compiled with this program
+    };
+
+    /// "expression", "function", "functor".
+    std::string
+    name(const CoefficientKind coefficients);
+
     /// One way to run assembly.
     struct Execution
     {
@@ -35,7 +47,8 @@ namespace Tessella
       InstructionSet   instruction_set = InstructionSet::plain;
       MatrixKind       matrix          = MatrixKind::trilinos;
       /// Length of a space-time slab; 0: none, a problem in space.
-      double time_step = 0.;
+      double          time_step    = 0.;
+      CoefficientKind coefficients = CoefficientKind::expression;
     };
 
     /// Section "Benchmark" of a parameter file: what is measured, how often.

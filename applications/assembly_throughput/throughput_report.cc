@@ -115,6 +115,7 @@ namespace Tessella
       table.add("backend", name(result.report.backend));
       table.add("strategy", name(execution.strategy));
       table.add("matrix", name(execution.matrix));
+      table.add("coefficients", name(execution.coefficients));
       table.add("threads", std::uint64_t(execution.n_threads));
       table.add("instructions", name(execution.instruction_set));
     }
@@ -174,11 +175,13 @@ namespace Tessella
         if (on_device(other) && other.level == result.level &&
             other.degree == result.degree &&
             other.execution.matrix == result.execution.matrix &&
+            other.execution.coefficients == result.execution.coefficients &&
             other.execution.strategy == AssemblyStrategy::block_rows)
           own = other.report.kernel_time;
       table.add("x block_rows", report.kernel_time / own);
       table.add("device GB", report.device_memory * 1e-9);
       table.add("parts", std::uint64_t(report.n_parts));
+      table.add("evaluation", report.coefficients);
       table.add("kernel", report.device_kernels);
     }
 
