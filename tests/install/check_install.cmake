@@ -61,6 +61,18 @@ endif()
 # The installed application runs, too, and finds its library.
 run(${DIRECTORY}/moved/bin/convergence_study --help)
 
+# A program with a functor in a .cu file, compiled by nvcc if the library was
+# built with it.
+run(${CMAKE_COMMAND} -S ${FUNCTOR} -B ${DIRECTORY}/functor -G ${GENERATOR}
+  -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${DIRECTORY}/moved
+  -DTESSELLA_HEADERS=${DIRECTORY}/moved/include
+  -DCMAKE_CUDA_COMPILER=${CUDA_COMPILER} -DCMAKE_CUDA_ARCHITECTURES=75)
+run(${CMAKE_COMMAND} --build ${DIRECTORY}/functor)
+run(${DIRECTORY}/functor/functor)
+if(NOT output MATCHES "diffusion 3\n")
+  message(FATAL_ERROR "The functor is wrong: ${output}")
+endif()
+
 # Release and Debug must not be mixed.
 set(other Debug)
 if(BUILD_TYPE STREQUAL "Debug")

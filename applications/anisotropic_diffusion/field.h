@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_applications_anisotropic_diffusion_field_h
+#define tessella_applications_anisotropic_diffusion_field_h
+
+#include <tessella/forms/form.h>
+
+#include <memory>
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /**
+     * Diffusion along the circles of a magnetic field w = (-y, x, 0), and
+     * weakly across them,
+     *   -div((epsilon I + w w^T) grad u) = f,   u = prod_d sin(pi x_d),
+     * as a functor. This header is what the rest of the program sees of it.
+     */
+    template <int dim>
+    std::unique_ptr<Form<dim>>
+    make_anisotropic_diffusion(const double       epsilon,
+                               const double       theta,
+                               const unsigned int coefficient_order);
+  } // namespace Application
+} // namespace Tessella
+
+#endif
