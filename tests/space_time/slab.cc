@@ -423,6 +423,27 @@ converge(const PolynomialSpaceType space,
   check_below(name + " rate in L2(H1)", p - 0.1, rate_H1);
 }
 
+// A function with a time of its own, as one of three variables.
+void
+wrap_function()
+{
+  const auto u = [](const Point<3> &x) {
+    return x[0] + 10. * x[1] * x[2] - x[2] * x[2];
+  };
+  const Tessella::TimeDependentFunction<2> function(
+    std::make_shared<AtTime>(u));
+  const std::vector<Point<3>> points = {Point<3>(0.1, 0.2, 0.3),
+                                        Point<3>(0.5, 0.1, 0.3),
+                                        Point<3>(0.4, 0.7, 0.9)};
+  std::vector<double>         values(points.size());
+  function.value_list(points, values);
+  for (unsigned int q = 0; q < points.size(); ++q)
+    {
+      check_close("list", values[q], u(points[q]), 1e-14);
+      check_close("value", function.value(points[q]), u(points[q]), 1e-14);
+    }
+}
+
 void
 reject_bad_input()
 {
@@ -488,6 +509,7 @@ main(int argc, char **argv)
 {
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
   initlog();
+  wrap_function();
   compare_with_tetrahedra();
   reproduce_polynomials();
   compare_slabs();
