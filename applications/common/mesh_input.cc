@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 #include <sstream>
+#include <tuple>
 
 #include "expression.h"
 #include "program.h"
@@ -398,9 +399,23 @@ namespace Tessella
             generator_arguments[sequence ? level : 0];
           try
             {
-              GridGenerator::generate_from_name_and_arguments(triangulation,
-                                                              generator,
-                                                              arguments);
+              // (deal.II 9.4 does not know this one by name)
+              if (generator == "subdivided_hyper_cube_with_simplices")
+                {
+                  const auto a = Patterns::Tools::Convert<
+                    std::tuple<unsigned int, double, double, bool>>::
+                    to_value(arguments);
+                  GridGenerator::subdivided_hyper_cube_with_simplices(
+                    triangulation,
+                    std::get<0>(a),
+                    std::get<1>(a),
+                    std::get<2>(a),
+                    std::get<3>(a));
+                }
+              else
+                GridGenerator::generate_from_name_and_arguments(triangulation,
+                                                                generator,
+                                                                arguments);
             }
           catch (const std::exception &exception)
             {

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Hybridizable dG from a parameter file: errors, and the time of each stage in
+// the categories of King, Yakovlev, Fu, Kirby and Sherwin (J. Sci. Comput. 60,
+// 2014); interior penalty on the same polytopes beside it.
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/function.h>
+#include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/timer.h>
+
+#include <deal.II/fe/fe_system.h>
+#include <deal.II/lac/solver_cg.h>
+#include <deal.II/lac/solver_control.h>
+#include <deal.II/lac/solver_gmres.h>
+#include <deal.II/lac/trilinos_precondition.h>
+#include <deal.II/lac/trilinos_solver.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/hdg/hdg.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/agglomeration_input.h"
+#include "common/discretisation_input.h"
+#include "common/equation_input.h"
+#include "common/mesh_input.h"
+#include "common/program.h"
+#include "common/text_table.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    const ProgramInfo info = {
+      "hdg_helmholtz",
+      "hybridizable dG on polytopes: errors and times of its stages",
+      "Solves -div(a grad u) + b . grad u + c u = f by the hybridizable\n"
+      "discontinuous Galerkin method on a sequence of polytopic meshes and for\n"
+      "a list of degrees, and prints\n"
+      "  - errors of u, of q = a grad u and of the post-processed u*, in L2,\n"
+      "    with their rates between meshes, trace unknowns and non-zeros,\n"
+      "  - the time of local matrix generation, global assembly, global solve\n"
+      "    and local solve, with GFLOP/s; repeated, the fastest run counts,\n"
+      "  - if asked for, the same of the interior penalty method on the same\n"
+      "    polytopes, solved to the same residual.\n"
+      "It writes the tables to NAME.csv, NAME-times.csv and\n"
+      "NAME-comparison.csv in the folder Output/Directory (none if empty),\n"
+      "where NAME is the name of the parameter file. Mistakes in the input end\n"
+      "in one sentence and a non-zero exit status.\n"};
+
+    struct Parameters
+    {
+      MeshInput           mesh;
+      AgglomerationInput  agglomeration;
+      EquationInput       equation;
+      DiscretisationInput discretisation;
+      std::string         trace_space, local_solvers, method, directory, name;
+      double              tau = 1., tolerance = 1e-10;
+      unsigned int        max_iterations = 10000, repetitions = 1;
+      bool                compare = false, post_process = true;
+
+      void
+      declare(ParameterHandler &prm)
+      {
+        mesh.declare_parameters(prm);
+        agglomeration.declare_parameters(prm);
+        equation.declare_parameters(prm);
+        discretisation.declare_parameters(prm);
+        prm.enter_subsection("HDG");
+        prm.declare_entry("Trace space",
+                          "interface",
+                          Patterns::Selection("interface|facet"),
+                          "Polynomials on all that two polytopes share, or on "
+                          "every facet.");
+        prm.declare_entry("Tau",
+                          "1",
+                          Patterns::Double(0.),
+                          "Stabilisation; of the size of the diffusion over "
+                          "that of the domain, not of the mesh.");
+        prm.declare_entry("Local solvers",
+                          "keep",
+                          Patterns::Selection("keep|recompute"),
+                          "Stored from generation to local solve, or not.");
+        prm.declare_entry("Post-process",
+                          "true",
+                          Patterns::Bool(),
+                          "Compute u* of one degree more (up to degree 9).");
+        prm.declare_entry("Compare with interior penalty",
+                          "false",
+                          Patterns::Bool(),
+                          "Solve by interior penalty on the same polytopes, "
+                          "too.");
+        prm.declare_entry("Solver",
+                          "iterative",
+                          Patterns::Selection("iterative|direct"),
+                          "iterative: conjugate gradients with SSOR (with "
+                          "advection: GMRES with ILU). direct: sparse LU.");
+        prm.declare_entry("Tolerance",
+                          "1e-10",
+                          Patterns::Double(0.),
+                          "Relative residual of the iterative solver.");
+        prm.declare_entry("Max iterations", "10000", Patterns::Integer(1), "");
+        prm.declare_entry("Repetitions",
+                          "1",
+                          Patterns::Integer(1),
+                          "Runs of every case; times are those of the "
+                          "fastest.");
+        prm.leave_subsection();
+        prm.enter_subsection("Output");
+        prm.declare_entry("Directory",
+                          "results",
+                          Patterns::Anything(),
+                          "Folder for .csv files; empty: none are written.");
+        prm.leave_subsection();
+      }
+
+      void
+      parse(ParameterHandler &prm, const std::string &file)
+      {
+        mesh.parse_parameters(prm, file);
+        agglomeration.parse_parameters(prm, file);
+        equation.parse_parameters(prm, mesh.dimension(), file);
+        discretisation.parse_parameters(prm, mesh.dimension());
+        prm.enter_subsection("HDG");
+        trace_space    = prm.get("Trace space");
+        tau            = prm.get_double("Tau");
+        local_solvers  = prm.get("Local solvers");
+        post_process   = prm.get_bool("Post-process");
+        compare        = prm.get_bool("Compare with interior penalty");
+        method         = prm.get("Solver");
+        tolerance      = prm.get_double("Tolerance");
+        max_iterations = prm.get_integer("Max iterations");
+        repetitions    = prm.get_integer("Repetitions");
+        prm.leave_subsection();
+        prm.enter_subsection("Output");
+        directory = prm.get("Directory");
+        prm.leave_subsection();
+        const std::size_t slash = file.find_last_of('/');
+        name = slash == std::string::npos ? file : file.substr(slash + 1);
+        name = name.substr(0, name.rfind('.'));
+      }
+    };
+
+    /// a grad u of a known u, with the form's a.
+    template <int dim>
+    class ExactFlux : public Function<dim>
+    {
+    public:
+      ExactFlux(const AdvectionDiffusionReaction<dim> &form,
+                const Function<dim>                   &solution)
+        : Function<dim>(dim)
+        , form(form)
+        , solution(solution)
+      {}
+
+      double
+      value(const Point<dim> &p, const unsigned int component) const override
+      {
+        double          a[dim * dim] = {};
+        double         *pointers[dim * dim];
+        PointBatch<dim> batch;
+        batch.n_points = 1;
+        for (unsigned int d = 0; d < dim; ++d)
+          batch.x[d] = &p[d];
+        for (unsigned int d = 0; d < dim * dim; ++d)
+          pointers[d] = &a[d];
+        form.evaluate_diffusion(batch, pointers);
+        const Tensor<1, dim> gradient = solution.gradient(p);
+        if (form.volume_structure().diffusion != DiffusionType::tensor)
+          return a[0] * gradient[component];
+        double sum = 0.;
+        for (unsigned int d = 0; d < dim; ++d)
+          sum += a[component * dim + d] * gradient[d];
+        return sum;
+      }
+
+    private:
+      const AdvectionDiffusionReaction<dim> &form;
+      const Function<dim>                   &solution;
+    };
+
+    template <int dim>
+    class HDGStudy
+    {
+    public:
+      explicit HDGStudy(const Parameters &parameters)
+        : parameters(parameters)
+        , problem(parameters.equation.create<dim>())
+      {
+        if (parameters.discretisation.coefficient_order() >= 0)
+          problem.form.set_coefficient_order(
+            parameters.discretisation.coefficient_order());
+        problem.form.set_theta(parameters.discretisation.theta());
+      }
+
+      void
+      run()
+      {
+        for (unsigned int level = 0; level < parameters.mesh.n_levels();
+             ++level)
+          run_level(level);
+        print("Errors in L2", "", errors);
+        print("Times", "-times", times);
+        print("Interior penalty beside HDG", "-comparison", comparison);
+      }
+
+    private:
+      const Parameters &parameters;
+      Problem<dim>      problem;
+      TextTable         errors, times, comparison;
+      struct Last
+      {
+        double error[3], n_polytopes;
+      };
+      std::map<unsigned int, Last> last; // by degree
+
+      void
+      print(const std::string &title,
+            const std::string &suffix,
+            const TextTable   &table) const
+      {
+        if (table.empty())
+          return;
+        std::cout << "\n" << title << "\n";
+        table.print(std::cout);
+        if (parameters.directory.empty())
+          return;
+        const std::string file =
+          parameters.directory + "/" + parameters.name + suffix + ".csv";
+        write_file(file, [&](std::ostream &out) { table.write_csv(out); });
+        std::cout << "Wrote " << file << ".\n";
+      }
+
+      void
+      run_level(const unsigned int level)
+      {
+        const Mesh<dim> mesh = parameters.mesh.create<dim>(level);
+        const std::vector<unsigned int> ids =
+          parameters.agglomeration.create(mesh);
+        AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                          mesh.mapping.get()),
+          flux_handler(*mesh.triangulation, mesh.mapping.get()),
+          finer(*mesh.triangulation, mesh.mapping.get());
+        for (auto *h : {&handler, &flux_handler, &finer})
+          h->agglomerate(Agglomeration::by_id<dim>(ids));
+        parameters.equation.set_cell_values(problem, mesh, handler);
+        std::cout << "Level " << level << ": " << mesh.description << " in "
+                  << handler.n_polytopes() << " polytopes." << std::endl;
+        for (const unsigned int degree : parameters.discretisation.degrees())
+          run_degree(level, degree, handler, flux_handler, finer);
+      }
+
+      /// The number of iterations (0: direct).
+      unsigned int
+      solve(const TrilinosWrappers::SparseMatrix &matrix,
+            TrilinosWrappers::MPI::Vector        &solution,
+            const TrilinosWrappers::MPI::Vector  &rhs) const
+      {
+        solution = 0.;
+        if (rhs.size() == 0 || rhs.l2_norm() == 0.)
+          return 0;
+        SolverControl control(parameters.max_iterations,
+                              parameters.tolerance * rhs.l2_norm(),
+                              false,
+                              false);
+        if (parameters.method == "direct")
+          {
+            TrilinosWrappers::SolverDirect solver(control);
+            solver.initialize(matrix);
+            solver.solve(solution, rhs);
+            return 0;
+          }
+        try
+          {
+            if (problem.has_advection)
+              {
+                TrilinosWrappers::PreconditionILU preconditioner;
+                preconditioner.initialize(matrix);
+                SolverGMRES<TrilinosWrappers::MPI::Vector> solver(
+                  control,
+                  typename SolverGMRES<
+                    TrilinosWrappers::MPI::Vector>::AdditionalData(60, true));
+                solver.solve(matrix, solution, rhs, preconditioner);
+              }
+            else
+              {
+                TrilinosWrappers::PreconditionSSOR preconditioner;
+                preconditioner.initialize(matrix);
+                SolverCG<TrilinosWrappers::MPI::Vector> solver(control);
+                solver.solve(matrix, solution, rhs, preconditioner);
+              }
+          }
+        catch (const SolverControl::NoConvergence &exception)
+          {
+            AssertThrow(false,
+                        ExcMessage(
+                          "The iterative solver did not converge in " +
+                          std::to_string(exception.last_step) +
+                          " iterations; the residual is " +
+                          Patterns::Tools::to_string(exception.last_residual) +
+                          ". Raise HDG/Max iterations or HDG/Tolerance, or set "
+                          "HDG/Solver to direct."));
+          }
+        return control.last_step();
+      }
+
+      static std::string
+      scientific(const double error)
+      {
+        if (!std::isfinite(error))
+          return "";
+        char text[32];
+        std::snprintf(text, sizeof(text), "%.2e", error);
+        return text;
+      }
+
+      double
+      L2_error(const AgglomerationHandler<dim> &handler,
+               const Vector<double>            &vector,
+               const Function<dim>             &exact) const
+      {
+        Vector<float> difference;
+        VectorTools::integrate_difference(
+          handler,
+          vector,
+          exact,
+          difference,
+          dealii::VectorTools::L2_norm,
+          parameters.discretisation.extra_order());
+        return VectorTools::compute_global_error(difference,
+                                                 dealii::VectorTools::L2_norm);
+      }
+
+      void
+      run_degree(const unsigned int         level,
+                 const unsigned int         degree,
+                 AgglomerationHandler<dim> &handler,
+                 AgglomerationHandler<dim> &flux_handler,
+                 AgglomerationHandler<dim> &finer)
+      {
+        parameters.discretisation.distribute_dofs(handler, degree);
+        const bool tensor_product =
+          handler.polynomial_space() == PolynomialSpaceType::tensor_product;
+        typename HDG<dim>::AdditionalData data;
+        data.trace_space = parameters.trace_space == "facet"
+                             ? TraceSpaceType::facet
+                             : TraceSpaceType::interface;
+        data.tau         = parameters.tau;
+        // the parameter file's equation
+        data.advection       = AdvectionForm::convective;
+        data.local_solvers   = parameters.local_solvers == "keep"
+                                 ? LocalSolvers::keep
+                                 : LocalSolvers::recompute;
+        data.instruction_set = parameters.discretisation.instruction_set();
+        HDG<dim>                       hdg(handler, data);
+        TrilinosWrappers::SparseMatrix matrix;
+        TrilinosWrappers::MPI::Vector  rhs, trace;
+        Vector<double>                 u, q, post;
+        hdg.reinit(problem.form, matrix, rhs);
+        trace.reinit(rhs);
+
+        // Stages: the fastest of all runs, each on its own.
+        double generation = 1e300, assembly = 1e300, global = 1e300,
+               local              = 1e300;
+        unsigned int n_iterations = 0;
+        for (unsigned int run = 0; run < parameters.repetitions; ++run)
+          {
+            hdg.assemble(problem.form, matrix, rhs);
+            Timer timer;
+            n_iterations = solve(matrix, trace, rhs);
+            global       = std::min(global, timer.wall_time());
+            hdg.recover(problem.form, trace, u, q);
+            const HDGReport &report = hdg.report();
+            generation = std::min(generation, report.local_generation_time);
+            assembly   = std::min(assembly, report.global_assembly_time);
+            local      = std::min(local, report.local_solve_time);
+          }
+        const HDGReport &report = hdg.report();
+
+        // ---- errors
+        double error_u = std::nan("");
+        errors.start_row();
+        errors.add("level", std::uint64_t(level));
+        errors.add("degree", std::uint64_t(degree));
+        errors.add("polytopes", std::uint64_t(handler.n_polytopes()));
+        errors.add("trace unknowns", hdg.n_dofs());
+        errors.add("non-zeros", std::uint64_t(matrix.n_nonzero_elements()));
+        if (problem.exact_solution != nullptr)
+          {
+            const PolynomialSpaceType space =
+              tensor_product ? PolynomialSpaceType::tensor_product
+                             : PolynomialSpaceType::total_degree;
+            const ExactFlux<dim> flux(problem.form, *problem.exact_solution);
+            // (one degree on all polytopes, unless it is hp)
+            const bool hp     = parameters.discretisation.is_hp();
+            double present[3] = {L2_error(handler, u, *problem.exact_solution),
+                                 std::nan(""),
+                                 std::nan("")};
+            if (!hp)
+              {
+                flux_handler.distribute_dofs(
+                  FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree, space),
+                                dim));
+                present[1] = L2_error(flux_handler, q, flux);
+              }
+            if (!hp && parameters.post_process && degree < Legendre::max_degree)
+              {
+                finer.distribute_dofs(
+                  FE_BoundingBoxLegendre<dim>(degree + 1, space));
+                hdg.post_process(problem.form, u, q, finer, post);
+                present[2] = L2_error(finer, post, *problem.exact_solution);
+              }
+            error_u                   = present[0];
+            const char *const names[] = {"u", "q", "u*"};
+            const auto        before  = last.find(degree);
+            for (unsigned int i = 0; i < 3; ++i)
+              {
+                errors.add(std::string(names[i]) + " error",
+                           scientific(present[i]));
+                if (before != last.end())
+                  errors.add(std::string(names[i]) + " rate",
+                             dim *
+                               std::log(before->second.error[i] / present[i]) /
+                               std::log(handler.n_polytopes() /
+                                        before->second.n_polytopes));
+              }
+            last[degree] = {{present[0], present[1], present[2]},
+                            1. * handler.n_polytopes()};
+          }
+
+        // ---- times in milliseconds
+        times.start_row();
+        times.add("level", std::uint64_t(level));
+        times.add("degree", std::uint64_t(degree));
+        times.add("polytopes", std::uint64_t(handler.n_polytopes()));
+        times.add("trace spaces ms", 1e3 * report.trace_space_time);
+        times.add("structure ms", 1e3 * report.structure_time);
+        times.add("local generation ms", 1e3 * generation);
+        times.add("GFLOP/s",
+                  1e-9 * report.local_generation_operations / generation);
+        times.add("global assembly ms", 1e3 * assembly);
+        times.add("global solve ms", 1e3 * global);
+        times.add("iterations", std::uint64_t(n_iterations));
+        times.add("local solve ms", 1e3 * local);
+        times.add("local solve GFLOP/s",
+                  1e-9 * report.local_solve_operations / local);
+        times.add("total ms", 1e3 * (generation + assembly + global + local));
+
+        if (!parameters.compare)
+          return;
+        const auto add_method = [&](const std::string  &name,
+                                    const std::uint64_t n_unknowns,
+                                    const std::uint64_t n_nonzero,
+                                    const double        set_up,
+                                    const double        solution_time,
+                                    const unsigned int  iterations,
+                                    const double        recovery,
+                                    const double        error) {
+          comparison.start_row();
+          comparison.add("level", std::uint64_t(level));
+          comparison.add("degree", std::uint64_t(degree));
+          comparison.add("method", name);
+          comparison.add("unknowns", n_unknowns);
+          comparison.add("non-zeros", n_nonzero);
+          comparison.add("assembly ms", 1e3 * set_up);
+          comparison.add("solve ms", 1e3 * solution_time);
+          comparison.add("iterations", std::uint64_t(iterations));
+          comparison.add("recovery ms", 1e3 * recovery);
+          comparison.add("u error", scientific(error));
+        };
+        add_method("HDG",
+                   hdg.n_dofs(),
+                   matrix.n_nonzero_elements(),
+                   generation + assembly,
+                   global,
+                   n_iterations,
+                   local,
+                   error_u);
+        typename PolytopicAssembler<dim>::AdditionalData dg;
+        dg.backend         = Backend::host;
+        dg.instruction_set = data.instruction_set;
+        dg.penalty         = parameters.discretisation.penalty();
+        PolytopicAssembler<dim>        assembler(handler, dg);
+        TrilinosWrappers::SparseMatrix dg_matrix;
+        TrilinosWrappers::MPI::Vector  dg_rhs, dg_solution;
+        assembler.reinit(dg_matrix, dg_rhs);
+        dg_solution.reinit(dg_rhs);
+        assembly     = 1e300;
+        global       = 1e300;
+        n_iterations = 0;
+        for (unsigned int run = 0; run < parameters.repetitions; ++run)
+          {
+            Timer timer;
+            assembler.assemble(problem.form, dg_matrix, dg_rhs);
+            assembly = std::min(assembly, timer.wall_time());
+            timer.restart();
+            n_iterations = solve(dg_matrix, dg_solution, dg_rhs);
+            global       = std::min(global, timer.wall_time());
+          }
+        Vector<double> dg_u(dg_solution);
+        add_method("IP-dG",
+                   handler.n_dofs(),
+                   dg_matrix.n_nonzero_elements(),
+                   assembly,
+                   global,
+                   n_iterations,
+                   0.,
+                   problem.exact_solution != nullptr
+                     ? L2_error(handler, dg_u, *problem.exact_solution)
+                     : std::nan(""));
+      }
+    };
+  } // namespace Application
+} // namespace Tessella
+
+int
+main(int argc, char **argv)
+{
+  using namespace Tessella::Application;
+
+  Parameters parameters;
+  return run_program(
+    argc,
+    argv,
+    info,
+    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
+    [&](dealii::ParameterHandler &prm, const std::string &file) {
+      parameters.parse(prm, file);
+      if (parameters.mesh.dimension() == 2)
+        HDGStudy<2>(parameters).run();
+      else
+        HDGStudy<3>(parameters).run();
+    });
+}
