@@ -331,6 +331,9 @@ namespace Tessella
                     const DiffusionValues<dim>         *diffusion)
     {
       VolumePointBuffer<dim> points(buffer_capacity(rules));
+      // Evaluated in the cache, and copied past it into the table.
+      std::vector<double> memory(static_cast<std::size_t>(L.n) *
+                                 points.capacity);
       for (unsigned int k = begin; k < end; ++k)
         {
           std::uint64_t position =
@@ -342,7 +345,13 @@ namespace Tessella
             {
               points.fill(mesh, rules, kernels, k, subcell, point);
               const auto at = [&](const int array) {
-                return table + array * chunk.n_volume_points + position;
+                return memory.data() + array * points.capacity;
+              };
+              const auto store = [&](const double *from, const int array) {
+                kernels.stream(from,
+                               points.n_points,
+                               table + array * chunk.n_volume_points +
+                                 position);
               };
               VolumeBlocks<dim> blocks = {};
               for (unsigned int d = 0; d < dim * dim; ++d)
@@ -360,18 +369,26 @@ namespace Tessella
               std::copy(points.x, points.x + dim, batch.x);
               batch.subcell  = points.subcells.data();
               batch.material = points.materials.data();
-              if (blocks.a[0] != nullptr && diffusion != nullptr)
+              const int n_a  = L.a < 0 ? 0 : L.tensor ? dim * dim : 1;
+              const int kept = diffusion != nullptr ? n_a : 0;
+              for (int d = 0; d < kept; ++d)
                 {
-                  diffusion->copy(k, first, points.n_points, blocks.a);
-                  std::fill(blocks.a, blocks.a + dim * dim, nullptr);
+                  blocks.a[d] = nullptr;
+                  store(diffusion->values(k) + d * diffusion->n_points(k) +
+                          first,
+                        L.a + d);
                 }
               if (blocks.a[0] || blocks.beta[0] || blocks.b[0] || blocks.c ||
                   blocks.f)
                 form.evaluate_volume(batch, blocks);
+              for (int array = 0; array < L.n; ++array)
+                if (array < L.a || array >= L.a + kept)
+                  store(at(array), array);
               position += points.n_points;
               first += points.n_points;
             }
         }
+      kernels.finish_streams();
     }
 
     template <int dim>
@@ -393,23 +410,25 @@ namespace Tessella
         first_point[mesh.polytope_interface_offset[chunk.begin]];
       const bool          periodic = mesh.shift.size() > dim;
       FacetPoints<dim>    points;
-      std::vector<double> mirrored;
+      std::vector<double> present, mirrored;
 
-      // Arrays that interior facets have.
-      unsigned int n_mirrored = 0;
-      int          mirrored_array[2 * (2 * dim + 1)];
+      // Arrays that interior facets have, and those on the
+      // boundary.
+      std::vector<int> interior_arrays, boundary_arrays;
+      const auto add = [](std::vector<int> &arrays, const int i, const int n) {
+        for (int d = 0; i >= 0 && d < n; ++d)
+          arrays.push_back(i + d);
+      };
       for (unsigned int side = 0; side < 2; ++side)
         {
-          if (L.c[side] >= 0)
-            mirrored_array[n_mirrored++] = L.c[side];
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              if (L.b[side] >= 0)
-                mirrored_array[n_mirrored++] = L.b[side] + d;
-              if (L.beta[side] >= 0)
-                mirrored_array[n_mirrored++] = L.beta[side] + d;
-            }
+          add(interior_arrays, L.c[side], 1);
+          add(interior_arrays, L.b[side], dim);
+          add(interior_arrays, L.beta[side], dim);
+          if (side == 0)
+            boundary_arrays = interior_arrays;
         }
+      add(boundary_arrays, L.r, 1);
+      add(boundary_arrays, L.s, dim);
 
       for (unsigned int k = begin; k < end; ++k)
         {
@@ -457,11 +476,20 @@ namespace Tessella
                                     const unsigned int to_entry) {
             if (from == to)
               return;
-            const bool       boundary = boundary_id != invalid_index;
-            FacetBlocks<dim> blocks =
-              make_blocks(table + (first - chunk_first) + from,
-                          chunk.n_facet_points,
-                          boundary);
+            const bool        boundary = boundary_id != invalid_index;
+            const std::size_t n        = to - from;
+            present.resize(
+              std::max(present.size(), static_cast<std::size_t>(L.n) * n));
+            FacetBlocks<dim> blocks = make_blocks(present.data(), n, boundary);
+            // Evaluated in the cache, and copied past it into the table.
+            const auto store = [&]() {
+              for (const int array :
+                   boundary ? boundary_arrays : interior_arrays)
+                kernels.stream(present.data() + array * n,
+                               n,
+                               table + array * chunk.n_facet_points +
+                                 (first - chunk_first) + from);
+            };
             FacetPointBatch<dim> batch;
             batch.n_points = to - from;
             for (unsigned int d = 0; d < dim; ++d)
@@ -478,6 +506,7 @@ namespace Tessella
               {
                 batch.boundary_id = boundary_id;
                 form.evaluate_boundary_facets(batch, blocks);
+                store();
                 return;
               }
             batch.neighbor_subcell  = points.subcell[1].data() + from;
@@ -485,12 +514,14 @@ namespace Tessella
             if (from_entry == to_entry)
               {
                 form.evaluate_interior_facets(batch, blocks);
+                store();
                 return;
               }
-            const std::size_t n = to - from;
-            mirrored.resize(static_cast<std::size_t>(L.n) * n);
+            mirrored.resize(
+              std::max(mirrored.size(), static_cast<std::size_t>(L.n) * n));
             FacetBlocks<dim> others = make_blocks(mirrored.data(), n, false);
             form.evaluate_both_sides(batch, blocks, others);
+            store();
             for (unsigned int e = from_entry; e < to_entry; ++e)
               {
                 // the same interface in the neighbour's list
@@ -500,11 +531,11 @@ namespace Tessella
                 while (mesh.polytope_interface[other] != (code ^ 1u))
                   ++other;
                 const std::size_t offset = first_point[e] - first - from;
-                for (unsigned int i = 0; i < n_mirrored; ++i)
-                  std::copy_n(mirrored.data() + mirrored_array[i] * n + offset,
-                              first_point[e + 1] - first_point[e],
-                              table + mirrored_array[i] * chunk.n_facet_points +
-                                (first_point[other] - chunk_first));
+                for (const int array : interior_arrays)
+                  kernels.stream(mirrored.data() + array * n + offset,
+                                 first_point[e + 1] - first_point[e],
+                                 table + array * chunk.n_facet_points +
+                                   (first_point[other] - chunk_first));
               }
           };
 
@@ -588,6 +619,7 @@ namespace Tessella
             }
           end_run(last_entry);
         }
+      kernels.finish_streams();
     }
 
 

@@ -115,10 +115,9 @@ namespace Tessella
         mesh.n_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           VolumePointBuffer<dim> points(buffer_capacity(rules));
-          std::vector<double>    memory(
-            diffusion != nullptr ? 0 : n_entries * points.capacity);
-          double *a[dim * dim] = {};
-          for (unsigned int d = 0; d < memory.size() / points.capacity; ++d)
+          std::vector<double>    memory(n_entries * points.capacity);
+          double                *a[dim * dim] = {};
+          for (unsigned int d = 0; d < n_entries; ++d)
             a[d] = memory.data() + d * points.capacity;
 
           for (unsigned int k = begin; k < end; ++k)
@@ -134,11 +133,13 @@ namespace Tessella
                   std::copy(points.x, points.x + dim, batch.x);
                   batch.subcell  = points.subcells.data();
                   batch.material = points.materials.data();
+                  form.evaluate_diffusion(batch, a);
                   if (diffusion != nullptr)
                     for (unsigned int d = 0; d < n_entries; ++d)
-                      a[d] = diffusion->values(k) + d * diffusion->n_points(k) +
-                             first;
-                  form.evaluate_diffusion(batch, a);
+                      kernels.stream(a[d],
+                                     batch.n_points,
+                                     diffusion->values(k) +
+                                       d * diffusion->n_points(k) + first);
                   first += batch.n_points;
                   if (!tensor)
                     for (unsigned int q = 0; q < batch.n_points; ++q)
@@ -169,6 +170,7 @@ namespace Tessella
                       a_bar[2 * f + i % 2] = largest;
                   }
             }
+          kernels.finish_streams();
         });
 
       for_ranges(n_facets,

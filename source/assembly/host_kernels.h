@@ -142,6 +142,12 @@ namespace Tessella
         double (*largest_contraction)(const double *const *a,
                                       const double        *c,
                                       unsigned int         n_points);
+
+        /// Copies n numbers past the caches, to where nobody reads them soon: a
+        /// line of memory is written without being read first. finish_streams()
+        /// makes them visible to other threads.
+        void (*stream)(const double *from, unsigned int n, double *to);
+        void (*finish_streams)();
       };
 
       template <int dim>

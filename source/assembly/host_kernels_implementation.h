@@ -7,7 +7,12 @@
 
 #include <tessella/fe/legendre.h>
 
+#include <cstdint>
+
 #include "host_kernels.h"
+#if defined(__SSE2__)
+#  include <emmintrin.h>
+#endif
 
 namespace Tessella
 {
@@ -627,6 +632,39 @@ namespace Tessella
           return largest;
         }
 
+        void
+        stream(const double *from, const unsigned int n, double *to)
+        {
+#if defined(__SSE2__)
+          // Whole lines of 64 bytes, in between what comes before and after.
+          const std::uintptr_t misaligned =
+            reinterpret_cast<std::uintptr_t>(to) % 64;
+          const unsigned int before =
+            misaligned == 0
+              ? 0
+              : static_cast<unsigned int>((64 - misaligned) / sizeof(double));
+          unsigned int q = 0;
+          for (; q < n && q < before; ++q)
+            to[q] = from[q];
+          for (; q + 8 <= n; q += 8)
+            for (unsigned int l = 0; l < 8; l += 2)
+              _mm_stream_pd(to + q + l, _mm_loadu_pd(from + q + l));
+          for (; q < n; ++q)
+            to[q] = from[q];
+#else
+          for (unsigned int q = 0; q < n; ++q)
+            to[q] = from[q];
+#endif
+        }
+
+        void
+        finish_streams()
+        {
+#if defined(__SSE2__)
+          _mm_sfence();
+#endif
+        }
+
         template <int dim>
         constexpr Kernels<dim> table = {affine_points<dim>,
                                         multilinear_subcell<dim>,
@@ -636,7 +674,9 @@ namespace Tessella
                                         directional<dim>,
                                         product,
                                         vector_product,
-                                        largest_contraction<dim>};
+                                        largest_contraction<dim>,
+                                        stream,
+                                        finish_streams};
       } // namespace
 
 
