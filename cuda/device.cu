@@ -98,6 +98,14 @@ namespace Tessella
 
 
 
+      void
+      set_device(const int device)
+      {
+        check(cudaSetDevice(device), "the choice of a device");
+      }
+
+
+
       std::string
       describe_error(const int code, const std::string &what)
       {

@@ -28,6 +28,10 @@ namespace Tessella
       unsigned int
       n_devices();
 
+      /// Makes a device that of the calling thread.
+      void
+      set_device(const int device);
+
       /// Why n_devices() is 0, as a sentence; empty if it is not.
       std::string
       why_unavailable();

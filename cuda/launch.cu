@@ -225,21 +225,14 @@ namespace Tessella
                       volume[v++] = {s, q, point + q};
                     point += m;
                   }
-                std::uint64_t block = sparsity.block_offset[k];
-                const auto    close = [&](const unsigned int column) {
-                  // blocks up to this column end here
-                  for (; block < sparsity.block_offset[k + 1] &&
-                         sparsity.block_column[block] < column;
-                       ++block)
-                    {
-                      row[block]           = k;
-                      block_quads[block].x = std::min(block_quads[block].x, f);
-                      block_quads[block].y = f;
-                    }
-                };
-                for (std::uint64_t b = block; b < sparsity.block_offset[k + 1];
-                     ++b)
-                  block_quads[b].x = std::numeric_limits<unsigned int>::max();
+                const std::uint64_t first_block = sparsity.block_offset[k],
+                                    last_block  = sparsity.block_offset[k + 1];
+                std::uint64_t block             = first_block;
+                for (std::uint64_t b = first_block; b < last_block; ++b)
+                  {
+                    row[b]         = k;
+                    block_quads[b] = {f, f};
+                  }
                 row_k.boundary_begin = invalid_index;
                 for (unsigned int e = mesh.polytope_interface_offset[k];
                      e < mesh.polytope_interface_offset[k + 1];
@@ -248,12 +241,18 @@ namespace Tessella
                     const unsigned int code = mesh.polytope_interface[e],
                                        i = code / 2, p = interface_degree(i),
                                        neighbor = mesh.neighbor(code);
-                    close(neighbor);
                     if (neighbor == invalid_index)
                       row_k.boundary_begin = std::min(row_k.boundary_begin, f);
-                    else if (block < sparsity.block_offset[k + 1] &&
-                             sparsity.block_column[block] == neighbor)
-                      block_quads[block].x = std::min(block_quads[block].x, f);
+                    else
+                      {
+                        // (mostly the next block; neighbours on other
+                        // processes come in another order)
+                        while (sparsity.block_column[block] != neighbor)
+                          if (++block == last_block)
+                            block = first_block;
+                        if (block_quads[block].x == block_quads[block].y)
+                          block_quads[block].x = f;
+                      }
                     const unsigned int column =
                       neighbor == invalid_index ? 0
                                                 : sparsity.column_offset[block];
@@ -274,8 +273,9 @@ namespace Tessella
                                          column};
                         entry_point += m;
                       }
+                    if (neighbor != invalid_index)
+                      block_quads[block].y = f;
                   }
-                close(invalid_index);
                 row_k.boundary_begin = std::min(row_k.boundary_begin, f);
                 row_k.empty_blocks   = false;
                 for (std::uint64_t b = sparsity.block_offset[k];

@@ -681,8 +681,16 @@ namespace Tessella
                                       r,
                                       other.data(),
                                       stride2);
-                  while (sparsity.block_column[block] != j)
+                  // (mostly the next one; ghosts are in another order)
+                  const std::uint64_t block_end = sparsity.block_offset[k + 1];
+                  while (block < block_end && sparsity.block_column[block] != j)
                     ++block;
+                  if (block == block_end)
+                    {
+                      block = sparsity.block_offset[k];
+                      while (sparsity.block_column[block] != j)
+                        ++block;
+                    }
                   const bool accumulate = current_block_column == j || j == k;
                   current_block_column  = j;
                   kernels.product(n,

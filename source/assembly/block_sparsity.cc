@@ -12,7 +12,7 @@ namespace Tessella
   BlockSparsity
   BlockSparsity::from_mesh(const PolytopicMesh<dim> &mesh)
   {
-    const unsigned int n = mesh.n_polytopes();
+    const unsigned int n = mesh.n_owned_polytopes();
     BlockSparsity      sparsity;
     sparsity.block_offset.resize(n + 1);
     sparsity.value_offset.resize(n + 1);
@@ -20,8 +20,26 @@ namespace Tessella
 
     // Calls add(column) for the blocks of row k. Neighbours come sorted,
     // possibly several times (an ordinary and a periodic interface); the
-    // polytope itself is merged in.
-    const auto for_blocks = [&mesh](const unsigned int k, const auto &add) {
+    // polytope itself is merged in. With ghosts, which are numbered last, they
+    // come in another order than that of their numbers.
+    const bool ghosts     = n < mesh.n_polytopes();
+    const auto for_blocks = [&mesh, ghosts](const unsigned int k,
+                                            const auto        &add) {
+      if (ghosts)
+        {
+          std::vector<unsigned int> columns(1, k);
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            if (mesh.neighbor(mesh.polytope_interface[e]) != invalid_index)
+              columns.push_back(mesh.neighbor(mesh.polytope_interface[e]));
+          std::sort(columns.begin(), columns.end());
+          columns.erase(std::unique(columns.begin(), columns.end()),
+                        columns.end());
+          for (const unsigned int column : columns)
+            add(column);
+          return;
+        }
       bool         self = false;
       unsigned int last = invalid_index;
       const auto   next = [&](const unsigned int column) {

@@ -42,6 +42,43 @@ namespace Tessella
       }
 
       template <int dim>
+      unsigned int
+      highest_degree(const PolytopicMesh<dim> &mesh)
+      {
+        return mesh.whole.is_set
+                 ? mesh.whole.max_degree
+                 : *std::max_element(mesh.degree.begin(), mesh.degree.end());
+      }
+
+      // By these kernels are chosen: the same ones on all processes.
+      template <int dim>
+      Device::Degrees
+      make_degrees(const PolytopicMesh<dim> &mesh)
+      {
+        if (mesh.whole.is_set)
+          return {mesh.whole.max_degree,
+                  mesh.whole.max_basis,
+                  mesh.whole.min_basis,
+                  mesh.whole.subcell_types ==
+                      1u << static_cast<unsigned int>(SubCellType::simplex) &&
+                    mesh.whole.facet_types ==
+                      1u << static_cast<unsigned int>(FacetType::simplex)};
+        return {highest_degree(mesh),
+                *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end()),
+                *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end()),
+                std::all_of(mesh.subcell_type.begin(),
+                            mesh.subcell_type.end(),
+                            [](const SubCellType type) {
+                              return type == SubCellType::simplex;
+                            }) &&
+                  std::all_of(mesh.facet_type.begin(),
+                              mesh.facet_type.end(),
+                              [](const FacetType type) {
+                                return type == FacetType::simplex;
+                              })};
+      }
+
+      template <int dim>
       Device::RuleTables
       make_rule_tables(const PolytopicMesh<dim> &mesh,
                        const HostRules<dim>     &rules)
@@ -71,8 +108,7 @@ namespace Tessella
                    rule.weights,
                    rule_dim);
         };
-        const unsigned int max_degree =
-          *std::max_element(mesh.degree.begin(), mesh.degree.end());
+        const unsigned int max_degree = highest_degree(mesh);
         for (const SubCellType type : {SubCellType::simplex,
                                        SubCellType::parallelepiped,
                                        SubCellType::hypercube,
@@ -320,28 +356,14 @@ namespace Tessella
         {
           device.reset();
           paper.reset();
-          present = key;
-          tables  = make_rule_tables(mesh, problem.rules);
-          const unsigned int max_degree =
-            *std::max_element(mesh.degree.begin(), mesh.degree.end());
+          present                       = key;
+          tables                        = make_rule_tables(mesh, problem.rules);
+          const unsigned int max_degree = highest_degree(mesh);
           // Spaces of lower degree are prefixes of the largest one.
           exponents.resize(
             dim * Legendre::n_functions(dim, max_degree, problem.space));
           Legendre::exponents(dim, max_degree, problem.space, exponents.data());
-          degrees = {
-            max_degree,
-            *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end()),
-            *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end()),
-            std::all_of(mesh.subcell_type.begin(),
-                        mesh.subcell_type.end(),
-                        [](const SubCellType type) {
-                          return type == SubCellType::simplex;
-                        }) &&
-              std::all_of(mesh.facet_type.begin(),
-                          mesh.facet_type.end(),
-                          [](const FacetType type) {
-                            return type == FacetType::simplex;
-                          })};
+          degrees = make_degrees(mesh);
         }
 
       if (problem.strategy != AssemblyStrategy::block_rows)
@@ -358,15 +380,16 @@ namespace Tessella
           // (what an earlier, larger mesh has left)
           if (workspace->used() > 4 * bytes)
             workspace->release();
-          device = std::make_unique<Device::Assembler<dim>>(mesh,
-                                                            sparsity,
-                                                            0,
-                                                            mesh.n_polytopes(),
-                                                            degrees,
-                                                            tables,
-                                                            exponents,
-                                                            *workspace,
-                                                            parallel_ranges);
+          device =
+            std::make_unique<Device::Assembler<dim>>(mesh,
+                                                     sparsity,
+                                                     0,
+                                                     mesh.n_owned_polytopes(),
+                                                     degrees,
+                                                     tables,
+                                                     exponents,
+                                                     *workspace,
+                                                     parallel_ranges);
         }
       try
         {
@@ -496,7 +519,7 @@ namespace Tessella
     {
       const PolytopicMesh<dim> &mesh     = problem.mesh;
       const BlockSparsity      &sparsity = problem.sparsity;
-      const unsigned int        n        = mesh.n_polytopes();
+      const unsigned int        n        = mesh.n_owned_polytopes();
       workspace->release();
       workspace->set_limit(problem.device_memory);
 

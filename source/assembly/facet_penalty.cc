@@ -17,8 +17,13 @@ namespace Tessella
         form.volume_structure().diffusion == DiffusionType::tensor ? dim * dim
                                                                    : 1;
       std::vector<double> entries(dim * dim);
-      double             *a[dim * dim];
-      PointBatch<dim>     batch;
+      if (mesh.n_subcells() == 0) // a process without polytopes
+        {
+          entries.resize(n_entries);
+          return entries;
+        }
+      double         *a[dim * dim];
+      PointBatch<dim> batch;
       batch.n_points = 1;
       for (unsigned int d = 0; d < dim; ++d)
         batch.x[d] = &mesh.subcell_vertices[d];
@@ -41,13 +46,14 @@ namespace Tessella
                     const double              constant,
                     const HostRules<dim>     &rules,
                     const InstructionSet      instruction_set,
+                    const FacetExchange      &exchange,
                     std::vector<double>      &sigma,
                     DiffusionValues<dim>     *diffusion)
     {
       const unsigned int    n_facets  = mesh.n_facets();
       const VolumeStructure structure = form.volume_structure();
       if (structure.diffusion == DiffusionType::none ||
-          !form.facet_structure().penalty || n_facets == 0)
+          !form.facet_structure().penalty)
         {
           sigma.assign(n_facets, 0.);
           return;
@@ -111,67 +117,76 @@ namespace Tessella
 
       // a-bar per facet and side
       std::vector<double> a_bar(2 * std::size_t(n_facets), 0.);
-      for_polytopes(
-        mesh.n_polytopes(),
-        [&](const unsigned int begin, const unsigned int end) {
-          VolumePointBuffer<dim> points(buffer_capacity(rules));
-          std::vector<double>    memory(n_entries * points.capacity);
-          double                *a[dim * dim] = {};
-          for (unsigned int d = 0; d < n_entries; ++d)
-            a[d] = memory.data() + d * points.capacity;
+      const auto          find_a_bar = [&]() {
+        for_polytopes(
+          mesh.n_owned_polytopes(),
+          [&](const unsigned int begin, const unsigned int end) {
+            VolumePointBuffer<dim> points(buffer_capacity(rules));
+            std::vector<double>    memory(n_entries * points.capacity);
+            double                *a[dim * dim] = {};
+            for (unsigned int d = 0; d < n_entries; ++d)
+              a[d] = memory.data() + d * points.capacity;
 
-          for (unsigned int k = begin; k < end; ++k)
-            {
-              std::uint64_t first   = 0;
-              double        largest = 0.;
-              unsigned int  subcell = mesh.subcell_offset[k], point = 0;
-              while (subcell < mesh.subcell_offset[k + 1])
-                {
-                  points.fill(mesh, rules, kernels, k, subcell, point);
-                  PointBatch<dim> batch;
-                  batch.n_points = points.n_points;
-                  std::copy(points.x, points.x + dim, batch.x);
-                  batch.subcell  = points.subcells.data();
-                  batch.material = points.materials.data();
-                  form.evaluate_diffusion(batch, a);
-                  if (diffusion != nullptr)
-                    for (unsigned int d = 0; d < n_entries; ++d)
-                      kernels.stream(a[d],
-                                     batch.n_points,
-                                     diffusion->values(k) +
-                                       d * diffusion->n_points(k) + first);
-                  first += batch.n_points;
-                  if (!tensor)
-                    for (unsigned int q = 0; q < batch.n_points; ++q)
-                      largest = std::max(largest, a[0][q]);
-                  else
-                    for (unsigned int e = mesh.polytope_interface_offset[k];
-                         e < mesh.polytope_interface_offset[k + 1];
-                         ++e)
-                      {
-                        const unsigned int i = mesh.polytope_interface[e];
-                        for (unsigned int f = mesh.facet_offset[i / 2];
-                             f < mesh.facet_offset[i / 2 + 1];
-                             ++f)
-                          a_bar[2 * f + i % 2] =
-                            std::max(a_bar[2 * f + i % 2],
-                                     largest_value(a, batch.n_points, f));
-                      }
-                }
-              if (!tensor)
-                for (unsigned int e = mesh.polytope_interface_offset[k];
-                     e < mesh.polytope_interface_offset[k + 1];
-                     ++e)
+            for (unsigned int k = begin; k < end; ++k)
+              {
+                std::uint64_t first   = 0;
+                double        largest = 0.;
+                unsigned int  subcell = mesh.subcell_offset[k], point = 0;
+                while (subcell < mesh.subcell_offset[k + 1])
                   {
-                    const unsigned int i = mesh.polytope_interface[e];
-                    for (unsigned int f = mesh.facet_offset[i / 2];
-                         f < mesh.facet_offset[i / 2 + 1];
-                         ++f)
-                      a_bar[2 * f + i % 2] = largest;
+                    points.fill(mesh, rules, kernels, k, subcell, point);
+                    PointBatch<dim> batch;
+                    batch.n_points = points.n_points;
+                    std::copy(points.x, points.x + dim, batch.x);
+                    batch.subcell  = points.subcells.data();
+                    batch.material = points.materials.data();
+                    form.evaluate_diffusion(batch, a);
+                    if (diffusion != nullptr)
+                      for (unsigned int d = 0; d < n_entries; ++d)
+                        kernels.stream(a[d],
+                                       batch.n_points,
+                                       diffusion->values(k) +
+                                         d * diffusion->n_points(k) + first);
+                    first += batch.n_points;
+                    if (!tensor)
+                      for (unsigned int q = 0; q < batch.n_points; ++q)
+                        largest = std::max(largest, a[0][q]);
+                    else
+                      for (unsigned int e = mesh.polytope_interface_offset[k];
+                           e < mesh.polytope_interface_offset[k + 1];
+                           ++e)
+                        {
+                          const unsigned int i = mesh.polytope_interface[e];
+                          for (unsigned int f = mesh.facet_offset[i / 2];
+                               f < mesh.facet_offset[i / 2 + 1];
+                               ++f)
+                            a_bar[2 * f + i % 2] =
+                              std::max(a_bar[2 * f + i % 2],
+                                       largest_value(a, batch.n_points, f));
+                        }
                   }
-            }
-          kernels.finish_streams();
-        });
+                if (!tensor)
+                  for (unsigned int e = mesh.polytope_interface_offset[k];
+                       e < mesh.polytope_interface_offset[k + 1];
+                       ++e)
+                    {
+                      const unsigned int i = mesh.polytope_interface[e];
+                      for (unsigned int f = mesh.facet_offset[i / 2];
+                           f < mesh.facet_offset[i / 2 + 1];
+                           ++f)
+                        a_bar[2 * f + i % 2] = largest;
+                    }
+              }
+            kernels.finish_streams();
+          });
+      };
+      if (exchange.start)
+        {
+          exchange.start(find_a_bar);
+          exchange.finish(a_bar);
+        }
+      else
+        find_a_bar();
 
       for_ranges(n_facets,
                  facet_grain,
@@ -193,6 +208,7 @@ namespace Tessella
                     const double,
                     const HostRules<2> &,
                     const InstructionSet,
+                    const FacetExchange &,
                     std::vector<double> &,
                     DiffusionValues<2> *);
     template void
@@ -201,6 +217,7 @@ namespace Tessella
                     const double,
                     const HostRules<3> &,
                     const InstructionSet,
+                    const FacetExchange &,
                     std::vector<double> &,
                     DiffusionValues<3> *);
   } // namespace internal

@@ -24,7 +24,9 @@ namespace Tessella
                      const DiffusionValues<dim>   *diffusion)
     {
       const unsigned int max_degree =
-        *std::max_element(mesh.degree.begin(), mesh.degree.end());
+        mesh.degree.empty()
+          ? 0
+          : *std::max_element(mesh.degree.begin(), mesh.degree.end());
       // Spaces of lower degree are prefixes of the largest one.
       std::vector<unsigned char> exponents(
         dim * Legendre::n_functions(dim, max_degree, space));
@@ -35,7 +37,7 @@ namespace Tessella
 
       const bool store  = static_cast<bool>(target.store_block_rows);
       const bool matrix = target.has_matrix();
-      for_polytopes(mesh.n_polytopes(),
+      for_polytopes(mesh.n_owned_polytopes(),
                     [&](const unsigned int begin, const unsigned int end) {
                       BlockRowAssembler<dim> assembler(mesh,
                                                        sparsity,

@@ -7,6 +7,7 @@
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_mesh.h>
 
+#include <functional>
 #include <vector>
 
 #include "../../cuda/target.h"
@@ -23,12 +24,24 @@ namespace Tessella
     std::vector<double>
     constant_diffusion(const PolytopicMesh<dim> &mesh, const Form<dim> &form);
 
+    /// How a mesh of several processes completes values per facet and side
+    /// (2 * facet + side).
+    struct FacetExchange
+    {
+      /// Runs what computes those of own polytopes; throws on all processes if
+      /// that throws on one.
+      std::function<void(const std::function<void()> &)> start;
+      /// Overwrites those of ghosts with what their owners have.
+      std::function<void(std::vector<double> &)> finish;
+    };
+
     /**
      * Largest value of n.a n on each side of each facet, over the quadrature
      * points of the polytope on that side, turned into the penalty of
      * the facet: sigma = constant * max over sides of (factor * a-bar); zeros
-     * for a form without penalty or diffusion. Threads. The values found on
-     * the way go to @p diffusion, which has room for them, or is null.
+     * for a form without penalty or diffusion. Where a-bar varies, that of
+     * ghosts comes through @p exchange, if it is set. Threads. The values found
+     * on the way go to @p diffusion, which has room for them, or is null.
      */
     template <int dim>
     void
@@ -37,6 +50,7 @@ namespace Tessella
                     const double              constant,
                     const HostRules<dim>     &rules,
                     const InstructionSet      instruction_set,
+                    const FacetExchange      &exchange,
                     std::vector<double>      &sigma,
                     DiffusionValues<dim>     *diffusion = nullptr);
 

@@ -44,13 +44,14 @@ namespace Tessella
     void
     for_polytopes(const unsigned int n_polytopes, const Function &function)
     {
-      dealii::parallel::apply_to_subranges(
-        0u,
-        n_polytopes,
-        [&](const unsigned int begin, const unsigned int end) {
-          function(begin, end);
-        },
-        grain);
+      if (n_polytopes > 0)
+        dealii::parallel::apply_to_subranges(
+          0u,
+          n_polytopes,
+          [&](const unsigned int begin, const unsigned int end) {
+            function(begin, end);
+          },
+          grain);
     }
 
     /// function(begin, end) for sub-ranges of [0, n) of at least the given size

@@ -2,37 +2,10 @@
 
 #include "host_points.h"
 
-#include <cmath>
-
 namespace Tessella
 {
   namespace internal
   {
-    namespace
-    {
-      // All sub-cells are boxes with faces normal to the axes.
-      template <int dim>
-      bool
-      is_aligned(const PolytopicMesh<dim> &mesh)
-      {
-        for (unsigned int s = 0; s < mesh.n_subcells(); ++s)
-          {
-            if (mesh.subcell_type[s] != SubCellType::parallelepiped)
-              return false;
-            const double *x =
-              &mesh.subcell_vertices[dim * mesh.subcell_vertex_offset[s]];
-            for (int e = 0; e < dim; ++e)
-              for (int d = 0; d < dim; ++d)
-                if (d != e && std::abs(x[dim * (1 << e) + d] - x[d]) >
-                                1e-12 * std::abs(x[dim * (1 << e) + e] - x[e]))
-                  return false;
-          }
-        return true;
-      }
-    } // namespace
-
-
-
     template <int dim>
     bool
     has_total_degree_space(const PolytopicMesh<dim> &mesh)
@@ -50,19 +23,31 @@ namespace Tessella
     HostRules<dim>::HostRules(const PolytopicMesh<dim> &mesh,
                               const unsigned int        coefficient_order)
     {
+      // (rules say how points are grouped: the same on all processes)
       bool has_subcell[5] = {}, has_facet[4] = {};
-      for (const SubCellType type : mesh.subcell_type)
-        has_subcell[static_cast<unsigned int>(type)] = true;
-      for (const FacetType type : mesh.facet_type)
-        has_facet[static_cast<unsigned int>(type)] = true;
+      for (unsigned int type = 0; type < 5; ++type)
+        has_subcell[type] = (mesh.whole.subcell_types >> type) & 1u;
+      for (unsigned int type = 0; type < 4; ++type)
+        has_facet[type] = (mesh.whole.facet_types >> type) & 1u;
+      if (!mesh.whole.is_set)
+        {
+          for (const SubCellType type : mesh.subcell_type)
+            has_subcell[static_cast<unsigned int>(type)] = true;
+          for (const FacetType type : mesh.facet_type)
+            has_facet[static_cast<unsigned int>(type)] = true;
+        }
       const unsigned int max_degree =
-        *std::max_element(mesh.degree.begin(), mesh.degree.end());
+        mesh.whole.is_set
+          ? mesh.whole.max_degree
+          : *std::max_element(mesh.degree.begin(), mesh.degree.end());
 
       // Degree p in each variable is degree dim p in the variables of a cell
       // that is not aligned with the axes. (Prismatic meshes have spaces of
       // total degree, at least in all variables but the last one.)
       const bool aligned =
-        mesh.prismatic || has_total_degree_space(mesh) || is_aligned(mesh);
+        mesh.whole.is_set
+          ? mesh.whole.total_degree || mesh.whole.aligned
+          : mesh.prismatic || has_total_degree_space(mesh) || mesh.is_aligned();
 
       const auto add = [&](auto &rules, const ReferenceRule &rule) {
         rules.push_back(std::make_unique<PaddedRule>(rule));

@@ -83,7 +83,8 @@ namespace Tessella
             {
               const unsigned int code = whole.polytope_interface[e];
               if (inside ? code % 2 == 0
-                         : code % 2 == 1 && whole.neighbor(code) < begin)
+                         : code % 2 == 1 && (whole.neighbor(code) < begin ||
+                                             whole.neighbor(code) >= end))
                 interface.push_back(code / 2);
             }
           if (!inside || !std::is_sorted(interface.begin(), interface.end()))

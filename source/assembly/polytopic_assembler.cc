@@ -7,9 +7,9 @@
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 
 #include <tessella/assembly/block_sparsity.h>
+#include <tessella/assembly/device_choice.h>
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/assembly/trilinos_block_matrix.h>
-#include <tessella/base/compatibility.h>
 #include <tessella/forms/device_coefficients.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
@@ -18,9 +18,11 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <limits>
 
 #include "../../cuda/assembly.h"
 #include "../../cuda/vector.h"
+#include "../base/collective.h"
 #include "../lac/device_call.h"
 #include "../lac/store_block_row.h"
 #include "host_assembly.h"
@@ -41,6 +43,8 @@ namespace Tessella
                    const AdditionalData      &data)
       : handler(&handler)
       , data(data)
+      , communicator(handler.get_communicator())
+      , n_processes(internal::n_processes(communicator))
       , backend(data.backend == Backend::automatic
                   ? (cuda_is_available() ? Backend::cuda : Backend::host)
                   : data.backend)
@@ -56,8 +60,36 @@ namespace Tessella
           sparsity          = BlockSparsity::from_mesh(mesh);
           dof_offset        = mesh.dof_offset;
           sparsity_revision = mesh.revision;
+          ghost_columns.clear();
+          for (unsigned int k = mesh.n_owned_polytopes();
+               k < mesh.n_polytopes();
+               ++k)
+            for (std::uint64_t i = 0; i < dof_offset[k + 1] - dof_offset[k];
+                 ++i)
+              ghost_columns.push_back(handler->first_dof(k) + i);
         }
       return sparsity;
+    }
+
+    // Runs what does not communicate; on an error, all processes throw.
+    void
+    on_all_processes(const std::function<void()> &work) const
+    {
+      if (n_processes > 1)
+        internal::on_all_processes(communicator, work);
+      else
+        work();
+    }
+
+    void
+    check_one_process(const std::string &what) const
+    {
+      AssertThrow(n_processes == 1,
+                  ExcMessage("A " + what +
+                             " lives on one process, but the mesh is "
+                             "distributed over " +
+                             std::to_string(n_processes) +
+                             ": use the classes of TrilinosWrappers."));
     }
 
     // Everything that assembly of @p form needs from the geometry: quadrature,
@@ -76,42 +108,13 @@ namespace Tessella
             const bool       on_device      = false)
     {
       const Timer timer;
-      AssertThrow(handler->n_components() == 1,
-                  ExcMessage("PolytopicAssembler assembles scalar forms, but "
-                             "the element has " +
-                             std::to_string(handler->n_components()) +
-                             " components. Use PolytopeValues for systems."));
+      const bool  penalty = form.facet_structure().penalty;
+      on_all_processes([&]() { prepare_quadrature(form, penalty); });
       const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-      if (degree_revision != mesh.revision || mesh.revision == 0)
-        {
-          max_degree      = handler->max_degree();
-          degree_revision = mesh.revision;
-        }
-      handler->tabulate(
-        form.coefficient_order() +
-        (handler->polynomial_space() == PolynomialSpaceType::tensor_product
-           ? 2 * (dim - 1) * max_degree
-           : 0));
-      const bool penalty = form.facet_structure().penalty;
       if (penalty)
         {
-          AssertThrow(data.penalty.constant >= 0. &&
-                        std::isfinite(data.penalty.constant),
-                      ExcMessage("The penalty constant is " +
-                                 std::to_string(data.penalty.constant) +
-                                 ", but it must be a finite number that is not"
-                                 " negative."));
           handler->fill_penalty_factors(data.penalty.formula);
           report.geometry_time = timer.wall_time();
-        }
-
-      if (rules == nullptr || rules_revision != mesh.revision ||
-          mesh.revision == 0 || rules_order != form.coefficient_order())
-        {
-          rules = std::make_unique<internal::HostRules<dim>>(
-            mesh, form.coefficient_order());
-          rules_revision = mesh.revision;
-          rules_order    = form.coefficient_order();
         }
 
       const VolumeStructure structure = form.volume_structure();
@@ -138,6 +141,14 @@ namespace Tessella
           revisions != sigma_revisions || key != sigma_key)
         {
           sigma_revision = 0;
+          internal::FacetExchange exchange;
+          if (n_processes > 1)
+            exchange = {[this](const std::function<void()> &work) {
+                          on_all_processes(work);
+                        },
+                        [this](std::vector<double> &values) {
+                          handler->exchange_facet_values(values);
+                        }};
           const bool keep =
             keep_diffusion && !structure.constant &&
             !structure.penalty_diffusion &&
@@ -152,6 +163,7 @@ namespace Tessella
                                     data.penalty.constant,
                                     *rules,
                                     data.instruction_set,
+                                    exchange,
                                     sigma,
                                     keep ? &diffusion : nullptr);
           sigma_revision  = PolytopicMesh<dim>::new_revision();
@@ -159,6 +171,41 @@ namespace Tessella
           sigma_key       = key;
         }
       return {sigma, sigma_revision};
+    }
+
+    void
+    prepare_quadrature(const Form<dim> &form, const bool penalty)
+    {
+      AssertThrow(handler->n_components() == 1,
+                  ExcMessage("PolytopicAssembler assembles scalar forms, but "
+                             "the element has " +
+                             std::to_string(handler->n_components()) +
+                             " components. Use PolytopeValues for systems."));
+      const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      if (degree_revision != mesh.revision || mesh.revision == 0)
+        {
+          max_degree      = handler->max_degree();
+          degree_revision = mesh.revision;
+        }
+      handler->tabulate(
+        form.coefficient_order() +
+        (handler->polynomial_space() == PolynomialSpaceType::tensor_product
+           ? 2 * (dim - 1) * max_degree
+           : 0));
+      AssertThrow(!penalty || (data.penalty.constant >= 0. &&
+                               std::isfinite(data.penalty.constant)),
+                  ExcMessage("The penalty constant is " +
+                             std::to_string(data.penalty.constant) +
+                             ", but it must be a finite number that is not"
+                             " negative."));
+      if (rules == nullptr || rules_revision != mesh.revision ||
+          mesh.revision == 0 || rules_order != form.coefficient_order())
+        {
+          rules = std::make_unique<internal::HostRules<dim>>(
+            mesh, form.coefficient_order());
+          rules_revision = mesh.revision;
+          rules_order    = form.coefficient_order();
+        }
     }
 
     template <typename Number>
@@ -184,17 +231,23 @@ namespace Tessella
           if (backend == Backend::cuda && !reason.empty())
             report.coefficients += " (" + reason + ")";
         }
+      // (a device does not know what its neighbours on other processes find)
+      penalty_on_device = coefficients != nullptr && n_processes == 1;
       const Penalty penalty =
-        prepare(form, target.has_matrix(), coefficients != nullptr);
+        prepare(form, target.has_matrix(), penalty_on_device);
       report.preparation_time = timer.wall_time() - report.geometry_time;
-#ifdef TESSELLA_HAVE_CUDA
-      if (backend == Backend::cuda)
-        {
-          run_on_device(form, coefficients.get(), penalty, target);
+      on_all_processes([&]() {
+        if (handler->n_polytopes() == 0)
           return;
-        }
+#ifdef TESSELLA_HAVE_CUDA
+        if (backend == Backend::cuda)
+          {
+            run_on_device(form, coefficients.get(), penalty, target);
+            return;
+          }
 #endif
-      run_on_host(form, penalty, target);
+        run_on_host(form, penalty, target);
+      });
     }
 
 #ifdef TESSELLA_HAVE_CUDA
@@ -224,7 +277,7 @@ namespace Tessella
                        data.strategy,
                        diffusion.empty() ? nullptr : &diffusion,
                        coefficients,
-                       coefficients != nullptr && !structure.constant &&
+                       penalty_on_device && !structure.constant &&
                          structure.diffusion != DiffusionType::none &&
                          form.facet_structure().penalty,
                        data.penalty.constant},
@@ -333,9 +386,18 @@ namespace Tessella
     // Places of all entries of a vector.
     void
     set_target(TrilinosWrappers::MPI::Vector    &vector,
-               internal::Device::Target<double> &target) const
+               internal::Device::Target<double> &target)
     {
       check_size(vector.size(), "vector");
+      get_sparsity();
+      AssertThrow(!vector.has_ghost_elements() &&
+                    static_cast<std::uint64_t>(
+                      vector.trilinos_vector().MyLength()) ==
+                      dof_offset[handler->n_polytopes()],
+                  ExcMessage("The vector is distributed over processes in "
+                             "another way than the degrees of freedom, or has "
+                             "ghost entries: call reinit() of the assembler "
+                             "on it."));
       target.host_rhs = vector.trilinos_vector()[0];
     }
 
@@ -344,6 +406,7 @@ namespace Tessella
     set_target(Vector<Number>                   &vector,
                internal::Device::Target<Number> &target) const
     {
+      check_one_process("dealii::Vector");
       check_size(vector.size(), "vector");
       target.host_rhs = vector.begin();
     }
@@ -353,6 +416,7 @@ namespace Tessella
     set_target(DeviceVector<Number>             &vector,
                internal::Device::Target<Number> &target) const
     {
+      check_one_process("DeviceVector");
       check_size(vector.size(), "vector");
       target.device_rhs = vector.begin();
     }
@@ -374,7 +438,10 @@ namespace Tessella
       if (std::find(checked_arrays.begin(), checked_arrays.end(), arrays) ==
           checked_arrays.end())
         {
-          TrilinosBlockMatrix::check_columns(matrix, blocks, dof_offset);
+          TrilinosBlockMatrix::check_columns(matrix,
+                                             blocks,
+                                             dof_offset,
+                                             ghost_columns);
           // (some matrices in turn, not all that there ever were)
           if (checked_arrays.size() == 8)
             checked_arrays.erase(checked_arrays.begin());
@@ -387,6 +454,7 @@ namespace Tessella
     set_target(SparseMatrix<Number>             &matrix,
                internal::Device::Target<Number> &target)
     {
+      check_one_process("dealii::SparseMatrix");
       const BlockSparsity &blocks = get_sparsity();
       check_size(matrix.m(), "matrix");
       std::atomic<bool> matches(matrix.n_nonzero_elements() ==
@@ -423,6 +491,7 @@ namespace Tessella
     set_target(DeviceBlockMatrix<Number>        &matrix,
                internal::Device::Target<Number> &target)
     {
+      check_one_process("DeviceBlockMatrix");
       const BlockSparsity &blocks = get_sparsity();
       check_size(matrix.m(), "matrix");
       AssertThrow(matrix.dof_offset() == dof_offset &&
@@ -439,6 +508,7 @@ namespace Tessella
     set_target(HostBlockMatrix<Number>          &matrix,
                internal::Device::Target<Number> &target)
     {
+      check_one_process("HostBlockMatrix");
       const BlockSparsity &blocks = get_sparsity();
       check_size(matrix.m(), "matrix");
       AssertThrow(matrix.dof_offset() == dof_offset &&
@@ -456,10 +526,12 @@ namespace Tessella
       const Timer                      timer;
       internal::Device::Target<Number> target;
       report.geometry_time = 0.;
-      if (matrix != nullptr)
-        set_target(*matrix, target);
-      if (rhs != nullptr)
-        set_target(*rhs, target);
+      on_all_processes([&]() {
+        if (matrix != nullptr)
+          set_target(*matrix, target);
+        if (rhs != nullptr)
+          set_target(*rhs, target);
+      });
       run(form, target);
       report.backend         = backend;
       report.strategy        = data.strategy;
@@ -476,7 +548,8 @@ namespace Tessella
            SparseMatrix<Number> &matrix,
            Vector<Number>       &rhs)
     {
-      const Timer          timer;
+      const Timer timer;
+      check_one_process("dealii::SparseMatrix");
       const BlockSparsity &blocks = get_sparsity();
       matrix.clear();
       std::vector<unsigned int> row_lengths;
@@ -505,6 +578,10 @@ namespace Tessella
     AdditionalData                          data;
     BlockSparsity                           sparsity;
     std::vector<std::uint64_t>              dof_offset;
+    MPI_Comm                                communicator;
+    unsigned int                            n_processes;
+    bool                                    penalty_on_device = false;
+    std::vector<types::global_dof_index>    ghost_columns;
     Backend                                 backend; // not automatic
 
     // What is kept, and the revisions (0: none) that it belongs to.
@@ -532,22 +609,36 @@ namespace Tessella
     const PolytopicSpace<dim> &handler, const AdditionalData &data)
     : implementation(std::make_unique<Implementation>(handler, data))
   {
-    AssertThrow(handler.n_polytopes() > 0 && handler.n_dofs() > 0,
+    AssertThrow(handler.n_global_polytopes() > 0 && handler.n_dofs() > 0,
                 ExcMessage("PolytopicAssembler needs degrees of freedom: call "
                            "agglomerate() and distribute_dofs() of the "
                            "AgglomerationHandler first."));
-    if (data.backend == Backend::cuda)
-      {
+    implementation->on_all_processes([&]() {
+      if (data.backend == Backend::cuda)
+        {
 #ifndef TESSELLA_HAVE_CUDA
-        AssertThrow(false,
-                    ExcMessage("This build of Tessella has no CUDA backend: "
-                               "use Backend::host, or build with "
-                               "-DTESSELLA_WITH_CUDA=ON."));
+          AssertThrow(false,
+                      ExcMessage("This build of Tessella has no CUDA backend: "
+                                 "use Backend::host, or build with "
+                                 "-DTESSELLA_WITH_CUDA=ON."));
 #endif
-        AssertThrow(cuda_is_available(),
-                    ExcMessage(why_cuda_is_unavailable() +
-                               " Please use Backend::host or "
-                               "Backend::automatic."));
+          AssertThrow(cuda_is_available(),
+                      ExcMessage(why_cuda_is_unavailable() +
+                                 " Please use Backend::host or "
+                                 "Backend::automatic."));
+        }
+    });
+    // Host and device agree to rounding only: all processes take the same one.
+    if (implementation->n_processes > 1)
+      {
+        AssertThrow(data.strategy == AssemblyStrategy::block_rows,
+                    ExcMessage("The assembly strategy " + name(data.strategy) +
+                               " runs on one process only: use the strategy " +
+                               name(AssemblyStrategy::block_rows) + "."));
+        if (Utilities::MPI::min(implementation->backend == Backend::cuda ? 1
+                                                                         : 0,
+                                implementation->communicator) == 0)
+          implementation->backend = Backend::host;
       }
     AssertThrow(data.strategy == AssemblyStrategy::block_rows ||
                   implementation->backend == Backend::cuda,
@@ -557,19 +648,27 @@ namespace Tessella
                            name(AssemblyStrategy::block_rows) + "."));
 #ifdef TESSELLA_HAVE_CUDA
     if (implementation->backend == Backend::cuda)
-      try
-        {
-          // (every polytope with about seven neighbours)
-          implementation->cuda.start(
-            8 * sizeof(double) * handler.n_dofs() *
-            static_cast<std::size_t>(handler.max_dofs_per_polytope()));
-        }
-      catch (const ExceptionBase &)
-        {
-          if (data.backend != Backend::automatic)
-            throw;
-          implementation->backend = Backend::host;
-        }
+      {
+        if (implementation->n_processes > 1 || data.device >= 0)
+          implementation->report.device =
+            choose_cuda_device(implementation->communicator, data.device);
+        try
+          {
+            implementation->on_all_processes([&]() {
+              // (every polytope with about seven neighbours)
+              implementation->cuda.start(
+                8 * sizeof(double) *
+                handler.polytopic_mesh().dof_offset[handler.n_polytopes()] *
+                static_cast<std::size_t>(handler.max_dofs_per_polytope()));
+            });
+          }
+        catch (const ExceptionBase &)
+          {
+            if (data.backend != Backend::automatic)
+              throw;
+            implementation->backend = Backend::host;
+          }
+      }
 #endif
     const InstructionSet wanted = data.instruction_set;
     AssertThrow(wanted == InstructionSet::automatic ||
@@ -591,12 +690,24 @@ namespace Tessella
   void
   PolytopicAssembler<dim>::reinit(TrilinosWrappers::SparseMatrix &matrix)
   {
-    const Timer          timer;
-    const BlockSparsity &sparsity = implementation->get_sparsity();
+    const Timer timer;
+    AssertThrow(
+      implementation->handler->n_dofs() <=
+        static_cast<std::uint64_t>(
+          std::numeric_limits<TrilinosWrappers::types::int_type>::max()),
+      ExcMessage("There are " +
+                 std::to_string(implementation->handler->n_dofs()) +
+                 " degrees of freedom, more than this deal.II can count in "
+                 "Trilinos: configure it with 64-bit indices."));
+    implementation->on_all_processes([&]() {
+      TrilinosBlockMatrix::check_size(implementation->get_sparsity(),
+                                      implementation->dof_offset);
+    });
     TrilinosBlockMatrix::reinit(matrix,
-                                sparsity,
+                                implementation->get_sparsity(),
                                 implementation->dof_offset,
-                                implementation->handler->get_communicator());
+                                implementation->communicator,
+                                implementation->ghost_columns);
     implementation->report.structure_time = timer.wall_time();
   }
 
@@ -607,7 +718,7 @@ namespace Tessella
   PolytopicAssembler<dim>::reinit(TrilinosWrappers::MPI::Vector &vector)
   {
     const PolytopicSpace<dim> &handler = *implementation->handler;
-    vector.reinit(handler.locally_owned_dofs(), handler.get_communicator());
+    vector.reinit(handler.locally_owned_dofs(), implementation->communicator);
   }
 
 
@@ -650,7 +761,8 @@ namespace Tessella
   void
   PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &matrix)
   {
-    const Timer          timer;
+    const Timer timer;
+    implementation->check_one_process("DeviceBlockMatrix");
     const BlockSparsity &sparsity = implementation->get_sparsity();
     matrix.reinit(sparsity, implementation->dof_offset);
     implementation->report.structure_time = timer.wall_time();
@@ -663,6 +775,7 @@ namespace Tessella
   void
   PolytopicAssembler<dim>::reinit(DeviceVector<Number> &vector)
   {
+    implementation->check_one_process("DeviceVector");
     vector.reinit(implementation->handler->n_dofs());
   }
 
@@ -685,6 +798,7 @@ namespace Tessella
   void
   PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &matrix)
   {
+    implementation->check_one_process("HostBlockMatrix");
     const Timer          timer;
     const BlockSparsity &sparsity = implementation->get_sparsity();
     matrix.reinit(sparsity, implementation->dof_offset);

@@ -56,11 +56,11 @@ namespace Tessella
     constexpr std::uint64_t              chunk_size = 1 << 23;
     std::vector<internal::Device::Chunk> chunks;
     std::uint64_t                        largest = 0;
-    for (unsigned int begin = 0; begin < mesh.n_polytopes();)
+    for (unsigned int begin = 0; begin < mesh.n_owned_polytopes();)
       {
         internal::Device::Chunk chunk = {begin, begin, 0, 0};
         std::uint64_t           size  = 0;
-        while (chunk.end < mesh.n_polytopes() && size < chunk_size)
+        while (chunk.end < mesh.n_owned_polytopes() && size < chunk_size)
           {
             ++chunk.end;
             chunk.n_volume_points =
@@ -99,6 +99,7 @@ namespace Tessella
                                   penalty.constant,
                                   rules,
                                   instruction_set,
+                                  {},
                                   sigma,
                                   keep ? &diffusion : nullptr);
         cost.penalty = timer.wall_time();

@@ -91,13 +91,11 @@ namespace Tessella
 
 
     void
-    reinit(TrilinosWrappers::SparseMatrix   &matrix,
-           const BlockSparsity              &sparsity,
-           const std::vector<std::uint64_t> &dof_offset,
-           const MPI_Comm                    communicator)
+    check_size(const BlockSparsity              &sparsity,
+               const std::vector<std::uint64_t> &dof_offset)
     {
       const std::uint64_t n_entries = sparsity.n_nonzero_elements();
-      const std::uint64_t n_rows    = dof_offset.back();
+      const std::uint64_t n_rows    = dof_offset[sparsity.row_width.size()];
       AssertThrow(
         n_entries <=
             static_cast<std::uint64_t>(std::numeric_limits<int>::max()) &&
@@ -107,12 +105,43 @@ namespace Tessella
                    " rows; Epetra matrices hold at most 2147483647 entries on"
                    " one process. Use fewer polytopes, a lower degree or more"
                    " processes."));
+    }
+
+
+
+    void
+    reinit(TrilinosWrappers::SparseMatrix             &matrix,
+           const BlockSparsity                        &sparsity,
+           const std::vector<std::uint64_t>           &dof_offset,
+           const MPI_Comm                              communicator,
+           const std::vector<types::global_dof_index> &ghost_columns)
+    {
+      using index = TrilinosWrappers::types::int_type;
+      check_size(sparsity, dof_offset);
+      const std::uint64_t n_entries = sparsity.n_nonzero_elements();
+      const std::uint64_t n_rows    = dof_offset[sparsity.row_width.size()];
 
       const Epetra_MpiComm epetra_communicator(communicator);
-      const Epetra_Map     map(-1,
+      const Epetra_Map     map(static_cast<index>(-1),
                            static_cast<int>(n_rows),
                            0,
                            epetra_communicator);
+      // Own columns in the order of the rows, as Epetra wants them, then ghosts
+      // process by process.
+      std::vector<index> column_numbers(n_rows + ghost_columns.size());
+      for (std::size_t i = 0; i < n_rows; ++i)
+        column_numbers[i] =
+          static_cast<index>(map.MinMyGID64() + static_cast<long long>(i));
+      for (std::size_t i = 0; i < ghost_columns.size(); ++i)
+        column_numbers[n_rows + i] = static_cast<index>(ghost_columns[i]);
+      const bool       parallel = epetra_communicator.NumProc() > 1;
+      const Epetra_Map column_map =
+        parallel ? Epetra_Map(static_cast<index>(-1),
+                              static_cast<int>(column_numbers.size()),
+                              column_numbers.data(),
+                              0,
+                              epetra_communicator)
+                 : map;
       matrix.clear();
 
       // ---- the arrays, by all threads
@@ -164,7 +193,7 @@ namespace Tessella
 
       // ---- a matrix that takes them over
       {
-        Epetra_CrsMatrix empty(Copy, map, map, 0, false);
+        Epetra_CrsMatrix empty(Copy, map, column_map, 0, false);
         empty.FillComplete();
         matrix.reinit(empty, /*copy_values=*/false);
       }
@@ -198,8 +227,10 @@ namespace Tessella
       int    *offsets = nullptr, *indices = nullptr;
       double *data = nullptr;
       bool    matches =
-        matrix.m() == dof_offset.back() && matrix.n() == dof_offset.back() &&
-        matrix.n_nonzero_elements() == sparsity.n_nonzero_elements();
+        static_cast<std::uint64_t>(epetra_matrix(matrix).NumMyRows()) ==
+          dof_offset[sparsity.row_width.size()] &&
+        static_cast<std::uint64_t>(epetra_matrix(matrix).NumMyNonzeros()) ==
+          sparsity.n_nonzero_elements();
       if (matches)
         matches = epetra_matrix(matrix).ExtractCrsDataPointers(offsets,
                                                                indices,
@@ -219,15 +250,23 @@ namespace Tessella
 
 
     void
-    check_columns(const TrilinosWrappers::SparseMatrix &matrix,
-                  const BlockSparsity                  &sparsity,
-                  const std::vector<std::uint64_t>     &dof_offset)
+    check_columns(const TrilinosWrappers::SparseMatrix       &matrix,
+                  const BlockSparsity                        &sparsity,
+                  const std::vector<std::uint64_t>           &dof_offset,
+                  const std::vector<types::global_dof_index> &ghost_columns)
     {
       int    *offsets = nullptr, *indices = nullptr;
       double *data = nullptr;
       epetra_matrix(matrix).ExtractCrsDataPointers(offsets, indices, data);
-      const bool matches =
-        all_of(sparsity.row_width.size(), [&](const unsigned int k) {
+      const Epetra_Map   &columns = epetra_matrix(matrix).ColMap();
+      const std::uint64_t n_rows  = dof_offset[sparsity.row_width.size()];
+      bool matches = static_cast<std::uint64_t>(columns.NumMyElements()) ==
+                     dof_offset.back();
+      for (std::size_t i = 0; matches && i < ghost_columns.size(); ++i)
+        matches = columns.GID64(static_cast<int>(n_rows + i)) ==
+                  static_cast<long long>(ghost_columns[i]);
+      matches =
+        matches && all_of(sparsity.row_width.size(), [&](const unsigned int k) {
           const int *const row = indices + sparsity.value_offset[k];
           for (std::uint64_t b = sparsity.block_offset[k];
                b < sparsity.block_offset[k + 1];

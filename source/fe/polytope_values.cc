@@ -71,9 +71,7 @@ namespace Tessella
     std::vector<types::global_dof_index> &indices) const
   {
     const types::global_dof_index first =
-      polytope == invalid_index
-        ? 0
-        : handler->polytopic_mesh().dof_offset[polytope];
+      polytope == invalid_index ? 0 : handler->first_dof(polytope);
     indices.resize(dofs_per_cell);
     for (unsigned int i = 0; i < dofs_per_cell; ++i)
       indices[i] = first + i;
@@ -396,7 +394,7 @@ namespace Tessella
   PolytopeValues<dim>::reinit(const unsigned int polytope)
   {
     const AgglomerationHandler<dim> &handler = *this->handler;
-    AssertIndexRange(polytope, handler.n_polytopes());
+    AssertIndexRange(polytope, handler.polytopic_mesh().n_polytopes());
     quadrature.reinit(
       handler,
       polytope,

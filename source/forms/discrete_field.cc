@@ -48,6 +48,24 @@ namespace Tessella
                        Legendre::n_functions(dim, degree, tensor_product));
       Legendre::exponents(dim, degree, tensor_product, exponents.data());
       copied = false;
+      // Others' values on ghosts: one exchange.
+      if (mesh.n_owned != invalid_index)
+        {
+          const std::size_t n = handler->n_locally_owned_dofs();
+          AssertThrow(trilinos_vector != nullptr || n == handler->n_dofs(),
+                      ExcMessage("A discrete field on a mesh that is "
+                                 "distributed over processes needs a vector of "
+                                 "TrilinosWrappers."));
+          if (trilinos_vector != nullptr)
+            {
+              const double *const u =
+                internal::vector_data(*trilinos_vector, n);
+              copy.assign(u, u + n);
+              copy.resize(mesh.dof_offset.back());
+              handler->exchange_dof_values(copy);
+              copied = true;
+            }
+        }
     }
 
     const double *
@@ -56,7 +74,7 @@ namespace Tessella
       const std::size_t n = handler->n_dofs();
       if (vector != nullptr)
         return internal::vector_data(*vector, n);
-      if (trilinos_vector != nullptr)
+      if (trilinos_vector != nullptr && !copied)
         return internal::vector_data(*trilinos_vector, n);
       if (!copied)
         {
@@ -193,7 +211,7 @@ namespace Tessella
   std::size_t
   DiscreteField<dim>::size() const
   {
-    return implementation->handler->n_dofs();
+    return implementation->handler->polytopic_mesh().dof_offset.back();
   }
 
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/point.h>
 #include <deal.II/base/tensor.h>
 #include <deal.II/base/utilities.h>
 
+#include <deal.II/distributed/fully_distributed_tria.h>
+#include <deal.II/distributed/tria_base.h>
 #include <deal.II/grid/tria.h>
 #include <deal.II/grid/tria_accessor.h>
+#include <deal.II/grid/tria_description.h>
 #include <deal.II/grid/tria_iterator.h>
 
+#include <tessella/base/compatibility.h>
+#include <tessella/base/exceptions.h>
+#include <tessella/fe/reference_quadrature.h>
 #include <tessella/grid/agglomeration.h>
 
 #include <algorithm>
@@ -18,6 +25,7 @@
 #include <numeric>
 #include <utility>
 
+#include "../base/collective.h"
 #include "cell_id_files.h"
 #include "dual_graph.h"
 
@@ -35,6 +43,93 @@ namespace Tessella
       constexpr unsigned int unset = std::numeric_limits<unsigned int>::max();
 
       template <int dim>
+      bool
+      is_distributed(const Triangulation<dim> &triangulation)
+      {
+        return dynamic_cast<const dealii::parallel::TriangulationBase<dim> *>(
+                 &triangulation) != nullptr &&
+               internal::n_processes(
+                 Compatibility::get_communicator(triangulation)) > 1;
+      }
+
+
+
+      /// Ids of the cells that this process owns, in their order, as ids of all
+      /// active cells; the other way round.
+      template <int dim>
+      std::vector<unsigned int>
+      expand(const Triangulation<dim>   &triangulation,
+             std::vector<unsigned int> &&ids)
+      {
+        if (!is_distributed(triangulation))
+          return std::move(ids);
+        std::vector<unsigned int> result(triangulation.n_active_cells(), unset);
+        unsigned int              next = 0;
+        for (const auto &cell : triangulation.active_cell_iterators())
+          if (cell->is_locally_owned())
+            result[cell->active_cell_index()] = ids[next++];
+        return result;
+      }
+
+      template <int dim>
+      std::vector<unsigned int>
+      restrict_to_owned(const Triangulation<dim>        &triangulation,
+                        const std::vector<unsigned int> &ids)
+      {
+        if (!is_distributed(triangulation))
+          return ids;
+        std::vector<unsigned int> result;
+        for (const auto &cell : triangulation.active_cell_iterators())
+          if (cell->is_locally_owned())
+            result.push_back(ids[cell->active_cell_index()]);
+        return result;
+      }
+
+
+
+      /// The share of this process in a number of polytopes, by its cells; at
+      /// least one if it has cells.
+      template <int dim>
+      unsigned int
+      own_share(const Triangulation<dim> &triangulation,
+                const unsigned int        n_polytopes)
+      {
+        if (!is_distributed(triangulation))
+          return n_polytopes;
+        std::uint64_t n_own = 0, before = 0;
+        for (const auto &cell : triangulation.active_cell_iterators())
+          n_own += cell->is_locally_owned();
+        const std::uint64_t n_all = triangulation.n_global_active_cells();
+#ifdef DEAL_II_WITH_MPI
+        const MPI_Comm communicator =
+          Compatibility::get_communicator(triangulation);
+        MPI_Exscan(&n_own, &before, 1, MPI_UINT64_T, MPI_SUM, communicator);
+        if (internal::this_process(communicator) == 0)
+          before = 0;
+#endif
+        const std::uint64_t share =
+          (before + n_own) * n_polytopes / n_all - before * n_polytopes / n_all;
+        return static_cast<unsigned int>(
+          std::min(n_own, std::max<std::uint64_t>(share, 1)));
+      }
+
+
+
+      template <int dim>
+      void
+      check_all_cells_known(const Triangulation<dim> &triangulation,
+                            const std::string        &what)
+      {
+        AssertThrow(!is_distributed(triangulation),
+                    ExcUserInput("Polytope ids from " + what +
+                                 " are those of a whole mesh: read it on all "
+                                 "processes and use Agglomeration::"
+                                 "distribute()."));
+      }
+
+
+
+      template <int dim>
       void
       check_n_polytopes(const Triangulation<dim> &triangulation,
                         const unsigned int        n_polytopes)
@@ -42,11 +137,11 @@ namespace Tessella
         AssertThrow(n_polytopes > 0,
                     ExcMessage("Agglomeration into zero polytopes was asked "
                                "for: give a positive number."));
-        AssertThrow(n_polytopes <= triangulation.n_active_cells(),
+        AssertThrow(n_polytopes <= triangulation.n_global_active_cells(),
                     ExcMessage(
                       "Agglomeration into " + std::to_string(n_polytopes) +
                       " polytopes was asked for, but the mesh has only " +
-                      std::to_string(triangulation.n_active_cells()) +
+                      std::to_string(triangulation.n_global_active_cells()) +
                       " active cells: ask for fewer polytopes or refine the "
                       "mesh."));
       }
@@ -86,7 +181,7 @@ namespace Tessella
       constexpr unsigned int center_bits = 40;
 
       /// Centres (means of the vertices) and bounding boxes of the active
-      /// cells.
+      /// cells that this process owns.
       template <int dim>
       std::vector<Item<dim>>
       cells_as_items(const Triangulation<dim> &triangulation)
@@ -96,8 +191,11 @@ namespace Tessella
         centers.reserve(triangulation.n_active_cells());
         extents.reserve(triangulation.n_active_cells());
         Tensor<1, dim> mesh_lower, mesh_upper;
+        const bool     distributed = is_distributed(triangulation);
         for (const auto &cell : triangulation.active_cell_iterators())
           {
+            if (distributed && !cell->is_locally_owned())
+              continue;
             Point<dim>         center = cell->vertex(0);
             Tensor<1, dim>     lower = center, upper = center;
             const unsigned int n_vertices = cell->n_vertices();
@@ -378,6 +476,60 @@ namespace Tessella
           }
         return ids;
       }
+      /// Throws on all processes if an ancestor that ancestor_ids() makes a
+      /// polytope of has cells on several.
+      template <int dim, typename LevelFunction>
+      void
+      check_ancestors_uncut(const Triangulation<dim> &triangulation,
+                            const LevelFunction      &level_of_ancestor)
+      {
+        if (!is_distributed(triangulation))
+          return;
+        // Ancestors of cells that other processes own.
+        std::vector<std::vector<bool>> foreign(triangulation.n_levels());
+        for (unsigned int l = 0; l < foreign.size(); ++l)
+          foreign[l].assign(triangulation.n_raw_cells(l), false);
+        for (const auto &active : triangulation.active_cell_iterators())
+          if (!active->is_locally_owned())
+            for (typename Triangulation<dim>::cell_iterator cell = active;;
+                 cell = cell->parent())
+              {
+                if (foreign[cell->level()][cell->index()])
+                  break;
+                foreign[cell->level()][cell->index()] = true;
+                if (cell->level() == 0)
+                  break;
+              }
+        // Those that have cells here as well, and who else says so.
+        std::vector<std::array<unsigned int, 4>> shared;
+        for (const auto &active : triangulation.active_cell_iterators())
+          if (active->is_locally_owned())
+            {
+              typename Triangulation<dim>::cell_iterator ancestor = active;
+              const int level = level_of_ancestor(active->level());
+              while (ancestor->level() > level)
+                ancestor = ancestor->parent();
+              // (cells of different levels have ancestors of their own)
+              if (ancestor != active &&
+                  foreign[ancestor->level()][ancestor->index()])
+                shared.push_back(ancestor->id().template to_binary<dim>());
+            }
+        std::sort(shared.begin(), shared.end());
+        shared.erase(std::unique(shared.begin(), shared.end()), shared.end());
+        std::vector<std::array<unsigned int, 4>> all;
+        for (const auto &list : dealii::Utilities::MPI::all_gather(
+               Compatibility::get_communicator(triangulation), shared))
+          all.insert(all.end(), list.begin(), list.end());
+        std::sort(all.begin(), all.end());
+        const auto cut = std::adjacent_find(all.begin(), all.end());
+        AssertThrow(cut == all.end(),
+                    ExcUserInput(
+                      "The partition cuts polytopes: cell " +
+                      dealii::CellId(*cut).to_string() +
+                      ", for one, has descendants on several processes. Go up "
+                      "fewer levels, use complete_families(), or let cut "
+                      "ancestors be split."));
+      }
     } // namespace
 
 
@@ -402,24 +554,31 @@ namespace Tessella
     {
       return [n_polytopes, weights](const Triangulation<dim> &triangulation) {
         check_n_polytopes(triangulation, n_polytopes);
-        if (!weights.empty())
-          {
-            check_n_ids(triangulation,
-                        weights.size(),
-                        "The vector of weights for METIS");
-            const auto zero = std::find(weights.begin(), weights.end(), 0u);
-            AssertThrow(zero == weights.end(),
-                        ExcMessage("The weight for METIS of active cell " +
-                                   std::to_string(zero - weights.begin()) +
-                                   " is zero: all must be positive."));
-          }
-        std::vector<unsigned int> ids =
-          internal::partition_graph(internal::make_dual_graph(triangulation,
-                                                              false),
-                                    weights,
-                                    n_polytopes);
+        std::vector<unsigned int> own_weights;
+        const auto                check_weights = [&]() {
+          if (weights.empty())
+            return;
+          check_n_ids(triangulation,
+                      weights.size(),
+                      "The vector of weights for METIS");
+          const auto zero = std::find(weights.begin(), weights.end(), 0u);
+          AssertThrow(zero == weights.end(),
+                      ExcMessage("The weight for METIS of active cell " +
+                                 std::to_string(zero - weights.begin()) +
+                                 " is zero: all must be positive."));
+          own_weights = restrict_to_owned(triangulation, weights);
+        };
+        check_weights();
+        const unsigned int n_parts = own_share(triangulation, n_polytopes);
+        std::vector<unsigned int> ids;
+        if (n_parts > 0)
+          ids =
+            internal::partition_graph(internal::make_dual_graph(triangulation,
+                                                                false),
+                                      own_weights,
+                                      n_parts);
         internal::renumber(ids);
-        return ids;
+        return expand(triangulation, std::move(ids));
       };
     }
 
@@ -446,13 +605,14 @@ namespace Tessella
 
         std::vector<unsigned int> ids(order.size());
         const std::uint64_t       n_cells = order.size();
-        for (unsigned int id = 0; id < n_polytopes; ++id)
-          for (std::uint64_t k = id * n_cells / n_polytopes;
-               k < (id + 1) * n_cells / n_polytopes;
+        const unsigned int n_parts = own_share(triangulation, n_polytopes);
+        for (unsigned int id = 0; id < n_parts; ++id)
+          for (std::uint64_t k = id * n_cells / n_parts;
+               k < (id + 1) * n_cells / n_parts;
                ++k)
             ids[order[k].second] = id;
         internal::renumber(ids);
-        return ids;
+        return expand(triangulation, std::move(ids));
       };
     }
 
@@ -463,18 +623,18 @@ namespace Tessella
     rtree(const unsigned int level, const unsigned int cells_per_leaf)
     {
       return [level, cells_per_leaf](const Triangulation<dim> &triangulation) {
-        const unsigned int n_cells = triangulation.n_active_cells();
+        const std::vector<Item<dim>> items   = cells_as_items(triangulation);
+        const unsigned int           n_cells = items.size();
         if (n_cells == 0)
-          return std::vector<unsigned int>();
-        const std::vector<Item<dim>> items = cells_as_items(triangulation);
-        const unsigned int           size =
+          return expand(triangulation, std::vector<unsigned int>());
+        const unsigned int size =
           cells_per_leaf > 0 ? cells_per_leaf : default_n_children<dim>();
         std::vector<unsigned int> ids =
           tile(items, n_cells / size + (n_cells % size != 0));
         unsigned int n_groups = internal::renumber(ids);
         for (unsigned int l = 0; l < level && n_groups > 1; ++l)
           n_groups = coarsen(items, ids, n_groups, default_n_children<dim>());
-        return ids;
+        return expand(triangulation, std::move(ids));
       };
     }
 
@@ -486,37 +646,186 @@ namespace Tessella
     {
       return [n_polytopes](const Triangulation<dim> &triangulation) {
         check_n_polytopes(triangulation, n_polytopes);
-        std::vector<unsigned int> ids =
-          tile(cells_as_items(triangulation), n_polytopes);
+        const unsigned int n_parts = own_share(triangulation, n_polytopes);
+        std::vector<unsigned int> ids;
+        if (n_parts > 0)
+          ids = tile(cells_as_items(triangulation), n_parts);
         internal::renumber(ids);
+        return expand(triangulation, std::move(ids));
+      };
+    }
+
+
+
+    template <int dim>
+    Strategy<dim>
+    parents(const unsigned int levels_up, const bool split_cut)
+    {
+      return [levels_up, split_cut](const Triangulation<dim> &triangulation) {
+        const auto up = [levels_up](const int level) {
+          return level -
+                 static_cast<int>(std::min<unsigned int>(levels_up, level));
+        };
+        if (!split_cut)
+          check_ancestors_uncut(triangulation, up);
+        return ancestor_ids(triangulation, up);
+      };
+    }
+
+
+
+    template <int dim>
+    Strategy<dim>
+    ancestors_on_level(const unsigned int level, const bool split_cut)
+    {
+      return [level, split_cut](const Triangulation<dim> &triangulation) {
+        const auto up = [level](const int cell_level) {
+          return static_cast<int>(std::min<unsigned int>(level, cell_level));
+        };
+        if (!split_cut)
+          check_ancestors_uncut(triangulation, up);
+        return ancestor_ids(triangulation, up);
+      };
+    }
+
+
+
+    template <int dim>
+    Strategy<dim>
+    complete_families()
+    {
+      return [](const Triangulation<dim> &triangulation) {
+        std::vector<unsigned int> ids(triangulation.n_active_cells(), unset);
+        unsigned int              n_ids = 0;
+        for (const auto &cell : triangulation.active_cell_iterators())
+          {
+            unsigned int &id = ids[cell->active_cell_index()];
+            if (id != unset)
+              continue;
+            id = n_ids++;
+            if (cell->level() == 0)
+              continue;
+            const auto parent   = cell->parent();
+            bool       complete = true;
+            for (unsigned int c = 0; c < parent->n_children(); ++c)
+              complete = complete && parent->child(c)->is_active() &&
+                         parent->child(c)->is_locally_owned() ==
+                           cell->is_locally_owned();
+            if (complete)
+              for (unsigned int c = 0; c < parent->n_children(); ++c)
+                ids[parent->child(c)->active_cell_index()] = id;
+          }
         return ids;
       };
     }
 
 
 
+    namespace
+    {
+      /// Quadrature points on a cell and half of those on its faces, of order 4
+      /// as for polynomials of degree 2.
+      template <int dim>
+      std::vector<unsigned int>
+      quadrature_costs(const Triangulation<dim> &triangulation)
+      {
+        constexpr unsigned int order = 4;
+        const unsigned int     simplex =
+          2 * simplex_rule(dim, order).n_points +
+          (dim + 1) * simplex_rule(dim - 1, order).n_points;
+        const unsigned int hypercube =
+          2 * hypercube_rule(dim, order).n_points +
+          2 * dim * hypercube_rule(dim - 1, order).n_points;
+        std::vector<unsigned int> costs;
+        costs.reserve(triangulation.n_active_cells());
+        for (const auto &cell : triangulation.active_cell_iterators())
+          costs.push_back(cell->reference_cell().is_simplex() ? simplex
+                                                              : hypercube);
+        return costs;
+      }
+    } // namespace
+
+
+
     template <int dim>
     Strategy<dim>
-    parents(const unsigned int levels_up)
+    distribute(Triangulation<dim>                                     &serial,
+               const Strategy<dim>                                    &strategy,
+               dealii::parallel::fullydistributed::Triangulation<dim> &result,
+               const std::vector<unsigned int>                        &weights)
     {
-      return [levels_up](const Triangulation<dim> &triangulation) {
-        return ancestor_ids(triangulation, [levels_up](const int level) {
-          return level -
-                 static_cast<int>(std::min<unsigned int>(levels_up, level));
-        });
-      };
-    }
+      const MPI_Comm     communicator = Compatibility::get_communicator(result);
+      const unsigned int n_parts      = internal::n_processes(communicator);
+      std::vector<unsigned int> ids;
+      internal::on_all_processes(communicator, [&]() {
+        AssertThrow(!is_distributed(serial),
+                    ExcUserInput("A triangulation that is distributed already "
+                                 "was given to Agglomeration::distribute(): it "
+                                 "takes a serial one."));
+        ids = Agglomeration::apply<dim>(strategy, serial);
+        const unsigned int n_polytopes = internal::renumber(ids);
+        if (!weights.empty())
+          check_n_ids(serial, weights.size(), "The vector of weights");
+        const std::vector<unsigned int> costs =
+          weights.empty() ? quadrature_costs(serial) : weights;
 
+        // ---- the polytopes as a graph
+        const internal::DualGraph cells =
+          internal::make_dual_graph(serial, false);
+        std::vector<std::pair<unsigned int, unsigned int>> edges;
+        std::vector<std::uint64_t>                         sums(n_polytopes, 0);
+        for (unsigned int c = 0; c < cells.n_cells(); ++c)
+          {
+            sums[ids[c]] += costs[c];
+            for (std::size_t e = cells.offsets[c]; e < cells.offsets[c + 1];
+                 ++e)
+              if (ids[cells.neighbors[e]] != ids[c])
+                edges.emplace_back(ids[c], ids[cells.neighbors[e]]);
+          }
+        std::sort(edges.begin(), edges.end());
+        edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+        internal::DualGraph polytopes;
+        polytopes.offsets.assign(n_polytopes + 1, 0);
+        for (const auto &edge : edges)
+          {
+            ++polytopes.offsets[edge.first + 1];
+            polytopes.neighbors.push_back(edge.second);
+          }
+        for (unsigned int k = 0; k < n_polytopes; ++k)
+          polytopes.offsets[k + 1] += polytopes.offsets[k];
+        std::vector<unsigned int> polytope_weights(n_polytopes);
+        const std::uint64_t       largest =
+          *std::max_element(sums.begin(), sums.end());
+        const std::uint64_t scale = 1 + largest / (unset / 2);
+        for (unsigned int k = 0; k < n_polytopes; ++k)
+          polytope_weights[k] = static_cast<unsigned int>(
+            std::max<std::uint64_t>(1, sums[k] / scale));
+        const unsigned int              n_used = std::min(n_parts, n_polytopes);
+        const std::vector<unsigned int> owners =
+          n_used > 1
+            ? internal::partition_graph(polytopes, polytope_weights, n_used)
+            : std::vector<unsigned int>(n_polytopes, 0);
+        for (const auto &cell : serial.active_cell_iterators())
+          cell->set_subdomain_id(owners[ids[cell->active_cell_index()]]);
+      });
 
+      result.create_triangulation(
+        dealii::TriangulationDescription::Utilities::
+          create_description_from_triangulation(serial, communicator));
 
-    template <int dim>
-    Strategy<dim>
-    ancestors_on_level(const unsigned int level)
-    {
-      return [level](const Triangulation<dim> &triangulation) {
-        return ancestor_ids(triangulation, [level](const int cell_level) {
-          return static_cast<int>(std::min<unsigned int>(level, cell_level));
-        });
+      std::vector<unsigned int> local_ids(result.n_active_cells(), unset);
+      for (const auto &cell : result.active_cell_iterators())
+        if (cell->is_locally_owned())
+          local_ids[cell->active_cell_index()] =
+            ids[serial.create_cell_iterator(cell->id())->active_cell_index()];
+      return [local_ids](const Triangulation<dim> &triangulation) {
+        check_n_ids(triangulation,
+                    local_ids.size(),
+                    "The vector of polytope ids of a distributed mesh");
+        // (without the gaps that other processes' polytopes leave)
+        std::vector<unsigned int> own = local_ids;
+        internal::renumber(own);
+        return own;
       };
     }
 
@@ -557,6 +866,7 @@ namespace Tessella
     from_file(const std::string &file_name)
     {
       return [file_name](const Triangulation<dim> &triangulation) {
+        check_all_cells_known(triangulation, "the file '" + file_name + "'");
         std::vector<unsigned int> ids = internal::read_id_file(file_name);
         check_n_ids(triangulation,
                     ids.size(),
@@ -573,6 +883,7 @@ namespace Tessella
     from_cell_data(const std::string &file_name, const std::string &field)
     {
       return [file_name, field](const Triangulation<dim> &triangulation) {
+        check_all_cells_known(triangulation, "the file '" + file_name + "'");
         const std::vector<unsigned int> file_ids =
           internal::read_cell_data_file(file_name, field, dim);
         const unsigned int n_coarse_cells = triangulation.n_cells(0);
@@ -606,11 +917,12 @@ namespace Tessella
     repair(const Strategy<dim> &strategy, const RepairOptions &options)
     {
       return [strategy, options](const Triangulation<dim> &triangulation) {
-        std::vector<unsigned int> ids   = apply(strategy, triangulation);
-        const bool                merge = options.min_cells > 1;
+        std::vector<unsigned int> ids =
+          restrict_to_owned(triangulation, apply(strategy, triangulation));
+        const bool merge = options.min_cells > 1;
         internal::renumber(ids);
         if (!merge && !options.split_disconnected)
-          return ids;
+          return expand(triangulation, std::move(ids));
         const internal::DualGraph graph =
           internal::make_dual_graph(triangulation, merge);
         if (options.split_disconnected)
@@ -618,7 +930,7 @@ namespace Tessella
         if (merge)
           internal::merge_small_polytopes(graph, options.min_cells, ids);
         internal::renumber(ids);
-        return ids;
+        return expand(triangulation, std::move(ids));
       };
     }
 
@@ -665,8 +977,9 @@ namespace Tessella
       check_n_ids(triangulation,
                   original_ids.size(),
                   "The vector of polytope ids");
-      std::vector<unsigned int> ids = original_ids;
-      Statistics                result;
+      std::vector<unsigned int> ids =
+        restrict_to_owned(triangulation, original_ids);
+      Statistics result;
       result.n_polytopes                    = internal::renumber(ids);
       const std::vector<unsigned int> parts = internal::connected_parts(
         internal::make_dual_graph(triangulation, false), ids);
@@ -692,6 +1005,17 @@ namespace Tessella
           result.min_cells = std::min(result.min_cells, n_cells[id]);
           result.max_cells = std::max(result.max_cells, n_cells[id]);
         }
+      if (is_distributed(triangulation))
+        {
+          const MPI_Comm communicator =
+            Compatibility::get_communicator(triangulation);
+          using namespace dealii::Utilities::MPI;
+          result.n_polytopes    = sum(result.n_polytopes, communicator);
+          result.n_disconnected = sum(result.n_disconnected, communicator);
+          result.min_cells =
+            min(ids.empty() ? unset : result.min_cells, communicator);
+          result.max_cells = max(result.max_cells, communicator);
+        }
       return result;
     }
 
@@ -704,8 +1028,15 @@ namespace Tessella
   template Strategy<dim> space_filling_curve<dim>(const unsigned int);       \
   template Strategy<dim> rtree<dim>(const unsigned int, const unsigned int); \
   template Strategy<dim> rtree_parts<dim>(const unsigned int);               \
-  template Strategy<dim> parents<dim>(const unsigned int);                   \
-  template Strategy<dim> ancestors_on_level<dim>(const unsigned int);        \
+  template Strategy<dim> parents<dim>(const unsigned int, const bool);       \
+  template Strategy<dim> ancestors_on_level<dim>(const unsigned int,         \
+                                                 const bool);                \
+  template Strategy<dim> complete_families<dim>();                           \
+  template Strategy<dim> distribute<dim>(                                    \
+    Triangulation<dim> &,                                                    \
+    const Strategy<dim> &,                                                   \
+    dealii::parallel::fullydistributed::Triangulation<dim> &,                \
+    const std::vector<unsigned int> &);                                      \
   template Strategy<dim> by_id<dim>(const std::vector<unsigned int> &);      \
   template Strategy<dim> by_material_id<dim>();                              \
   template Strategy<dim> from_file<dim>(const std::string &);                \

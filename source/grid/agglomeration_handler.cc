@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <deal.II/base/mpi.h>
 
+#include <deal.II/distributed/tria_base.h>
 #include <deal.II/fe/mapping_q1.h>
 #include <deal.II/lac/block_sparsity_pattern.h>
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
@@ -17,6 +18,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "../base/collective.h"
+#include "ghost_exchange.h"
 
 namespace Tessella
 {
@@ -39,6 +44,20 @@ namespace Tessella
         .polytope_interface[mesh.polytope_interface_offset[polytope] + f];
     }
   } // namespace
+
+  template <int dim>
+  unsigned int
+  PolytopeAccessor<dim>::global_index() const
+  {
+    return handler->global_polytope_index(present_index);
+  }
+
+  template <int dim>
+  bool
+  PolytopeAccessor<dim>::is_locally_owned() const
+  {
+    return present_index < handler->n_polytopes();
+  }
 
   template <int dim>
   unsigned int
@@ -182,10 +201,10 @@ namespace Tessella
     std::vector<dealii::types::global_dof_index> &indices) const
   {
     indices.resize(n_dofs());
-    const std::uint64_t first =
-      handler->polytopic_mesh().dof_offset[present_index];
+    const dealii::types::global_dof_index first =
+      handler->first_dof(present_index);
     for (unsigned int i = 0; i < indices.size(); ++i)
-      indices[i] = static_cast<dealii::types::global_dof_index>(first + i);
+      indices[i] = first + i;
   }
 
   // ---- AgglomerationHandler
@@ -196,19 +215,13 @@ namespace Tessella
     const dealii::Mapping<dim>       *mapping)
     : triangulation(&triangulation)
     , user_mapping(mapping)
+    , is_parallel(
+        dynamic_cast<const dealii::parallel::TriangulationBase<dim> *>(
+          &triangulation) != nullptr)
   {
-    AssertThrow(triangulation.n_levels() > 0 &&
-                  triangulation.n_active_cells() > 0,
+    AssertThrow(triangulation.n_global_active_cells() > 0,
                 ExcUserInput("The triangulation has no cells: create or read "
                              "the mesh before the AgglomerationHandler."));
-    // (A serial program need not have initialised MPI.)
-    AssertThrow(!dealii::Utilities::MPI::job_supports_mpi() ||
-                  dealii::Utilities::MPI::n_mpi_processes(
-                    Compatibility::get_communicator(triangulation)) == 1,
-                ExcUserInput(
-                  "AgglomerationHandler works on one process only: run the "
-                  "program without mpirun, or give the triangulation the "
-                  "communicator MPI_COMM_SELF."));
     if (mapping != nullptr)
       for (const dealii::ReferenceCell &type :
            triangulation.get_reference_cells())
@@ -233,6 +246,12 @@ namespace Tessella
                 ExcUserInput("The agglomeration strategy is an empty "
                              "function."));
     pending_agglomerates.clear();
+    if (!is_parallel)
+      {
+        build(strategy(*triangulation));
+        return;
+      }
+    // (strategies of the library that communicate throw on all processes)
     build(strategy(*triangulation));
   }
 
@@ -262,26 +281,32 @@ namespace Tessella
   AgglomerationHandler<dim>::finalize_agglomerates()
   {
     std::vector<unsigned int> ids(cells.size(), invalid_index);
-    unsigned int              n = 0;
-    // Whatever happens, the next series starts afresh.
-    const std::vector<std::vector<unsigned int>> agglomerates =
-      std::move(pending_agglomerates);
-    pending_agglomerates.clear();
-    for (const std::vector<unsigned int> &agglomerate : agglomerates)
-      {
-        for (const unsigned int c : agglomerate)
-          {
-            AssertThrow(ids[c] == invalid_index,
-                        ExcUserInput("Cell " + cells[c]->id().to_string() +
-                                     " was given to define_agglomerate() "
-                                     "twice."));
-            ids[c] = n;
-          }
-        ++n;
-      }
-    for (unsigned int &id : ids)
-      if (id == invalid_index)
-        id = n++;
+    unsigned int              n       = 0;
+    const auto                collect = [&]() {
+      // Whatever happens, the next series starts afresh.
+      const std::vector<std::vector<unsigned int>> agglomerates =
+        std::move(pending_agglomerates);
+      pending_agglomerates.clear();
+      for (const std::vector<unsigned int> &agglomerate : agglomerates)
+        {
+          for (const unsigned int c : agglomerate)
+            {
+              AssertThrow(ids[c] == invalid_index,
+                          ExcUserInput("Cell " + cells[c]->id().to_string() +
+                                       " was given to define_agglomerate() "
+                                                      "twice."));
+              ids[c] = n;
+            }
+          ++n;
+        }
+      for (unsigned int &id : ids)
+        if (id == invalid_index)
+          id = n++;
+    };
+    if (is_parallel)
+      internal::on_all_processes(get_communicator(), collect);
+    else
+      collect();
     build(std::move(ids));
   }
 
@@ -296,6 +321,9 @@ namespace Tessella
     mesh.n_basis.clear();
     mesh.dof_offset.clear();
     mesh.penalty_factor.clear();
+    ghost_first_dof.clear();
+    first_own_dof         = 0;
+    n_all_dofs            = 0;
     penalty_state         = -1;
     tabulated_extra_order = -1;
     mesh.subcell_point_offset.clear();
@@ -326,82 +354,95 @@ namespace Tessella
     const std::vector<unsigned int>     &new_fe_indices)
   {
     const unsigned int n = n_polytopes();
-    AssertThrow(n > 0,
-                ExcUserInput("distribute_dofs() needs polytopes: call "
-                             "agglomerate() or finalize_agglomerates() "
-                             "first."));
-    AssertThrow(new_collection.size() > 0,
-                ExcUserInput("The collection of elements is empty."));
-    AssertThrow(new_fe_indices.size() == n,
-                ExcUserInput("There are " + std::to_string(n) +
-                             " polytopes, but " +
-                             std::to_string(new_fe_indices.size()) +
-                             " element indices were given."));
-
     // What the elements of the collection are.
     std::vector<unsigned int> degrees(new_collection.size()),
       n_functions(new_collection.size());
     unsigned int        n_components = 0;
     PolynomialSpaceType new_space    = PolynomialSpaceType::total_degree;
-    for (unsigned int i = 0; i < new_collection.size(); ++i)
-      {
-        const dealii::FiniteElement<dim> &fe = new_collection[i];
-        AssertThrow(fe.n_base_elements() == 1,
-                    ExcUserInput("The system " + fe.get_name() +
-                                 " has several base elements; polytopes take "
-                                 "copies of one FE_BoundingBoxLegendre."));
-        const auto *base = dynamic_cast<const FE_BoundingBoxLegendre<dim> *>(
-          &fe.base_element(0));
-        AssertThrow(base != nullptr,
-                    ExcUserInput("Polytopes need the element "
-                                 "FE_BoundingBoxLegendre or an FESystem of "
-                                 "copies of it, but " +
-                                 fe.get_name() + " was given."));
-        degrees[i] = base->degree;
-        AssertThrow(degrees[i] <= Legendre::max_degree,
-                    ExcUserInput("Polynomial degrees go from 0 to " +
-                                 std::to_string(Legendre::max_degree) +
-                                 ", but the degree is " +
-                                 std::to_string(degrees[i]) + "."));
-        if (i == 0)
-          {
-            n_components = fe.n_components();
-            new_space    = base->polynomial_space();
-          }
-        AssertThrow(fe.n_components() == n_components,
-                    ExcUserInput("All elements of a collection must have the "
-                                 "same number of components, but there are "
-                                 "some with " +
-                                 std::to_string(n_components) +
-                                 " and some "
-                                 "with " +
-                                 std::to_string(fe.n_components()) + "."));
-        AssertThrow(base->polynomial_space() == new_space,
-                    ExcUserInput("All elements of a collection must use the "
-                                 "same kind of polynomial space, total degree "
-                                 "or tensor product."));
-        n_functions[i] = Legendre::n_functions(
-          dim, degrees[i], new_space == PolynomialSpaceType::tensor_product);
-      }
-    for (unsigned int k = 0; k < n; ++k)
-      AssertThrow(new_fe_indices[k] < new_collection.size(),
-                  ExcUserInput(
-                    "Polytope " + std::to_string(k) + " has element index " +
-                    std::to_string(new_fe_indices[k]) +
-                    ", but the collection has " +
-                    std::to_string(new_collection.size()) + " elements."));
+    const auto          examine      = [&]() {
+      AssertThrow(n_all_polytopes > 0,
+                  ExcUserInput("distribute_dofs() needs polytopes: call "
+                                             "agglomerate() or finalize_agglomerates() "
+                                             "first."));
+      AssertThrow(new_collection.size() > 0,
+                  ExcUserInput("The collection of elements is empty."));
+      AssertThrow(new_fe_indices.size() == n,
+                  ExcUserInput("There are " + std::to_string(n) +
+                               " polytopes, but " +
+                               std::to_string(new_fe_indices.size()) +
+                               " element indices were given."));
+
+      for (unsigned int i = 0; i < new_collection.size(); ++i)
+        {
+          const dealii::FiniteElement<dim> &fe = new_collection[i];
+          AssertThrow(fe.n_base_elements() == 1,
+                      ExcUserInput("The system " + fe.get_name() +
+                                   " has several base elements; polytopes take "
+                                                 "copies of one FE_BoundingBoxLegendre."));
+          const auto *base = dynamic_cast<const FE_BoundingBoxLegendre<dim> *>(
+            &fe.base_element(0));
+          AssertThrow(base != nullptr,
+                      ExcUserInput("Polytopes need the element "
+                                                 "FE_BoundingBoxLegendre or an FESystem of "
+                                                 "copies of it, but " +
+                                   fe.get_name() + " was given."));
+          degrees[i] = base->degree;
+          AssertThrow(degrees[i] <= Legendre::max_degree,
+                      ExcUserInput("Polynomial degrees go from 0 to " +
+                                   std::to_string(Legendre::max_degree) +
+                                   ", but the degree is " +
+                                   std::to_string(degrees[i]) + "."));
+          if (i == 0)
+            {
+              n_components = fe.n_components();
+              new_space    = base->polynomial_space();
+            }
+          AssertThrow(fe.n_components() == n_components,
+                      ExcUserInput("All elements of a collection must have the "
+                                                 "same number of components, but there are "
+                                                 "some with " +
+                                   std::to_string(n_components) +
+                                   " and some "
+                                                 "with " +
+                                   std::to_string(fe.n_components()) + "."));
+          AssertThrow(base->polynomial_space() == new_space,
+                      ExcUserInput(
+                        "All elements of a collection must use the "
+                                      "same kind of polynomial space, total degree "
+                                      "or tensor product."));
+          n_functions[i] = Legendre::n_functions(
+            dim, degrees[i], new_space == PolynomialSpaceType::tensor_product);
+        }
+      for (unsigned int k = 0; k < n; ++k)
+        AssertThrow(new_fe_indices[k] < new_collection.size(),
+                    ExcUserInput(
+                      "Polytope " + std::to_string(k) + " has element index " +
+                      std::to_string(new_fe_indices[k]) +
+                      ", but the collection has " +
+                      std::to_string(new_collection.size()) + " elements."));
+    };
+    if (is_parallel)
+      internal::on_all_processes(get_communicator(), examine);
+    else
+      examine();
 
     clear_dofs();
     fe_collection =
       std::make_unique<dealii::hp::FECollection<dim>>(new_collection);
-    fe_indices           = new_fe_indices;
-    present_n_components = n_components;
-    space                = new_space;
-    mesh.degree.resize(n);
-    mesh.n_basis.resize(n);
-    mesh.dof_offset.resize(n + 1);
+    fe_indices               = new_fe_indices;
+    present_n_components     = n_components;
+    space                    = new_space;
+    const unsigned int n_all = mesh.n_polytopes();
+    if (is_parallel)
+      {
+        fe_indices.resize(n_all);
+        (*ghosts)(fe_indices, 1, false);
+      }
+    mesh.degree.resize(n_all);
+    mesh.n_basis.resize(n_all);
+    mesh.dof_offset.resize(n_all + 1);
     mesh.dof_offset[0] = 0;
-    for (unsigned int k = 0; k < n; ++k)
+    for (unsigned int k = 0; k < n_all; ++k)
       {
         mesh.degree[k]  = degrees[fe_indices[k]];
         mesh.n_basis[k] = n_functions[fe_indices[k]];
@@ -409,10 +450,14 @@ namespace Tessella
           mesh.dof_offset[k] +
           static_cast<std::uint64_t>(n_components) * mesh.n_basis[k];
       }
-    if (mesh.dof_offset[n] >
+    const std::uint64_t n_own_dofs = mesh.dof_offset[n];
+    n_all_dofs                     = n_own_dofs;
+    if (is_parallel)
+      number_dofs_in_parallel();
+    if (n_all_dofs >
         std::numeric_limits<dealii::types::global_dof_index>::max())
       {
-        const std::string n_dofs = std::to_string(mesh.dof_offset[n]);
+        const std::string n_dofs = std::to_string(n_all_dofs);
         clear_dofs();
         AssertThrow(false,
                     ExcUserInput(n_dofs +
@@ -467,17 +512,51 @@ namespace Tessella
   unsigned int
   AgglomerationHandler<dim>::n_polytopes() const
   {
-    return mesh.n_polytopes();
+    return mesh.n_owned_polytopes();
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_global_polytopes() const
+  {
+    return n_all_polytopes;
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::global_polytope_index(
+    const unsigned int polytope) const
+  {
+    AssertIndexRange(polytope, mesh.n_polytopes());
+    return polytope < n_polytopes() ? first_global_polytope + polytope
+                                    : ghost_polytopes[polytope - n_polytopes()];
   }
 
   template <int dim>
   dealii::types::global_dof_index
   AgglomerationHandler<dim>::n_dofs() const
   {
+    return static_cast<dealii::types::global_dof_index>(n_all_dofs);
+  }
+
+  template <int dim>
+  dealii::types::global_dof_index
+  AgglomerationHandler<dim>::n_locally_owned_dofs() const
+  {
     return mesh.dof_offset.empty()
              ? 0
              : static_cast<dealii::types::global_dof_index>(
-                 mesh.dof_offset.back());
+                 mesh.dof_offset[n_polytopes()]);
+  }
+
+  template <int dim>
+  dealii::types::global_dof_index
+  AgglomerationHandler<dim>::first_dof(const unsigned int polytope) const
+  {
+    AssertIndexRange(polytope, mesh.n_polytopes());
+    return static_cast<dealii::types::global_dof_index>(
+      polytope < n_polytopes() ? first_own_dof + mesh.dof_offset[polytope]
+                               : ghost_first_dof[polytope - n_polytopes()]);
   }
 
   template <int dim>
@@ -513,7 +592,8 @@ namespace Tessella
   unsigned int
   AgglomerationHandler<dim>::max_degree() const
   {
-    return mesh.degree.empty()
+    return mesh.whole.is_set ? mesh.whole.max_degree
+           : mesh.degree.empty()
              ? 0
              : *std::max_element(mesh.degree.begin(), mesh.degree.end());
   }
@@ -522,7 +602,8 @@ namespace Tessella
   unsigned int
   AgglomerationHandler<dim>::max_dofs_per_polytope() const
   {
-    return mesh.n_basis.empty()
+    return mesh.whole.is_set ? present_n_components * mesh.whole.max_basis
+           : mesh.n_basis.empty()
              ? 0
              : present_n_components *
                  *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end());
@@ -532,14 +613,27 @@ namespace Tessella
   dealii::IndexSet
   AgglomerationHandler<dim>::locally_owned_dofs() const
   {
-    return dealii::complete_index_set(n_dofs());
+    dealii::IndexSet set(n_dofs());
+    if (n_locally_owned_dofs() > 0)
+      set.add_range(first_own_dof, first_own_dof + n_locally_owned_dofs());
+    set.compress();
+    return set;
   }
 
   template <int dim>
   dealii::IndexSet
   AgglomerationHandler<dim>::locally_relevant_dofs() const
   {
-    return dealii::complete_index_set(n_dofs());
+    dealii::IndexSet set = locally_owned_dofs();
+    for (unsigned int g = 0; g < ghost_first_dof.size(); ++g)
+      {
+        const unsigned int k = n_polytopes() + g;
+        set.add_range(ghost_first_dof[g],
+                      ghost_first_dof[g] + mesh.dof_offset[k + 1] -
+                        mesh.dof_offset[k]);
+      }
+    set.compress();
+    return set;
   }
 
   template <int dim>
@@ -572,6 +666,8 @@ namespace Tessella
             if (other != invalid_index)
               partners.push_back(other);
           }
+        if (!ghost_polytopes.empty())
+          std::sort(partners.begin(), partners.end());
         partners.insert(std::lower_bound(partners.begin(), partners.end(), k),
                         k);
         partners.erase(std::unique(partners.begin(), partners.end()),
@@ -579,13 +675,16 @@ namespace Tessella
 
         columns.clear();
         for (const unsigned int other : partners)
-          for (std::uint64_t j = mesh.dof_offset[other];
-               j < mesh.dof_offset[other + 1];
+          for (std::uint64_t j = 0;
+               j < mesh.dof_offset[other + 1] - mesh.dof_offset[other];
                ++j)
-            columns.push_back(static_cast<dealii::types::global_dof_index>(j));
-        for (std::uint64_t i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1];
+            columns.push_back(first_dof(other) + j);
+        if (!ghost_polytopes.empty())
+          std::sort(columns.begin(), columns.end());
+        for (std::uint64_t i = 0;
+             i < mesh.dof_offset[k + 1] - mesh.dof_offset[k];
              ++i)
-          sparsity.add_entries(static_cast<dealii::types::global_dof_index>(i),
+          sparsity.add_entries(first_dof(k) + i,
                                columns.begin(),
                                columns.end(),
                                /*indices_are_sorted=*/true);
@@ -596,7 +695,7 @@ namespace Tessella
   PolytopeAccessor<dim>
   AgglomerationHandler<dim>::polytope(const unsigned int index) const
   {
-    AssertIndexRange(index, n_polytopes());
+    AssertIndexRange(index, mesh.n_polytopes());
     return PolytopeAccessor<dim>(*this, index);
   }
 
@@ -631,7 +730,7 @@ namespace Tessella
   dealii::BoundingBox<dim>
   AgglomerationHandler<dim>::bounding_box(const unsigned int polytope) const
   {
-    AssertIndexRange(polytope, n_polytopes());
+    AssertIndexRange(polytope, mesh.n_polytopes());
     std::pair<dealii::Point<dim>, dealii::Point<dim>> corners;
     for (int d = 0; d < dim; ++d)
       {

@@ -11,7 +11,9 @@
 #include <limits>
 #include <numeric>
 
+#include "../base/collective.h"
 #include "agglomeration_handler_geometry.h"
+#include "ghost_exchange.h"
 
 // How the flat view is filled.
 //
@@ -93,7 +95,8 @@ namespace Tessella
                const unsigned int grain,
                const Function    &f)
     {
-      dealii::parallel::apply_to_subranges(0u, n, f, grain);
+      if (n > 0)
+        dealii::parallel::apply_to_subranges(0u, n, f, grain);
     }
   } // namespace
 
@@ -534,6 +537,91 @@ namespace Tessella
   void
   AgglomerationHandler<dim>::build(std::vector<unsigned int> &&ids)
   {
+    if (!is_parallel)
+      {
+        build(std::move(ids), {}, {}, invalid_index);
+        return;
+      }
+
+    // ---- numbers, in a way that does not depend on who owns what
+    const MPI_Comm communicator =
+      Compatibility::get_communicator(*triangulation);
+    std::vector<unsigned int> position, order;
+    internal::on_all_processes(communicator, [&]() {
+      AssertThrow(cells.size() == triangulation->n_active_cells(),
+                  ExcUserInput("The triangulation has changed since the "
+                               "AgglomerationHandler was made: make a new one "
+                               "after refinement."));
+      AssertThrow(ids.size() == cells.size(),
+                  ExcUserInput(
+                    "The agglomeration strategy returned " +
+                    std::to_string(ids.size()) + " polytope ids for " +
+                    std::to_string(cells.size()) + " active cells."));
+      // (local coarse cells need not be in the order of their ids; a process
+      // without cells may have one that stands for none and has no id)
+      bool own_cells = false;
+      for (const auto &cell : cells)
+        own_cells = own_cells || cell->is_locally_owned();
+      std::vector<std::pair<dealii::CellId, CellIterator<dim>>> coarse;
+      for (auto cell = triangulation->begin(0); cell != triangulation->end(0);
+           ++cell)
+        coarse.emplace_back(own_cells ? cell->id() : dealii::CellId(), cell);
+      std::sort(coarse.begin(), coarse.end(), [](const auto &a, const auto &b) {
+        return a.first < b.first;
+      });
+      position.resize(cells.size());
+      unsigned int next = 0;
+      for (const auto &cell : coarse)
+        number_descendants<dim>(cell.second, next, position);
+    });
+    const unsigned int n_own = number_in_parallel(ids, position, order);
+    internal::on_all_processes(communicator, [&]() {
+      build(std::move(ids), position, order, n_own);
+    });
+
+    // ---- what owners know about ghosts
+    std::vector<double> facts((2 * dim + 1) * std::size_t(mesh.n_polytopes()));
+    for (unsigned int k = 0; k < n_own; ++k)
+      {
+        facts[(2 * dim + 1) * std::size_t(k)] = mesh.measure[k];
+        std::copy_n(&mesh.box[2 * dim * std::size_t(k)],
+                    2 * dim,
+                    &facts[(2 * dim + 1) * std::size_t(k) + 1]);
+      }
+    (*ghosts)(facts, 2 * dim + 1, false);
+    for (unsigned int k = n_own; k < mesh.n_polytopes(); ++k)
+      {
+        mesh.measure[k] = facts[(2 * dim + 1) * std::size_t(k)];
+        std::copy_n(&facts[(2 * dim + 1) * std::size_t(k) + 1],
+                    2 * dim,
+                    &mesh.box[2 * dim * std::size_t(k)]);
+      }
+    list_shared_facets(mesh, order);
+
+    // ---- and everybody about all cells
+    unsigned int types = 0;
+    for (const SubCellType type : mesh.subcell_type)
+      types |= 1u << static_cast<unsigned int>(type);
+    for (const FacetType type : mesh.facet_type)
+      types |= 256u << static_cast<unsigned int>(type);
+    if (!mesh.is_aligned())
+      types |= 1u << 16;
+#ifdef DEAL_II_WITH_MPI
+    MPI_Allreduce(MPI_IN_PLACE, &types, 1, MPI_UNSIGNED, MPI_BOR, communicator);
+#endif
+    mesh.whole.is_set        = true;
+    mesh.whole.subcell_types = types & 255u;
+    mesh.whole.facet_types   = (types >> 8) & 255u;
+    mesh.whole.aligned       = (types >> 16) == 0;
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::build(std::vector<unsigned int>      &&ids,
+                                   const std::vector<unsigned int> &positions,
+                                   const std::vector<unsigned int> &order,
+                                   const unsigned int               n_own)
+  {
     const auto        &tria    = *triangulation;
     const unsigned int n_cells = cells.size();
     AssertThrow(n_cells == tria.n_active_cells(),
@@ -554,18 +642,34 @@ namespace Tessella
     mesh                   = PolytopicMesh<dim>();
     PolytopicMesh<dim> view;
 
-    // ---- cells into polytopes
-    const unsigned int largest = *std::max_element(ids.begin(), ids.end());
-    AssertThrow(largest < n_cells,
-                ExcUserInput("Polytope ids must count from 0 without gaps, but "
-                             "there is id " +
-                             std::to_string(largest) + " among " +
-                             std::to_string(n_cells) +
-                             " cells; Agglomeration::by_id() renumbers."));
-    const unsigned int n_polytopes = largest + 1;
+    // ---- cells into polytopes; with several processes those of ghosts come
+    // last, and other cells are in none
+    const bool distributed = n_own != invalid_index;
+    if (!distributed)
+      {
+        const unsigned int largest = *std::max_element(ids.begin(), ids.end());
+        AssertThrow(largest < n_cells,
+                    ExcUserInput("Polytope ids must count from 0 without gaps, "
+                                 "but there is id " +
+                                 std::to_string(largest) + " among " +
+                                 std::to_string(n_cells) +
+                                 " cells; Agglomeration::by_id() renumbers."));
+        first_global_polytope = 0;
+        n_all_polytopes       = largest + 1;
+      }
+    else
+      view.n_owned = n_own;
+    const unsigned int n_polytopes =
+                         distributed ? order.size() : n_all_polytopes,
+                       n_owned = distributed ? n_own : n_polytopes;
+    // Is a polytope on side 0 of its interface with another one?
+    const auto before = [&](const unsigned int k, const unsigned int other) {
+      return distributed ? order[k] < order[other] : k < other;
+    };
     view.subcell_offset.assign(n_polytopes + 1, 0);
     for (const unsigned int id : ids)
-      ++view.subcell_offset[id + 1];
+      if (id != invalid_index)
+        ++view.subcell_offset[id + 1];
     for (unsigned int k = 0; k < n_polytopes; ++k)
       {
         AssertThrow(view.subcell_offset[k + 1] > 0,
@@ -576,8 +680,12 @@ namespace Tessella
         view.subcell_offset[k + 1] += view.subcell_offset[k];
       }
 
+    const unsigned int n_subcells = view.subcell_offset[n_polytopes];
+
     std::vector<unsigned int> position; // empty: that of active cells
-    if (tria.n_levels() > 1)
+    if (distributed)
+      position = positions;
+    else if (tria.n_levels() > 1)
       {
         position.resize(n_cells);
         unsigned int next = 0;
@@ -585,7 +693,7 @@ namespace Tessella
           number_descendants<dim>(cell, next, position);
       }
     std::vector<unsigned int> subcell_of_cell(n_cells);
-    view.subcell_cell.resize(n_cells);
+    view.subcell_cell.resize(n_subcells);
     {
       std::vector<unsigned int> next(view.subcell_offset.begin(),
                                      view.subcell_offset.end() - 1);
@@ -599,6 +707,8 @@ namespace Tessella
       for (unsigned int i = 0; i < n_cells; ++i)
         {
           const unsigned int c = by_position.empty() ? i : by_position[i];
+          if (ids[c] == invalid_index)
+            continue;
           const unsigned int s = next[ids[c]]++;
           view.subcell_cell[s] = c;
           subcell_of_cell[c]   = s;
@@ -607,23 +717,24 @@ namespace Tessella
 
     // ---- sub-cells
     static const internal::CellShapes<dim> shapes;
-    const bool uniform = tria.get_reference_cells().size() == 1;
+    const bool                             uniform =
+      n_subcells > 0 && tria.get_reference_cells().size() == 1;
     const internal::CellShape<dim> *only_shape =
       uniform ? &shapes(tria.get_reference_cells()[0]) : nullptr;
     const auto shape_of =
       [&](const unsigned int c) -> const internal::CellShape<dim> & {
       return uniform ? *only_shape : shapes(cells[c]->reference_cell());
     };
-    view.subcell_vertex_offset.resize(n_cells + 1);
+    view.subcell_vertex_offset.resize(n_subcells + 1);
     view.subcell_vertex_offset[0] = 0;
-    for (unsigned int s = 0; s < n_cells; ++s)
+    for (unsigned int s = 0; s < n_subcells; ++s)
       view.subcell_vertex_offset[s + 1] =
         view.subcell_vertex_offset[s] +
         shape_of(view.subcell_cell[s]).n_corners;
     view.subcell_vertices.resize(
-      static_cast<std::size_t>(view.subcell_vertex_offset[n_cells]) * dim);
-    view.subcell_type.resize(n_cells);
-    view.subcell_material.resize(n_cells);
+      static_cast<std::size_t>(view.subcell_vertex_offset[n_subcells]) * dim);
+    view.subcell_type.resize(n_subcells);
+    view.subcell_material.resize(n_subcells);
     view.box.resize(static_cast<std::size_t>(n_polytopes) * 2 * dim);
     view.measure.resize(n_polytopes);
 
@@ -672,7 +783,7 @@ namespace Tessella
         // About equally many cells each.
         first_polytope[i] = k;
         const unsigned int end =
-          static_cast<std::uint64_t>(n_cells) * (i + 1) / n_parts;
+          static_cast<std::uint64_t>(n_subcells) * (i + 1) / n_parts;
         while (k < n_polytopes && view.subcell_offset[k] < end)
           ++k;
       }
@@ -685,6 +796,11 @@ namespace Tessella
       double vertices[dim << dim];
       for (unsigned int k = first_polytope[i]; k < first_polytope[i + 1]; ++k)
         {
+          // Of the facets of a ghost, those that own polytopes share count.
+          const bool ghost  = k >= n_owned;
+          const auto wanted = [&](const unsigned int other) {
+            return !ghost || other < n_owned;
+          };
           double *box     = view.box.data() + std::size_t(2 * dim) * k;
           double  measure = 0.;
           for (int d = 0; d < dim; ++d)
@@ -769,9 +885,9 @@ namespace Tessella
                         }
                       const unsigned int nc    = neighbor->active_cell_index();
                       const unsigned int other = ids[nc];
-                      if (other == k)
+                      if (other == k || !wanted(other))
                         continue;
-                      if (k < other)
+                      if (before(k, other))
                         {
                           record.key   = std::uint64_t(other) << shift_bits;
                           record.first = s;
@@ -831,7 +947,9 @@ namespace Tessella
                             continue;
                           const unsigned int nc = neighbor->active_cell_index();
                           const unsigned int other = ids[nc];
-                          const unsigned int t     = subcell_of_cell[nc];
+                          if (!wanted(other))
+                            continue;
+                          const unsigned int t = subcell_of_cell[nc];
                           const auto         back =
                             map.find(std::make_pair(neighbor, neighbor_face));
                           const bool conforming =
@@ -839,7 +957,7 @@ namespace Tessella
                             back->second.first.first == cell;
                           // Side 0: the lower polytope, or the lower sub-cell
                           // and face where both sides are of one polytope.
-                          const bool is_first = k != other ? k < other
+                          const bool is_first = k != other ? before(k, other)
                                                 : s != t   ? s < t
                                                            : f < neighbor_face;
                           if (!is_first && conforming)
@@ -870,6 +988,8 @@ namespace Tessella
                         }
                     }
 
+                  if (ghost)
+                    continue;
                   record.key =
                     boundary_flag |
                     (std::uint64_t(cell->face(f)->boundary_id()) << shift_bits);
@@ -907,7 +1027,8 @@ namespace Tessella
     for (unsigned int k = 0; k < n_polytopes; ++k)
       record_offset[k + 1] += record_offset[k];
     std::vector<Record>       records(n_records);
-    std::vector<unsigned int> n_own(n_polytopes); // interfaces with side 0 here
+    std::vector<unsigned int> n_first(
+      n_polytopes); // interfaces with side 0 here
     {
       bool has_foreign = false;
       for (const Part &part : parts)
@@ -942,7 +1063,7 @@ namespace Tessella
                   for (auto r = first; r != last; ++r)
                     if (r == first || r->key != (r - 1)->key)
                       ++n_interfaces;
-                  n_own[k] = n_interfaces;
+                  n_first[k] = n_interfaces;
                 }
               std::vector<Record>().swap(parts[i].records);
             }
@@ -953,7 +1074,7 @@ namespace Tessella
     // ---- interfaces and facets
     std::vector<unsigned int> interface_offset(n_polytopes + 1, 0);
     for (unsigned int k = 0; k < n_polytopes; ++k)
-      interface_offset[k + 1] = interface_offset[k] + n_own[k];
+      interface_offset[k + 1] = interface_offset[k] + n_first[k];
     const unsigned int n_interfaces = interface_offset[n_polytopes];
     const unsigned int n_facets     = static_cast<unsigned int>(n_records);
     view.interface_polytope.resize(2 * std::size_t(n_interfaces));
@@ -1111,6 +1232,8 @@ namespace Tessella
           ++view.polytope_interface_offset[view.interface_polytope[2 * i + 1] +
                                            1];
       }
+    for (unsigned int k = n_owned; k < n_polytopes; ++k)
+      view.polytope_interface_offset[k + 1] = 0; // ghosts have no list
     for (unsigned int k = 0; k < n_polytopes; ++k)
       view.polytope_interface_offset[k + 1] +=
         view.polytope_interface_offset[k];
@@ -1121,17 +1244,39 @@ namespace Tessella
       for (unsigned int i = 0; i < n_interfaces; ++i)
         {
           const unsigned int second = view.interface_polytope[2 * i + 1];
-          if (second != invalid_index &&
+          if (second != invalid_index && second < n_owned &&
               second != view.interface_polytope[2 * i])
             view.polytope_interface[next[second]++] = 2 * i + 1;
         }
       for (unsigned int i = 0; i < n_interfaces; ++i)
         {
           const unsigned int first = view.interface_polytope[2 * i];
+          if (first >= n_owned)
+            continue;
           view.polytope_interface[next[first]++] = 2 * i;
           if (view.interface_polytope[2 * i + 1] == first)
             view.polytope_interface[next[first]++] = 2 * i + 1;
         }
+      // Ghosts are not numbered in the order of all.
+      if (n_owned < n_polytopes)
+        for_ranges(
+          n_owned, 1024, [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
+              std::sort(view.polytope_interface.begin() +
+                          view.polytope_interface_offset[k],
+                        view.polytope_interface.begin() +
+                          view.polytope_interface_offset[k + 1],
+                        [&](const unsigned int a, const unsigned int b) {
+                          const auto place = [&](const unsigned int entry) {
+                            const unsigned int neighbor = view.neighbor(entry);
+                            return neighbor == invalid_index ? invalid_index
+                                                             : order[neighbor];
+                          };
+                          const unsigned int place_a = place(a),
+                                             place_b = place(b);
+                          return place_a != place_b ? place_a < place_b : a < b;
+                        });
+          });
     }
 
     mesh          = std::move(view);
@@ -1142,4 +1287,14 @@ namespace Tessella
   AgglomerationHandler<2>::build(std::vector<unsigned int> &&);
   template void
   AgglomerationHandler<3>::build(std::vector<unsigned int> &&);
+  template void
+  AgglomerationHandler<2>::build(std::vector<unsigned int> &&,
+                                 const std::vector<unsigned int> &,
+                                 const std::vector<unsigned int> &,
+                                 const unsigned int);
+  template void
+  AgglomerationHandler<3>::build(std::vector<unsigned int> &&,
+                                 const std::vector<unsigned int> &,
+                                 const std::vector<unsigned int> &,
+                                 const unsigned int);
 } // namespace Tessella

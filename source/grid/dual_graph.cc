@@ -3,6 +3,7 @@
 
 #include <deal.II/base/tensor.h>
 
+#include <deal.II/distributed/tria_base.h>
 #include <deal.II/grid/tria.h>
 #include <deal.II/grid/tria_accessor.h>
 #include <deal.II/grid/tria_iterator.h>
@@ -50,8 +51,18 @@ namespace Tessella
     make_dual_graph(const dealii::Triangulation<dim, dim> &triangulation,
                     const bool                             with_areas)
     {
-      const unsigned int n_cells = triangulation.n_active_cells();
-      DualGraph          graph;
+      unsigned int              n_cells = triangulation.n_active_cells();
+      std::vector<unsigned int> number; // empty: all cells
+      if (dynamic_cast<const dealii::parallel::TriangulationBase<dim> *>(
+            &triangulation) != nullptr)
+        {
+          number.assign(n_cells, static_cast<unsigned int>(-1));
+          n_cells = 0;
+          for (const auto &cell : triangulation.active_cell_iterators())
+            if (cell->is_locally_owned())
+              number[cell->active_cell_index()] = n_cells++;
+        }
+      DualGraph graph;
       graph.offsets.reserve(n_cells + 1);
       graph.offsets.push_back(0);
       graph.neighbors.reserve(std::size_t(2 * dim) * n_cells);
@@ -63,6 +74,8 @@ namespace Tessella
       // active_cell_index.
       for (const auto &cell : triangulation.active_cell_iterators())
         {
+          if (!number.empty() && !cell->is_locally_owned())
+            continue;
           const std::size_t row = graph.offsets.back();
           for (const unsigned int f : cell->face_indices())
             {
@@ -71,7 +84,11 @@ namespace Tessella
               const auto neighbor = cell->neighbor(f);
               if (!neighbor->is_active())
                 continue;
-              const unsigned int to = neighbor->active_cell_index();
+              if (!number.empty() && !neighbor->is_locally_owned())
+                continue;
+              const unsigned int to = number.empty()
+                                        ? neighbor->active_cell_index()
+                                        : number[neighbor->active_cell_index()];
               const double       area =
                 with_areas ? face_area<dim>(cell->face(f)) : 0.;
 

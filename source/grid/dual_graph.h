@@ -22,6 +22,9 @@ namespace Tessella
      * neighbors[offsets[i]] .. neighbors[offsets[i+1]-1], in ascending order,
      * each named once. The graph is symmetric. A coarse cell is the neighbour
      * of every finer cell behind its faces; periodic neighbours are none.
+     *
+     * Of a triangulation that is distributed over processes, the cells that
+     * this one owns, numbered in their order.
      */
     struct DualGraph
     {

@@ -860,7 +860,7 @@ namespace Tessella
                                   mesh.n_polytopes() / (mesh.n_facets() + 1)));
     dealii::parallel::apply_to_subranges(
       0u,
-      mesh.n_polytopes(),
+      mesh.n_owned_polytopes(),
       [&](const unsigned int begin, const unsigned int end) {
         LocalPolytope<dim> local;
         for (unsigned int k = begin; k < end; ++k)
@@ -879,6 +879,8 @@ namespace Tessella
     if (handler.penalty_state == static_cast<int>(formula))
       return;
     compute_penalty_factors(handler.mutable_polytopic_mesh(), formula);
+    handler.exchange_facet_values(
+      handler.mutable_polytopic_mesh().penalty_factor);
     handler.penalty_state = static_cast<int>(formula);
   }
 

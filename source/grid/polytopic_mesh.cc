@@ -2,6 +2,7 @@
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <atomic>
+#include <cmath>
 
 namespace Tessella
 {
@@ -35,6 +36,24 @@ namespace Tessella
            bytes(facet_point_offset) + bytes(subcell_points) +
            bytes(facet_points) + bytes(facet_point_normals) +
            bytes(subcell_point_weights) + bytes(facet_point_weights);
+  }
+
+  template <int dim>
+  bool
+  PolytopicMesh<dim>::is_aligned() const
+  {
+    for (unsigned int s = 0; s < n_subcells(); ++s)
+      {
+        if (subcell_type[s] != SubCellType::parallelepiped)
+          return false;
+        const double *x = &subcell_vertices[dim * subcell_vertex_offset[s]];
+        for (int e = 0; e < dim; ++e)
+          for (int d = 0; d < dim; ++d)
+            if (d != e && std::abs(x[dim * (1 << e) + d] - x[d]) >
+                            1e-12 * std::abs(x[dim * (1 << e) + e] - x[e]))
+              return false;
+      }
+    return true;
   }
 
   template <int dim>

@@ -26,6 +26,9 @@ namespace Tessella
                      PolynomialSpaceType::tensor_product)
   {
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+    AssertThrow(handler.n_global_polytopes() == handler.n_polytopes(),
+                ExcMessage("A multigrid hierarchy lives on one process, but "
+                           "the mesh is distributed over several."));
     AssertThrow(handler.n_dofs() > 0,
                 ExcMessage("A multigrid hierarchy needs degrees of freedom: "
                            "call distribute_dofs() of the AgglomerationHandler "

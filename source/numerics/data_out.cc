@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ostream>
 
+#include "../base/collective.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
 
@@ -72,8 +73,9 @@ namespace Tessella
                   "interpretation, for each of the " +
                   std::to_string(n) + " components."));
     DofData             data;
-    const double *const values = vector_data(vector, handler->n_dofs());
-    data.values.assign(values, values + handler->n_dofs());
+    const std::size_t   n_own  = handler->n_locally_owned_dofs();
+    const double *const values = vector_data(vector, n_own);
+    data.values.assign(values, values + n_own);
     data.names          = names;
     data.interpretation = interpretation;
     if (interpretation.empty())
@@ -296,8 +298,11 @@ namespace Tessella
       return cell == dealii::ReferenceCells::Pyramid ? pyramid : wedge;
     };
 
-    std::vector<std::size_t> first_patch(mesh.n_subcells() + 1, 0);
-    for (unsigned int s = 0; s < mesh.n_subcells(); ++s)
+    // (sub-cells of own polytopes come first)
+    const unsigned int n_subcells =
+      mesh.subcell_offset[mesh.n_owned_polytopes()];
+    std::vector<std::size_t> first_patch(n_subcells + 1, 0);
+    for (unsigned int s = 0; s < n_subcells; ++s)
       first_patch[s + 1] =
         first_patch[s] + node_set(reference_cell(s)).patches.size();
 
@@ -314,7 +319,7 @@ namespace Tessella
     patches.resize(first_patch.back());
     dealii::parallel::apply_to_subranges(
       0U,
-      mesh.n_polytopes(),
+      mesh.n_owned_polytopes(),
       [&](const unsigned int begin, const unsigned int end) {
         std::array<std::vector<double>, dim> x;
         std::vector<double>                  values;
@@ -398,7 +403,7 @@ namespace Tessella
               };
               for (const auto &data : polytope_data)
                 constant(data[k]);
-              constant(k);
+              constant(handler->global_polytope_index(k));
               constant(color[k]);
               constant(has_degrees ? mesh.degree[k] : 0);
               constant(mesh.subcell_material[s]);
@@ -456,9 +461,18 @@ namespace Tessella
   void
   PolytopicDataOut<dim>::write_vtu_file(const std::string &file_name) const
   {
-    AssertThrow(!patches.empty(),
-                dealii::ExcMessage("There is nothing to write yet; call "
-                                   "build_patches() after adding data."));
+    const MPI_Comm communicator = handler->get_communicator();
+    const bool     parallel     = internal::n_processes(communicator) > 1;
+    internal::on_all_processes(communicator, [&]() {
+      AssertThrow(!patches.empty() || (parallel && handler->n_polytopes() == 0),
+                  dealii::ExcMessage("There is nothing to write yet; call "
+                                     "build_patches() after adding data."));
+    });
+    if (parallel)
+      {
+        this->write_vtu_in_parallel(file_name, communicator);
+        return;
+      }
     write_file(file_name, [&](std::ostream &out) { this->write_vtu(out); });
   }
 
@@ -685,6 +699,10 @@ namespace Tessella
                       const PolytopeOutputFlags       &flags)
   {
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+    AssertThrow(internal::n_processes(handler.get_communicator()) == 1,
+                dealii::ExcMessage(
+                  "Grids of polygons and polyhedra are written by one process: "
+                  "use PolytopicDataOut on a distributed mesh."));
     for (const auto &data : flags.data)
       AssertThrow(data.second.size() == mesh.n_polytopes(),
                   dealii::ExcMessage("The cell data \"" + data.first +

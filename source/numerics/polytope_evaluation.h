@@ -30,8 +30,8 @@ namespace Tessella
   /// flat view, evaluation of discrete functions there.
   namespace internal
   {
-    /// Read access to the values of a vector that holds all degrees of freedom
-    /// on this process.
+    /// Read access to the values of a vector that holds the degrees of freedom
+    /// which this process owns, @p n of them.
     inline const double *
     vector_data(const dealii::Vector<double> &vector, const std::size_t n)
     {
@@ -58,7 +58,7 @@ namespace Tessella
                 const std::size_t                            n)
     {
       const auto n_local = vector.end() - vector.begin();
-      AssertThrow(vector.size() == n && static_cast<std::size_t>(n_local) == n,
+      AssertThrow(static_cast<std::size_t>(n_local) == n,
                   dealii::ExcMessage(
                     "The vector holds " + std::to_string(n_local) +
                     " entries on this process, but the handler has " +
@@ -539,8 +539,8 @@ namespace Tessella
     work_items(const PolytopicMesh<dim> &mesh, const unsigned int n_subcells)
     {
       std::vector<WorkItem> items;
-      items.reserve(mesh.n_polytopes());
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      items.reserve(mesh.n_owned_polytopes());
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         for (unsigned int s = mesh.subcell_offset[k];
              s < mesh.subcell_offset[k + 1];
              s += n_subcells)

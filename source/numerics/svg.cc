@@ -12,6 +12,7 @@
 #include <ostream>
 #include <utility>
 
+#include "../base/collective.h"
 #include "polytope_outlines.h"
 
 namespace Tessella
@@ -707,6 +708,10 @@ namespace Tessella
                  const MeshSvgFlags              &flags)
   {
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+    AssertThrow(internal::n_processes(handler.get_communicator()) == 1,
+                dealii::ExcMessage(
+                  "A drawing of the mesh is made by one process: use "
+                  "PolytopicDataOut on a distributed mesh."));
     AssertThrow(mesh.n_polytopes() > 0,
                 dealii::ExcMessage(
                   "There are no polytopes to draw; call agglomerate() first."));

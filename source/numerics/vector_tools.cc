@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 
+#include "../base/collective.h"
 #include "polytope_evaluation.h"
 
 namespace Tessella
@@ -214,7 +215,8 @@ namespace Tessella
           : handler(handler)
           , mesh(handler.polytopic_mesh())
         {
-          const unsigned int n = mesh.n_subcells();
+          // (those of own polytopes come first)
+          const unsigned int n = mesh.subcell_offset[mesh.n_owned_polytopes()];
           boxes.resize(n);
           indices.resize(n);
           for (unsigned int s = 0; s < n; ++s)
@@ -672,12 +674,12 @@ namespace Tessella
       check_function(handler, function);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
-      double *const                u = vector_data(vector, handler.n_dofs());
-      const unsigned int           n_components = handler.n_components();
+      double *const u = vector_data(vector, handler.n_locally_owned_dofs());
+      const unsigned int n_components = handler.n_components();
 
       dealii::parallel::apply_to_subranges(
         0U,
-        mesh.n_polytopes(),
+        mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           FunctionBatch<dim>      batch(function);
           RuleCache               rules;
@@ -734,12 +736,12 @@ namespace Tessella
       handler.tabulate(extra_order);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
-      double *const                u = vector_data(vector, handler.n_dofs());
-      const unsigned int           n_components = handler.n_components();
+      double *const u = vector_data(vector, handler.n_locally_owned_dofs());
+      const unsigned int n_components = handler.n_components();
 
       dealii::parallel::apply_to_subranges(
         0U,
-        mesh.n_polytopes(),
+        mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           FunctionBatch<dim>      f(function);
           QuadratureBatch<dim>    batch;
@@ -794,6 +796,41 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      /// Values at points that this process has, to all processes: those of the
+      /// lowest one that has the point. Entries of @p missing become zero where
+      /// there is one.
+      void
+      share_point_values(const MPI_Comm                       communicator,
+                         const unsigned int                   n_components,
+                         std::vector<unsigned char>          &missing,
+                         std::vector<dealii::Vector<double>> &values)
+      {
+        const unsigned int n  = internal::n_processes(communicator),
+                           me = internal::this_process(communicator);
+        std::vector<unsigned int> owner(missing.size());
+        for (std::size_t q = 0; q < missing.size(); ++q)
+          owner[q] = missing[q] != 0 ? n : me;
+        dealii::Utilities::MPI::min(owner, communicator, owner);
+        std::vector<double> all(missing.size() * n_components, 0.);
+        for (std::size_t q = 0; q < missing.size(); ++q)
+          if (owner[q] == me)
+            for (unsigned int c = 0; c < n_components; ++c)
+              all[q * n_components + c] = values[q][c];
+        dealii::Utilities::MPI::sum(all, communicator, all);
+        for (std::size_t q = 0; q < missing.size(); ++q)
+          {
+            missing[q] = owner[q] == n ? 1 : 0;
+            values[q].reinit(n_components);
+            for (unsigned int c = 0; c < n_components; ++c)
+              values[q][c] = all[q * n_components + c];
+          }
+      }
+    } // namespace
+
+
+
     template <int dim, typename VectorType>
     void
     point_values(const AgglomerationHandler<dim>     &handler,
@@ -802,7 +839,8 @@ namespace Tessella
                  std::vector<dealii::Vector<double>> &values)
     {
       check_handler(handler);
-      const double *const          u    = vector_data(vector, handler.n_dofs());
+      const double *const u =
+        vector_data(vector, handler.n_locally_owned_dofs());
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
       const SubCellTree<dim>       tree(handler);
@@ -848,6 +886,11 @@ namespace Tessella
             }
         },
         64);
+      if (internal::n_processes(handler.get_communicator()) > 1)
+        share_point_values(handler.get_communicator(),
+                           n_components,
+                           missing,
+                           values);
       for (std::size_t q = 0; q < points.size(); ++q)
         if (missing[q] != 0)
           {
@@ -894,7 +937,8 @@ namespace Tessella
       check_handler(handler);
       check_function(handler, exact);
       handler.tabulate(extra_order);
-      const double *const          u = vector_data(solution, handler.n_dofs());
+      const double *const u =
+        vector_data(solution, handler.n_locally_owned_dofs());
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
       const unsigned int           n_components = handler.n_components();
@@ -957,7 +1001,7 @@ namespace Tessella
         },
         8);
 
-      std::vector<double> total(mesh.n_polytopes(), 0.);
+      std::vector<double> total(mesh.n_owned_polytopes(), 0.);
       for (std::size_t item = 0; item < items.size(); ++item)
         {
           double &t = total[items[item].polytope];
@@ -965,8 +1009,8 @@ namespace Tessella
                                                     : t + partial[item];
         }
       const bool root = (gradients || norm == NormType::L2_norm);
-      difference.reinit(mesh.n_polytopes(), true);
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      difference.reinit(mesh.n_owned_polytopes(), true);
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         difference[k] =
           static_cast<float>(root ? std::sqrt(total[k]) : total[k]);
     }
@@ -975,7 +1019,8 @@ namespace Tessella
 
     double
     compute_global_error(const dealii::Vector<float> &difference,
-                         const NormType               norm)
+                         const NormType               norm,
+                         const MPI_Comm               communicator)
     {
       double sum = 0.;
       for (const float d : difference)
@@ -1003,6 +1048,10 @@ namespace Tessella
                     "Linfty_norm, H1_seminorm and H1_norm; use one of these."));
             }
         }
+      if (internal::n_processes(communicator) > 1)
+        sum = norm == NormType::Linfty_norm
+                ? dealii::Utilities::MPI::max(sum, communicator)
+                : dealii::Utilities::MPI::sum(sum, communicator);
       return (norm == NormType::L2_norm || norm == NormType::H1_seminorm ||
               norm == NormType::H1_norm)
                ? std::sqrt(sum)
@@ -1189,14 +1238,22 @@ namespace Tessella
         double
         compute(const unsigned int begin, const unsigned int end)
         {
-          double sum = 0.;
+          double             sum     = 0.;
+          const unsigned int n_owned = mesh.n_owned_polytopes();
           for (unsigned int i = begin; i < end;)
             {
+              // (side 0 counts the jump)
+              if (mesh.interface_polytope[2 * i] >= n_owned)
+                {
+                  ++i;
+                  continue;
+                }
               // as many alike interfaces as make a batch
               const unsigned int id = mesh.interface_boundary_id[i];
               batch.clear();
               ranges.clear();
               for (; i < end && mesh.interface_boundary_id[i] == id &&
+                     mesh.interface_polytope[2 * i] < n_owned &&
                      batch.size() < batch_size;
                    ++i)
                 {
@@ -1431,7 +1488,8 @@ namespace Tessella
                     "compute_errors() needs the penalty of every facet; pass "
                     "what PolytopicAssembler::penalty() returns for this form "
                     "and handler."));
-      const double *const          u = vector_data(solution, handler.n_dofs());
+      const double *const u =
+        vector_data(solution, handler.n_locally_owned_dofs());
       const PolytopeEvaluator<dim> evaluator(handler);
 
       const std::vector<WorkItem> items = work_items(mesh, 64);
@@ -1470,6 +1528,16 @@ namespace Tessella
 
       if (facets.facets)
         {
+          // (jumps need the values of ghosts)
+          std::vector<double> with_ghosts;
+          const double       *all = u;
+          if (mesh.n_owned_polytopes() < mesh.n_polytopes())
+            {
+              with_ghosts.assign(u, u + handler.n_locally_owned_dofs());
+              with_ghosts.resize(mesh.dof_offset.back());
+              handler.exchange_dof_values(with_ghosts);
+              all = with_ghosts.data();
+            }
           // Pieces of interfaces of fixed size.
           const unsigned int  piece = 64, n_interfaces = mesh.n_interfaces();
           std::vector<double> sums((n_interfaces + piece - 1) / piece);
@@ -1478,7 +1546,7 @@ namespace Tessella
             sums.size(),
             [&](const std::size_t begin, const std::size_t end) {
               FacetErrors<dim> errors(
-                mesh, form, sigma, evaluator, exact, u, extra_order);
+                mesh, form, sigma, evaluator, exact, all, extra_order);
               for (std::size_t i = begin; i < end; ++i)
                 sums[i] = errors.compute(i * piece,
                                          std::min<unsigned int>((i + 1) * piece,
@@ -1489,6 +1557,15 @@ namespace Tessella
             total.energy += s;
         }
 
+      if (internal::n_processes(handler.get_communicator()) > 1)
+        {
+          const std::vector<double> own = {total.L2, total.H1, total.energy};
+          std::vector<double>       sum(3);
+          dealii::Utilities::MPI::sum(own, handler.get_communicator(), sum);
+          total.L2     = sum[0];
+          total.H1     = sum[1];
+          total.energy = sum[2];
+        }
       ErrorNorms result;
       result.L2          = std::sqrt(total.L2);
       result.H1_seminorm = std::sqrt(total.H1);

@@ -19,6 +19,10 @@ namespace Tessella
    * of the dofs of k and its neighbours). Entry (i, j) of the block with
    * neighbour number m lies at
    * value_offset[k] + i * W_k + column_offset[m] + j.
+   *
+   * With several processes there are rows for the polytopes that a process
+   * owns, and columns for these and the ghosts, numbered as in its
+   * PolytopicMesh: own blocks of a row come first.
    */
   struct BlockSparsity
   {

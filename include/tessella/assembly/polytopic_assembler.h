@@ -63,6 +63,9 @@ namespace Tessella
     std::string coefficients;
     /// Parts in which the mesh went through the device; 1 if it fits.
     unsigned int n_parts = 1;
+    /// Number of the CUDA device that this process uses; -1: it did not choose
+    /// one, or has none.
+    int device = -1;
   };
 
   /**
@@ -123,6 +126,16 @@ namespace Tessella
    * block row and its neighbourhood. A mesh that takes more than half of the
    * memory goes through in parts, which have to be uploaded in every assembly.
    *
+   * <b>Many processes.</b> On a mesh that is distributed over processes, each
+   * computes the rows of the polytopes that it owns, on a CUDA device that it
+   * may share (choose_cuda_device()). All functions are collective. A diffusion
+   * coefficient that varies takes one exchange of its maxima with neighbours
+   * per assembly, all else needs none; rows are the same to the last bit for
+   * any number of processes. Every process reports its own times. An error on
+   * one process is thrown on all; with Backend::automatic the device is used if
+   * all processes have one. The classes of TrilinosWrappers only; strategy
+   * block_rows only.
+   *
    * <b>Solving on the device.</b> DeviceBlockMatrix and DeviceVector keep what
    * was assembled in the device's memory, in double or single precision;
    * nothing is copied to the host:
@@ -166,6 +179,9 @@ namespace Tessella
        * error if a single block row does not fit.
        */
       std::size_t device_memory = 0;
+      /// Number of the CUDA device, see choose_cuda_device(). -1: of several
+      /// processes each takes one, a single process stays with the present one.
+      int device = -1;
     };
 
     /// @p handler (an AgglomerationHandler or a SpaceTimeSlab) must outlive the

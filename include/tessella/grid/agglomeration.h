@@ -14,6 +14,14 @@
 DEAL_II_NAMESPACE_OPEN
 template <int dim, int spacedim>
 class Triangulation;
+namespace parallel
+{
+  namespace fullydistributed
+  {
+    template <int dim, int spacedim>
+    class Triangulation;
+  }
+} // namespace parallel
 DEAL_II_NAMESPACE_CLOSE
 
 namespace Tessella
@@ -34,6 +42,18 @@ namespace Tessella
    * Two cells are neighbours if they share a face or a piece of one; a coarse
    * cell is the neighbour of all finer cells behind its face. Periodic
    * boundaries count as boundaries: a polytope does not reach across them.
+   *
+   * <b>Many processes.</b> On a triangulation that is distributed over
+   * processes, every process groups the cells that it owns; ids of others have
+   * no meaning. none(), complete_families(), by_id() and by_material_id() need
+   * no communication. metis(), space_filling_curve(), rtree(), rtree_parts()
+   * and repair() work on the cells of each process by themselves, which gives
+   * polytopes that depend on the partition; numbers of polytopes are those of
+   * all processes, of which each gets its share. parents() and
+   * ancestors_on_level() take care of ancestors that the partition cuts.
+   * Polytopes from any strategy that do not depend on the number of processes
+   * are what distribute() makes. from_file() and from_cell_data() need all
+   * cells: use distribute().
    */
   namespace Agglomeration
   {
@@ -113,16 +133,58 @@ namespace Tessella
      * different levels have ancestors of different levels: an ancestor then
      * stands for those of its active descendants that are exactly
      * @p levels_up levels below it.
+     *
+     * On a distributed triangulation an ancestor whose cells are on several
+     * processes is an error on all of them or, with @p split_cut, as many
+     * polytopes. (p4est keeps families of active cells together, see
+     * complete_families(), but not what is left of a family some of whose cells
+     * are refined.)
      */
     template <int dim>
     Strategy<dim>
-    parents(const unsigned int levels_up = 1);
+    parents(const unsigned int levels_up = 1, const bool split_cut = false);
 
     /// The ancestors of the active cells on level @p level; active cells on
-    /// that level or a coarser one are polytopes of their own.
+    /// that level or a coarser one are polytopes of their own. @p split_cut as
+    /// in parents().
     template <int dim>
     Strategy<dim>
-    ancestors_on_level(const unsigned int level);
+    ancestors_on_level(const unsigned int level, const bool split_cut = false);
+
+    /**
+     * Families of active cells: all children of one parent. A cell that has
+     * siblings which are refined is a polytope of its own. p4est keeps families
+     * on one process: on parallel::distributed::Triangulation the polytopes do
+     * not depend on the number of processes.
+     */
+    template <int dim>
+    Strategy<dim>
+    complete_families();
+
+    /**
+     * Makes @p result the mesh @p serial, which all processes have, distributed
+     * such that no polytope of @p strategy is cut: METIS partitions the graph
+     * of the polytopes, whose weights are those of their cells. @p weights: one
+     * positive integer per active cell of @p serial; if empty, the number of
+     * quadrature points that assembly takes on the cell. Subdomain ids of
+     * @p serial are overwritten; if there are fewer polytopes than processes,
+     * some own nothing.
+     *
+     * Returns the strategy that makes the same polytopes on @p result; it does
+     * not depend on the number of processes. Collective; @p serial may be
+     * destroyed afterwards.
+     *
+     * Cost: that of @p strategy, of METIS for the number of polytopes and of
+     * deal.II's create_description_from_triangulation(), on each process for
+     * all cells: memory for the whole mesh is needed for the time of the call.
+     */
+    template <int dim>
+    Strategy<dim>
+    distribute(
+      dealii::Triangulation<dim, dim>                             &serial,
+      const Strategy<dim>                                         &strategy,
+      dealii::parallel::fullydistributed::Triangulation<dim, dim> &result,
+      const std::vector<unsigned int> &weights = {});
 
     /// Ids given by the caller, indexed by active_cell_index; renumbered
     /// without gaps.

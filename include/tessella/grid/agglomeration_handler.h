@@ -24,6 +24,7 @@ namespace Tessella
 {
   template <int dim>
   class AgglomerationHandler;
+  struct GhostExchange;
 
   /**
    * Read access to one polytope; what
@@ -41,11 +42,19 @@ namespace Tessella
       , present_index(index)
     {}
 
+    /// Number in the flat view.
     unsigned int
     index() const
     {
       return present_index;
     }
+    /// Number among the polytopes of all processes.
+    unsigned int
+    global_index() const;
+    /// False for a polytope of another process that is a neighbour of an own
+    /// one: of that, box, measure, degree and degrees of freedom are known.
+    bool
+    is_locally_owned() const;
     unsigned int
     n_faces() const;
     bool
@@ -123,8 +132,23 @@ namespace Tessella
    * then path of children), which does not depend on how a mesh is distributed.
    * On a mesh without refinement this is the order of active_cell_index.
    *
+   * <b>Many processes.</b> On parallel::distributed, parallel::fullydistributed
+   * and parallel::shared triangulations every process agglomerates the cells
+   * that it owns: polytopes do not reach across processes, and ids that a
+   * strategy gives to other cells are ignored. Each process numbers its
+   * polytopes by their first cells in the order of CellId (whatever ids the
+   * strategy gave), global numbers and degrees of freedom are contiguous per
+   * process. Of the neighbours behind its interfaces, the ghost polytopes, it
+   * learns box, measure, element and degrees of freedom, once. Everything that
+   * decides about rounding goes by global ids: for the same polytopes, matrices
+   * are the same to the last bit for any number of processes. Constructor,
+   * agglomerate(), finalize_agglomerates() and distribute_dofs() are then
+   * collective; an error on one process is thrown on all. A process may own no
+   * polytope. See Agglomeration for which strategies depend on the partition.
+   *
    * <b>Cost.</b> agglomerate() and distribute_dofs() are linear in the number
-   * of cells, below 4 microseconds a cell together.
+   * of cells, below 4 microseconds a cell together; with several processes, in
+   * the number of those that a process knows.
    *
    * The triangulation must outlive the handler and must not change; after
    * refinement build a new agglomeration.
@@ -166,7 +190,8 @@ namespace Tessella
     distribute_dofs(const dealii::FiniteElement<dim> &fe);
 
     /// hp: the element of polytope k is @p fe_collection[@p fe_indices[k]]; all
-    /// have the same number of components.
+    /// have the same number of components. Of several processes, each gives
+    /// the indices of the polytopes that it owns.
     void
     distribute_dofs(const dealii::hp::FECollection<dim> &fe_collection,
                     const std::vector<unsigned int>     &fe_indices);
@@ -184,10 +209,23 @@ namespace Tessella
     unsigned int
     active_fe_index(const unsigned int polytope) const;
 
+    /// Number of polytopes that this process owns: all in a serial program.
     unsigned int
     n_polytopes() const override;
+    unsigned int
+    n_global_polytopes() const override;
+    /// Number of a polytope of the flat view among those of all processes.
+    unsigned int
+    global_polytope_index(const unsigned int polytope) const;
+    /// Of all processes.
     dealii::types::global_dof_index
     n_dofs() const override;
+    dealii::types::global_dof_index
+    n_locally_owned_dofs() const;
+    /// First degree of freedom of a polytope of the flat view, counted over all
+    /// processes.
+    dealii::types::global_dof_index
+    first_dof(const unsigned int polytope) const override;
     MPI_Comm
     get_communicator() const override;
     unsigned int
@@ -205,19 +243,21 @@ namespace Tessella
     dealii::IndexSet
     locally_relevant_dofs() const;
 
-    /// Adds the entries that assembly couples: every polytope with itself and
-    /// its neighbours. Works with every deal.II sparsity pattern.
+    /// Adds the entries that assembly couples in the rows that this process
+    /// owns: every polytope with itself and its neighbours. Works with every
+    /// deal.II sparsity pattern.
     template <typename SparsityPatternType>
     void
     make_sparsity_pattern(SparsityPatternType &sparsity) const;
 
     PolytopeAccessor<dim>
     polytope(const unsigned int index) const;
-    /// All polytopes, in order.
+    /// All polytopes that this process owns, in order.
     std::vector<PolytopeAccessor<dim>>
     polytope_iterators() const;
 
-    /// Polytope of every active cell, by active_cell_index.
+    /// Polytope of every active cell, by active_cell_index; invalid_index for
+    /// cells of other processes that touch no own one.
     const std::vector<unsigned int> &
     polytope_of_cell() const;
 
@@ -272,6 +312,25 @@ namespace Tessella
     /// degrees (compute_penalty_factors() sets it); internal.
     mutable int penalty_state = -1;
 
+    /**
+     * Exchange between neighbouring processes; nothing happens on one.
+     * @p values has @p n_components numbers for each polytope of the flat view:
+     * those of ghosts are overwritten with what their owners have.
+     */
+    void
+    exchange_polytope_values(std::vector<double> &values,
+                             const unsigned int   n_components) const;
+
+    /// The same for the degrees of freedom of the flat view, own ones first
+    /// (PolytopicMesh::dof_offset).
+    void
+    exchange_dof_values(std::vector<double> &values) const;
+
+    /// The same for numbers per facet and side, 2 * facet + side: entries on
+    /// the side of a ghost get what its owner has there.
+    void
+    exchange_facet_values(std::vector<double> &values) const override;
+
     /// For the functions that fill the view's derived arrays (penalty factors);
     /// internal.
     PolytopicMesh<dim> &
@@ -291,6 +350,27 @@ namespace Tessella
 
     void
     build(std::vector<unsigned int> &&ids);
+    /// The flat view from ids of its polytopes; the first @p n_own are own
+    /// ones, @p order is that by which interfaces are made and @p position
+    /// that of the cells. invalid_index: there are no others, and all orders
+    /// are those of the numbers.
+    void
+    build(std::vector<unsigned int>      &&ids,
+          const std::vector<unsigned int> &position,
+          const std::vector<unsigned int> &order,
+          const unsigned int               n_own);
+    /// Replaces the ids of own cells by numbers of own polytopes, and those of
+    /// cells behind their faces by numbers of ghosts; fills all that concerns
+    /// numbers and ghosts. Returns the number of own polytopes. Collective.
+    unsigned int
+    number_in_parallel(std::vector<unsigned int>       &ids,
+                       const std::vector<unsigned int> &position,
+                       std::vector<unsigned int>       &order);
+    void
+    number_dofs_in_parallel();
+    void
+    list_shared_facets(const PolytopicMesh<dim>        &view,
+                       const std::vector<unsigned int> &order);
     void
     clear_dofs();
 
@@ -310,6 +390,15 @@ namespace Tessella
     /// Facets to tabulate, in order.
     std::vector<CurvedFacet> curved_facets;
     unsigned int             present_n_curved_cells = 0;
+
+    // ---- several processes
+    bool         is_parallel; ///< the triangulation's class is for that
+    unsigned int first_global_polytope = 0, n_all_polytopes = 0;
+    /// Global numbers of ghosts, and their first degrees of freedom.
+    std::vector<unsigned int>      ghost_polytopes;
+    std::vector<std::uint64_t>     ghost_first_dof;
+    std::uint64_t                  first_own_dof = 0, n_all_dofs = 0;
+    std::shared_ptr<GhostExchange> ghosts;
   };
 } // namespace Tessella
 

@@ -44,6 +44,18 @@ namespace Tessella
    * -t_x) of the tangent t = v1 - v0; 3-D: (v1-v0) x (v2-v0)) is that
    * direction.
    *
+   * <b>Many processes.</b> Each has a mesh of its own: the polytopes that it
+   * owns, numbered 0 .. n_owned_polytopes()-1, then the ghost polytopes, their
+   * neighbours on other processes, grouped by process. Ghosts have box,
+   * measure, degree and degrees of freedom, but only those sub-cells that touch
+   * an owned polytope, and no list of interfaces; facets between two ghosts are
+   * not there. What is said above about lower and higher ids then means the
+   * order of the polytopes' first cells, which does not depend on who owns
+   * what; so do the sides of interfaces and the order of neighbours, and hence
+   * the rows of an owned polytope are the same to the last bit for any number
+   * of processes. dof_offset counts degrees of freedom on this process, owned
+   * ones first.
+   *
    * <b>Cost.</b> 8 bytes a coordinate: about 100 bytes for a triangle, 250 for
    * a hexahedron, 70 to 150 for a facet.
    */
@@ -55,6 +67,8 @@ namespace Tessella
     bool prismatic = false;
 
     // ---- polytopes
+    /// Number of polytopes that this process owns; invalid_index: all.
+    unsigned int n_owned = invalid_index;
     /// Bounding boxes: lower and upper corner, 2*dim numbers a polytope:
     /// lower[0..dim), upper[0..dim).
     std::vector<double> box;
@@ -134,6 +148,25 @@ namespace Tessella
     /// Weights times Jacobian determinant.
     std::vector<double> subcell_point_weights, facet_point_weights;
 
+    // ---- the whole
+    /**
+     * Facts about the mesh of all processes, by which quadrature rules and
+     * kernels are chosen: the same everywhere. Not set in a mesh of one
+     * process, which is the whole.
+     */
+    struct Whole
+    {
+      bool is_set = false;
+      /// Bit t: there are sub-cells (facets) of type t.
+      unsigned int subcell_types = 0, facet_types = 0;
+      /// All sub-cells are boxes with faces normal to the axes.
+      bool aligned = false;
+      /// All polytopes have total-degree, not tensor-product spaces.
+      bool         total_degree = true;
+      unsigned int max_degree = 0, max_basis = 0, min_basis = 0;
+    };
+    Whole whole;
+
     // ---- identity
     /**
      * Numbers that stand for the contents of the arrays, so that what was
@@ -160,6 +193,11 @@ namespace Tessella
       return static_cast<unsigned int>(measure.size());
     }
     unsigned int
+    n_owned_polytopes() const
+    {
+      return n_owned == invalid_index ? n_polytopes() : n_owned;
+    }
+    unsigned int
     n_subcells() const
     {
       return static_cast<unsigned int>(subcell_type.size());
@@ -182,6 +220,10 @@ namespace Tessella
     {
       return interface_polytope[interface_and_side ^ 1u];
     }
+
+    /// All sub-cells here are boxes with faces normal to the axes.
+    bool
+    is_aligned() const;
 
     /// Bytes that the arrays hold.
     std::size_t

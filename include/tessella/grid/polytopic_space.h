@@ -9,6 +9,8 @@
 #include <tessella/fe/legendre.h>
 #include <tessella/grid/polytopic_mesh.h>
 
+#include <vector>
+
 namespace Tessella
 {
   enum class PenaltyFormula;
@@ -40,8 +42,29 @@ namespace Tessella
     virtual dealii::types::global_dof_index
     n_dofs() const = 0;
 
+    /// Polytopes that this process owns, and those of all processes.
     virtual unsigned int
     n_polytopes() const = 0;
+
+    virtual unsigned int
+    n_global_polytopes() const
+    {
+      return n_polytopes();
+    }
+
+    /// First degree of freedom of a polytope of the flat view, counted over all
+    /// processes.
+    virtual dealii::types::global_dof_index
+    first_dof(const unsigned int polytope) const
+    {
+      return static_cast<dealii::types::global_dof_index>(
+        polytopic_mesh().dof_offset[polytope]);
+    }
+
+    /// See AgglomerationHandler; nothing to do on one process.
+    virtual void
+    exchange_facet_values(std::vector<double> &) const
+    {}
 
     virtual unsigned int
     n_components() const = 0;

@@ -92,7 +92,9 @@ namespace Tessella
     build_patches(const unsigned int n_subdivisions     = 0,
                   const bool         higher_order_cells = false);
 
-    /// Writes a .vtu file, completely or not at all (see write_file()).
+    /// Writes a .vtu file, completely or not at all (see write_file()). On a
+    /// mesh that is distributed over processes all write into one file
+    /// together.
     void
     write_vtu_file(const std::string &file_name) const;
 

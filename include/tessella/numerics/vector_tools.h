@@ -4,6 +4,7 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/function.h>
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/point.h>
 
 #include <deal.II/lac/vector.h>
@@ -22,6 +23,11 @@ namespace Tessella
    * freedom, named after their counterparts in dealii::VectorTools. VectorType:
    * dealii::Vector<double> or TrilinosWrappers::MPI::Vector. Functions have as
    * many components as the handler.
+   *
+   * On meshes that are distributed over processes all functions are
+   * collective; each process works on the polytopes that it owns, and vectors
+   * hold its own degrees of freedom (no ghosts). Points are the same on all
+   * processes, and so are the values there and compute_errors().
    */
   namespace VectorTools
   {
@@ -91,10 +97,12 @@ namespace Tessella
                          const unsigned int                  extra_order = 4);
 
     /// The norm over all polytopes of what integrate_difference() gave, as
-    /// dealii::VectorTools::compute_global_error.
+    /// dealii::VectorTools::compute_global_error; over those of all processes
+    /// of @p communicator.
     double
     compute_global_error(const dealii::Vector<float>        &difference,
-                         const dealii::VectorTools::NormType norm);
+                         const dealii::VectorTools::NormType norm,
+                         const MPI_Comm communicator = MPI_COMM_SELF);
 
     /// Errors that a convergence table shows, from one sweep.
     struct ErrorNorms

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <deal.II/grid/tria.h>
+#include <deal.II/grid/tria_accessor.h>
+#include <deal.II/grid/tria_iterator.h>
+
+#include <tessella/base/exceptions.h>
+#include <tessella/grid/agglomeration_handler.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "../base/collective.h"
+#include "ghost_exchange.h"
+
+// What AgglomerationHandler does on triangulations that are distributed over
+// processes.
+//
+// Every process numbers the polytopes that it owns by their first cells in the
+// order of CellId. Of a polytope behind a face of one of them, its owner tells
+// number and first cell, and later box, measure, degree and penalty. Both ends
+// list the cells, polytopes and facets in question in the same order, so that
+// no message has to say what its values belong to.
+
+namespace Tessella
+{
+  void
+  GhostExchange::communicate(const std::vector<std::vector<char>> &send,
+                             std::vector<std::vector<char>> &receive) const
+  {
+#ifdef DEAL_II_WITH_MPI
+    // Messages of one pair of processes arrive in the order in which they
+    // were sent: one tag is enough.
+    constexpr int            tag  = 5417;
+    const std::size_t        most = std::numeric_limits<int>::max();
+    std::vector<MPI_Request> requests(2 * partners.size());
+    for (unsigned int p = 0; p < partners.size(); ++p)
+      {
+        AssertThrow(send[p].size() <= most && receive[p].size() <= most,
+                    ExcUserInput("Processes have more than 2 GB to exchange "
+                                 "with each other: use more processes."));
+        MPI_Irecv(receive[p].data(),
+                  static_cast<int>(receive[p].size()),
+                  MPI_BYTE,
+                  static_cast<int>(partners[p].rank),
+                  tag,
+                  communicator,
+                  &requests[2 * p]);
+        MPI_Isend(const_cast<char *>(send[p].data()),
+                  static_cast<int>(send[p].size()),
+                  MPI_BYTE,
+                  static_cast<int>(partners[p].rank),
+                  tag,
+                  communicator,
+                  &requests[2 * p + 1]);
+      }
+    MPI_Waitall(static_cast<int>(requests.size()),
+                requests.data(),
+                MPI_STATUSES_IGNORE);
+#else
+    (void)send;
+    (void)receive;
+#endif
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::number_in_parallel(
+    std::vector<unsigned int>       &ids,
+    const std::vector<unsigned int> &position,
+    std::vector<unsigned int>       &order)
+  {
+    using CellIterator = typename dealii::Triangulation<dim>::cell_iterator;
+    const dealii::Triangulation<dim> &tria    = *triangulation;
+    const unsigned int                n_cells = cells.size();
+
+    // ---- own polytopes, by their first cells
+    std::vector<unsigned int> cell_at(n_cells);
+    for (unsigned int c = 0; c < n_cells; ++c)
+      cell_at[position[c]] = c;
+    std::vector<unsigned int> first_cell; // of own polytopes
+    {
+      unsigned int largest = 0;
+      for (unsigned int c = 0; c < n_cells; ++c)
+        if (cells[c]->is_locally_owned())
+          largest = std::max(largest, ids[c]);
+      // Ids may be any numbers.
+      const bool                dense = largest / 4 <= n_cells;
+      std::vector<unsigned int> number(dense ? largest + std::size_t(1) : 0,
+                                       invalid_index);
+      std::vector<unsigned int> known;
+      if (!dense)
+        {
+          for (unsigned int c = 0; c < n_cells; ++c)
+            if (cells[c]->is_locally_owned())
+              known.push_back(ids[c]);
+          std::sort(known.begin(), known.end());
+          known.erase(std::unique(known.begin(), known.end()), known.end());
+          number.resize(known.size(), invalid_index);
+        }
+      for (const unsigned int c : cell_at)
+        if (!cells[c]->is_locally_owned())
+          ids[c] = invalid_index;
+        else
+          {
+            const std::size_t i =
+              dense ? ids[c]
+                    : std::lower_bound(known.begin(), known.end(), ids[c]) -
+                        known.begin();
+            if (number[i] == invalid_index)
+              {
+                number[i] = static_cast<unsigned int>(first_cell.size());
+                first_cell.push_back(c);
+              }
+            ids[c] = number[i];
+          }
+    }
+    const unsigned int  n_own = static_cast<unsigned int>(first_cell.size());
+    const MPI_Comm      communicator = Compatibility::get_communicator(tria);
+    const std::uint64_t n_own_long   = n_own;
+    const std::uint64_t n_all =
+      dealii::Utilities::MPI::sum(n_own_long, communicator);
+    AssertThrow(n_all < invalid_index,
+                ExcUserInput("There are " + std::to_string(n_all) +
+                             " polytopes on all processes together, more than "
+                             "can be counted with 32 bits."));
+    std::uint64_t before = 0;
+#ifdef DEAL_II_WITH_MPI
+    MPI_Exscan(&n_own_long, &before, 1, MPI_UINT64_T, MPI_SUM, communicator);
+    if (internal::this_process(communicator) == 0)
+      before = 0;
+#endif
+    first_global_polytope = static_cast<unsigned int>(before);
+    n_all_polytopes       = static_cast<unsigned int>(n_all);
+
+    // ---- pairs of own cells and ghosts that share a face
+    const unsigned int me = internal::this_process(communicator);
+    struct Pair
+    {
+      unsigned int rank, own, ghost; // positions
+    };
+    std::vector<Pair> pairs;
+    const auto        add = [&](const CellIterator &a, const CellIterator &b) {
+      if (!b->is_active())
+        return;
+      const unsigned int i = a->active_cell_index(), j = b->active_cell_index();
+      const bool         own_i = cells[i]->is_locally_owned(),
+                 own_j         = cells[j]->is_locally_owned();
+      if (own_i && !own_j)
+        {
+          AssertThrow(cells[j]->is_ghost(),
+                      ExcUserInput(
+                        "Cell " + cells[j]->id().to_string() +
+                        " is a neighbour of a cell of this process, but only an"
+                               " artificial cell here: a parallel::shared::"
+                               "Triangulation with periodic boundaries must be without"
+                               " artificial cells."));
+          pairs.push_back({cells[j]->subdomain_id(), position[i], position[j]});
+        }
+      else if (own_j && !own_i)
+        pairs.push_back({cells[i]->subdomain_id(), position[j], position[i]});
+    };
+    const auto &periodic = tria.get_periodic_face_map();
+    internal::on_all_processes(communicator, [&]() {
+      for (unsigned int c = 0; c < n_cells; ++c)
+        if (cells[c]->is_locally_owned() || cells[c]->is_ghost())
+          for (const unsigned int f : cells[c]->face_indices())
+            {
+              if (cells[c]->neighbor_index(f) >= 0)
+                {
+                  add(cells[c], cells[c]->neighbor(f));
+                  continue;
+                }
+              if (periodic.empty())
+                continue;
+              const auto it =
+                periodic.find(std::make_pair(CellIterator(cells[c]), f));
+              if (it != periodic.end())
+                add(cells[c], it->second.first.first);
+            }
+    });
+
+    // ---- who exchanges which cells
+    std::vector<unsigned int> ranks;
+    for (const Pair &pair : pairs)
+      if (ranks.empty() || ranks.back() != pair.rank)
+        ranks.push_back(pair.rank);
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    Assert(std::find(ranks.begin(), ranks.end(), me) == ranks.end(),
+           dealii::ExcInternalError());
+    (void)me;
+    std::vector<std::vector<unsigned int>> own_cells(ranks.size()),
+      ghost_cells(ranks.size());
+    for (const Pair &pair : pairs)
+      {
+        const std::size_t p =
+          std::lower_bound(ranks.begin(), ranks.end(), pair.rank) -
+          ranks.begin();
+        own_cells[p].push_back(pair.own);
+        ghost_cells[p].push_back(pair.ghost);
+      }
+    ghosts               = std::make_shared<GhostExchange>();
+    ghosts->communicator = communicator;
+    ghosts->partners.resize(ranks.size());
+
+    // ---- number and first cell of the polytopes that these are in
+    struct CellMessage
+    {
+      std::uint32_t               polytope;
+      std::array<unsigned int, 4> first_cell;
+    };
+    std::vector<std::vector<char>> send(ranks.size()), receive(ranks.size());
+    for (unsigned int p = 0; p < ranks.size(); ++p)
+      {
+        ghosts->partners[p].rank = ranks[p];
+        for (auto *list : {&own_cells[p], &ghost_cells[p]})
+          {
+            std::sort(list->begin(), list->end());
+            list->erase(std::unique(list->begin(), list->end()), list->end());
+          }
+        send[p].resize(sizeof(CellMessage) * own_cells[p].size());
+        receive[p].resize(sizeof(CellMessage) * ghost_cells[p].size());
+        std::vector<unsigned int> &own = ghosts->partners[p].own;
+        for (std::size_t i = 0; i < own_cells[p].size(); ++i)
+          {
+            const unsigned int k       = ids[cell_at[own_cells[p][i]]];
+            const CellMessage  message = {
+               first_global_polytope + k,
+               cells[first_cell[k]]->id().template to_binary<dim>()};
+            std::memcpy(send[p].data() + sizeof(CellMessage) * i,
+                        &message,
+                        sizeof(CellMessage));
+            own.push_back(k);
+          }
+        std::sort(own.begin(), own.end());
+        own.erase(std::unique(own.begin(), own.end()), own.end());
+      }
+    ghosts->communicate(send, receive);
+
+    // ---- ghosts: by process, there by number
+    std::vector<dealii::CellId> ghost_first_cell;
+    ghost_polytopes.clear();
+    for (unsigned int p = 0; p < ranks.size(); ++p)
+      {
+        std::vector<CellMessage> messages(ghost_cells[p].size());
+        std::memcpy(static_cast<void *>(messages.data()),
+                    receive[p].data(),
+                    receive[p].size());
+        std::vector<unsigned int> by_number(messages.size());
+        std::iota(by_number.begin(), by_number.end(), 0u);
+        std::sort(by_number.begin(),
+                  by_number.end(),
+                  [&](const unsigned int a, const unsigned int b) {
+                    return messages[a].polytope != messages[b].polytope
+                             ? messages[a].polytope < messages[b].polytope
+                             : a < b;
+                  });
+        const std::size_t first = ghost_polytopes.size();
+        for (const unsigned int i : by_number)
+          {
+            if (ghost_polytopes.size() == first ||
+                ghost_polytopes.back() != messages[i].polytope)
+              {
+                ghosts->partners[p].ghosts.push_back(
+                  static_cast<unsigned int>(n_own + ghost_polytopes.size()));
+                ghost_polytopes.push_back(messages[i].polytope);
+                ghost_first_cell.emplace_back(messages[i].first_cell);
+              }
+            ids[cell_at[ghost_cells[p][i]]] =
+              static_cast<unsigned int>(n_own + ghost_polytopes.size() - 1);
+          }
+      }
+
+    // ---- the order of all polytopes here, by their first cells
+    const unsigned int n_ghosts =
+      static_cast<unsigned int>(ghost_polytopes.size());
+    std::vector<unsigned int> sorted(n_ghosts);
+    std::iota(sorted.begin(), sorted.end(), 0u);
+    std::sort(sorted.begin(),
+              sorted.end(),
+              [&](const unsigned int a, const unsigned int b) {
+                return ghost_first_cell[a] < ghost_first_cell[b];
+              });
+    order.resize(n_own + n_ghosts);
+    unsigned int k = 0, next = 0;
+    for (const unsigned int g : sorted)
+      {
+        // own ones before this ghost
+        unsigned int begin = k, end = n_own;
+        while (begin < end)
+          {
+            const unsigned int middle = begin + (end - begin) / 2;
+            if (cells[first_cell[middle]]->id() < ghost_first_cell[g])
+              begin = middle + 1;
+            else
+              end = middle;
+          }
+        while (k < begin)
+          order[k++] = next++;
+        order[n_own + g] = next++;
+      }
+    while (k < n_own)
+      order[k++] = next++;
+    return n_own;
+  }
+
+
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::list_shared_facets(
+    const PolytopicMesh<dim> &view, const std::vector<unsigned int> &order)
+  {
+    const unsigned int        n_own = view.n_owned_polytopes();
+    std::vector<unsigned int> shared; // interfaces with a ghost
+    for (unsigned int i = 0; i < view.n_interfaces(); ++i)
+      if (view.interface_polytope[2 * i + 1] != invalid_index &&
+          (view.interface_polytope[2 * i] >= n_own ||
+           view.interface_polytope[2 * i + 1] >= n_own))
+        shared.push_back(i);
+    // Interfaces of one pair have their shifts in ascending order everywhere.
+    std::sort(
+      shared.begin(),
+      shared.end(),
+      [&](const unsigned int i, const unsigned int j) {
+        for (unsigned int side = 0; side < 2; ++side)
+          {
+            const unsigned int a = order[view.interface_polytope[2 * i + side]],
+                               b = order[view.interface_polytope[2 * j + side]];
+            if (a != b)
+              return a < b;
+          }
+        return view.interface_shift[i] < view.interface_shift[j];
+      });
+    // Ghosts are numbered partner by partner.
+    std::vector<unsigned int> first_ghost;
+    for (const auto &partner : ghosts->partners)
+      first_ghost.push_back(partner.ghosts.front());
+    for (const unsigned int i : shared)
+      {
+        const unsigned int side =
+          view.interface_polytope[2 * i] < n_own ? 0 : 1;
+        const unsigned int ghost = view.interface_polytope[2 * i + 1 - side];
+        auto              &partner =
+          ghosts->partners[std::upper_bound(
+                             first_ghost.begin(), first_ghost.end(), ghost) -
+                           first_ghost.begin() - 1];
+        for (unsigned int f = view.facet_offset[i];
+             f < view.facet_offset[i + 1];
+             ++f)
+          {
+            partner.own_sides.push_back(2 * std::size_t(f) + side);
+            partner.ghost_sides.push_back(2 * std::size_t(f) + 1 - side);
+          }
+      }
+  }
+
+
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::number_dofs_in_parallel()
+  {
+    const MPI_Comm      communicator = get_communicator();
+    const unsigned int  n_own        = n_polytopes();
+    const std::uint64_t n_own_dofs   = mesh.dof_offset[n_own];
+    first_own_dof                    = 0;
+#ifdef DEAL_II_WITH_MPI
+    MPI_Exscan(
+      &n_own_dofs, &first_own_dof, 1, MPI_UINT64_T, MPI_SUM, communicator);
+    if (internal::this_process(communicator) == 0)
+      first_own_dof = 0;
+#endif
+    n_all_dofs = dealii::Utilities::MPI::sum(n_own_dofs, communicator);
+    std::vector<std::uint64_t> first(mesh.n_polytopes());
+    for (unsigned int k = 0; k < n_own; ++k)
+      first[k] = first_own_dof + mesh.dof_offset[k];
+    (*ghosts)(first, 1, false);
+    ghost_first_dof.assign(first.begin() + n_own, first.end());
+
+    // minima as maxima of what is missing to the largest number
+    unsigned int extrema[3] = {0, 0, 0};
+    for (unsigned int k = 0; k < n_own; ++k)
+      {
+        extrema[0] = std::max(extrema[0], mesh.degree[k]);
+        extrema[1] = std::max(extrema[1], mesh.n_basis[k]);
+        extrema[2] = std::max(extrema[2], invalid_index - mesh.n_basis[k]);
+      }
+#ifdef DEAL_II_WITH_MPI
+    MPI_Allreduce(
+      MPI_IN_PLACE, extrema, 3, MPI_UNSIGNED, MPI_MAX, communicator);
+#endif
+    mesh.whole.max_degree   = extrema[0];
+    mesh.whole.max_basis    = extrema[1];
+    mesh.whole.min_basis    = invalid_index - extrema[2];
+    mesh.whole.total_degree = space == PolynomialSpaceType::total_degree;
+  }
+
+
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::exchange_polytope_values(
+    std::vector<double> &values, const unsigned int n_components) const
+  {
+    AssertDimension(values.size(),
+                    std::size_t(n_components) * mesh.n_polytopes());
+    if (ghosts != nullptr)
+      (*ghosts)(values, n_components, false);
+  }
+
+
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::exchange_dof_values(
+    std::vector<double> &values) const
+  {
+    AssertDimension(values.size(), mesh.dof_offset.back());
+    if (ghosts == nullptr || n_all_polytopes == 0)
+      return;
+    // rows of equal length
+    const unsigned int  n = max_dofs_per_polytope();
+    std::vector<double> rows(std::size_t(n) * mesh.n_polytopes());
+    const auto          for_range = [&](const unsigned int begin,
+                               const unsigned int end,
+                               const auto        &function) {
+      for (unsigned int k = begin; k < end; ++k)
+        function(values.data() + mesh.dof_offset[k],
+                 mesh.dof_offset[k + 1] - mesh.dof_offset[k],
+                 rows.data() + std::size_t(n) * k);
+    };
+    for_range(0,
+              n_polytopes(),
+              [](const double *u, const std::size_t size, double *row) {
+                std::copy_n(u, size, row);
+              });
+    (*ghosts)(rows, n, false);
+    for_range(n_polytopes(),
+              mesh.n_polytopes(),
+              [](double *u, const std::size_t size, const double *row) {
+                std::copy_n(row, size, u);
+              });
+  }
+
+
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::exchange_facet_values(
+    std::vector<double> &values) const
+  {
+    AssertDimension(values.size(), 2 * std::size_t(mesh.n_facets()));
+    if (ghosts != nullptr)
+      (*ghosts)(values, 1, true);
+  }
+
+
+
+  template unsigned int
+  AgglomerationHandler<2>::number_in_parallel(std::vector<unsigned int> &,
+                                              const std::vector<unsigned int> &,
+                                              std::vector<unsigned int> &);
+  template unsigned int
+  AgglomerationHandler<3>::number_in_parallel(std::vector<unsigned int> &,
+                                              const std::vector<unsigned int> &,
+                                              std::vector<unsigned int> &);
+  template void
+  AgglomerationHandler<2>::number_dofs_in_parallel();
+  template void
+  AgglomerationHandler<3>::number_dofs_in_parallel();
+  template void
+  AgglomerationHandler<2>::list_shared_facets(
+    const PolytopicMesh<2> &, const std::vector<unsigned int> &);
+  template void
+  AgglomerationHandler<3>::list_shared_facets(
+    const PolytopicMesh<3> &, const std::vector<unsigned int> &);
+  template void
+  AgglomerationHandler<2>::exchange_polytope_values(std::vector<double> &,
+                                                    const unsigned int) const;
+  template void
+  AgglomerationHandler<3>::exchange_polytope_values(std::vector<double> &,
+                                                    const unsigned int) const;
+  template void
+  AgglomerationHandler<2>::exchange_dof_values(std::vector<double> &) const;
+  template void
+  AgglomerationHandler<3>::exchange_dof_values(std::vector<double> &) const;
+  template void
+  AgglomerationHandler<2>::exchange_facet_values(std::vector<double> &) const;
+  template void
+  AgglomerationHandler<3>::exchange_facet_values(std::vector<double> &) const;
+} // namespace Tessella

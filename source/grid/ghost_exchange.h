@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_grid_ghost_exchange_h
+#define tessella_source_grid_ghost_exchange_h
+
+#include <deal.II/base/mpi.h>
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+namespace Tessella
+{
+  /**
+   * What a process sends to those that own its ghost polytopes, and receives
+   * from them. Lists of both ends are in the same order, so that messages
+   * hold values only.
+   */
+  struct GhostExchange
+  {
+    struct Partner
+    {
+      unsigned int rank;
+      /// Own polytopes that are ghosts there; ghosts here that are own
+      /// there. In order of their first cells.
+      std::vector<unsigned int> own, ghosts;
+      /// Sides of facets, 2 * facet + side, where an own polytope meets a
+      /// ghost of that process: the own side and the other one, in the same
+      /// order.
+      std::vector<std::size_t> own_sides, ghost_sides;
+    };
+
+    MPI_Comm             communicator = MPI_COMM_SELF;
+    std::vector<Partner> partners; ///< by rank
+
+    /// Sends values[@p n * entry ...] of the entries in the first list of
+    /// each partner; what comes overwrites those in the second list.
+    template <typename T>
+    void
+    operator()(std::vector<T>    &values,
+               const unsigned int n,
+               const bool         facet_sides) const
+    {
+      static_assert(std::is_trivially_copyable<T>::value, "plain values");
+      std::vector<std::vector<char>> send(partners.size()),
+        receive(partners.size());
+      const std::size_t size = n * sizeof(T);
+      const auto        for_each =
+        [&](const Partner &partner, const bool own, const auto &function) {
+          std::size_t i = 0;
+          if (facet_sides)
+            for (const std::size_t e :
+                 own ? partner.own_sides : partner.ghost_sides)
+              function(e, i++);
+          else
+            for (const unsigned int e : own ? partner.own : partner.ghosts)
+              function(e, i++);
+          return i;
+        };
+      for (unsigned int p = 0; p < partners.size(); ++p)
+        {
+          const Partner &partner = partners[p];
+          send[p].resize(size * (facet_sides ? partner.own_sides.size()
+                                             : partner.own.size()));
+          receive[p].resize(size * (facet_sides ? partner.ghost_sides.size()
+                                                : partner.ghosts.size()));
+          for_each(
+            partner, true, [&](const std::size_t e, const std::size_t i) {
+              std::memcpy(send[p].data() + size * i, &values[n * e], size);
+            });
+        }
+      communicate(send, receive);
+      for (unsigned int p = 0; p < partners.size(); ++p)
+        for_each(
+          partners[p], false, [&](const std::size_t e, const std::size_t i) {
+            std::memcpy(&values[n * e], receive[p].data() + size * i, size);
+          });
+    }
+
+    /// Sends send[p] to partner p and receives receive[p].size() bytes from
+    /// it.
+    void
+    communicate(const std::vector<std::vector<char>> &send,
+                std::vector<std::vector<char>>       &receive) const;
+  };
+} // namespace Tessella
+
+#endif
