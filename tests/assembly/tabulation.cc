@@ -109,6 +109,7 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
                             10.,
                             rules,
                             Tessella::InstructionSet::automatic,
+                            {},
                             sigma,
                             keep ? &diffusion : nullptr);
 

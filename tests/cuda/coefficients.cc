@@ -117,31 +117,37 @@ namespace
     if (what == "code")
       return;
 
-    // ---- parts of the mesh, the same bits
+    // ---- parts of the mesh, the same bits. Between memory that is too little
+    // for any part and memory for the whole mesh some takes two parts or more.
     auto small = on<dim>(Tessella::Backend::cuda);
     for (const char *kind : {"full", "field"})
       {
         one.assemble(device, *Functors::create<dim>(kind, 2, on_device));
+        std::size_t  too_little = 0, enough = std::size_t(1) << 26;
         unsigned int n_parts = 0;
-        for (std::size_t bytes = std::size_t(1) << 24;
-             n_parts < 2 && bytes > 4096;
-             bytes -= bytes / 8)
-          try
-            {
-              small.device_memory = bytes;
-              Tessella::PolytopicAssembler<dim> assembler(cases.handler, small);
-              two.assemble(assembler,
-                           *Functors::create<dim>(kind, 2, on_device));
-              n_parts = assembler.report().n_parts;
-            }
-          catch (const ExceptionBase &)
-            {
-              break;
-            }
-        verify(std::string("parts ") + kind,
+        while (n_parts < 2 && enough - too_little > 256)
+          {
+            small.device_memory = (too_little + enough) / 2;
+            n_parts             = 0;
+            try
+              {
+                Tessella::PolytopicAssembler<dim> assembler(cases.handler,
+                                                            small);
+                two.assemble(assembler,
+                             *Functors::create<dim>(kind, 2, on_device));
+                n_parts = assembler.report().n_parts;
+              }
+            catch (const ExceptionBase &)
+              {}
+            (n_parts == 0 ? too_little : enough) = small.device_memory;
+          }
+        verify(std::to_string(dim) + "-D " + what + " in parts, " + kind +
+                 (simplices ? ", simplices" : "") + (hp ? ", hp " : ", ") +
+                 std::to_string(degree),
                n_parts >= 2 && two.difference(one) == 0.,
                std::to_string(n_parts) + " parts, " +
-                 std::to_string(one.difference(two)));
+                 std::to_string(one.difference(two)) + ", " +
+                 std::to_string(small.device_memory) + " bytes");
       }
   }
 
