@@ -17,6 +17,8 @@
 #              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
 #              if it is not there
 #   table6     1.57 million polyhedra (throughput_table6.prm)
+#   slabs      a million unknowns of each p = 1 to 5 in a space-time slab
+#              (throughput_space_time.prm)
 #
 # Options:
 #   --quick           small meshes: does everything run?
@@ -66,7 +68,7 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    constant | variable | products | streaming | table4 | table6) runs+=("$1") ;;
+    constant | variable | products | streaming | table4 | table6 | slabs) runs+=("$1") ;;
     *)
       echo "benchmark_cuda.sh: there is no run or option '$1'." >&2
       usage >&2
@@ -75,7 +77,8 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#runs[@]} -gt 0 ] || runs=(constant variable products streaming table4 table6)
+[ ${#runs[@]} -gt 0 ] || runs=(constant variable products streaming table4
+  table6 slabs)
 if [ ! -x "$program" ]; then
   echo "benchmark_cuda.sh: '$program' is not there: build the target" \
     "assembly_throughput, or name the program with --program." >&2
@@ -166,6 +169,13 @@ for what in "${runs[@]}"; do
         run throughput_table4_$n throughput_table4_$n.prm \
           --set "Mesh/Files=$mesh" "${smaller[@]}"
       done
+      ;;
+    slabs)
+      slabs=()
+      $quick && slabs=(--set "Mesh/Generator arguments=12 : 0 : 1 : false |\
+ 10 : 0 : 1 : false | 8 : 0 : 1 : false | 6 : 0 : 1 : false |\
+ 4 : 0 : 1 : false")
+      run throughput_space_time throughput_space_time.prm "${slabs[@]}"
       ;;
     table6)
       $quick && refinements=1
