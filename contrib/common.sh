@@ -65,7 +65,8 @@ configure() {
     generator=(-G Ninja)
     command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
   fi
-  if ! cmake -S "$root" -B "$build" "${generator[@]}" "$@" >"$log" 2>&1; then
+  if ! cmake -S "$root" -B "$build" "${generator[@]}" \
+    -DTESSELLA_PRECOMPILED_HEADERS=ON "$@" >"$log" 2>&1; then
     cat "$log" >&2
     fail "the configuration failed: see cmake's message above."
   fi
