@@ -12,6 +12,7 @@
 
 #include "../base/collective.h"
 #include "polytope_evaluation.h"
+#include "polytope_projection.h"
 
 namespace Tessella
 {
@@ -24,10 +25,6 @@ namespace Tessella
       using dealii::Point;
       using dealii::Tensor;
       using dealii::VectorTools::NormType;
-
-      /// Points handed to functions and forms in one call, about: enough to
-      /// make virtual calls cheap, few enough to stay in the cache.
-      constexpr unsigned int batch_size = 256;
 
       template <int dim>
       void
@@ -141,65 +138,6 @@ namespace Tessella
                             "bounding box of every polytope they are "
                             "interpolated on, and in the domain otherwise."));
             }
-      }
-
-      /**
-       * Solves M x = rhs for a symmetric positive semi-definite matrix, given
-       * by the upper triangle of rows of length n, for @p n_rhs right-hand
-       * sides, each of length n. A function that depends linearly on those
-       * before it up to rounding gets the coefficient zero.
-       */
-      void
-      solve_cholesky(const unsigned int n,
-                     double            *m,
-                     const unsigned int n_rhs,
-                     double            *rhs,
-                     double            *diagonal)
-      {
-        for (unsigned int k = 0; k < n; ++k)
-          diagonal[k] = m[std::size_t(k) * n + k];
-        for (unsigned int k = 0; k < n; ++k)
-          {
-            double *const row_k = m + std::size_t(k) * n;
-            const double  pivot = row_k[k];
-            if (!(pivot >
-                  4. * std::numeric_limits<double>::epsilon() * diagonal[k]))
-              {
-                for (unsigned int j = k; j < n; ++j)
-                  row_k[j] = 0.;
-                continue;
-              }
-            const double scale = 1. / std::sqrt(pivot);
-            for (unsigned int j = k; j < n; ++j)
-              row_k[j] *= scale;
-            for (unsigned int i = k + 1; i < n; ++i)
-              {
-                double *const row_i = m + std::size_t(i) * n;
-                const double  l     = row_k[i];
-                for (unsigned int j = i; j < n; ++j)
-                  row_i[j] -= l * row_k[j];
-              }
-          }
-        for (unsigned int r = 0; r < n_rhs; ++r)
-          {
-            double *const b = rhs + std::size_t(r) * n;
-            // U^T y = b, then U x = y
-            for (unsigned int k = 0; k < n; ++k)
-              {
-                const double *const row = m + std::size_t(k) * n;
-                b[k]                    = row[k] > 0. ? b[k] / row[k] : 0.;
-                for (unsigned int j = k + 1; j < n; ++j)
-                  b[j] -= row[j] * b[k];
-              }
-            for (unsigned int k = n; k-- > 0;)
-              {
-                const double *const row = m + std::size_t(k) * n;
-                double              sum = b[k];
-                for (unsigned int j = k + 1; j < n; ++j)
-                  sum -= row[j] * b[j];
-                b[k] = row[k] > 0. ? sum / row[k] : 0.;
-              }
-          }
       }
 
       /**
@@ -744,52 +682,19 @@ namespace Tessella
         mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           FunctionBatch<dim>      f(function);
-          QuadratureBatch<dim>    batch;
+          PolytopeProjection<dim> projection(mesh, evaluator, n_components);
           std::vector<Point<dim>> points;
-          std::vector<double>     values, phi, m, diagonal;
           for (unsigned int k = begin; k < end; ++k)
-            {
-              const unsigned int n = mesh.n_basis[k];
-              phi.resize(n);
-              diagonal.resize(n);
-              m.assign(std::size_t(n) * n, 0.);
-              double *const u_k = u + mesh.dof_offset[k];
-              std::fill(u_k, u_k + n * n_components, 0.);
-              for (unsigned int s = mesh.subcell_offset[k];
-                   s < mesh.subcell_offset[k + 1];)
-                {
-                  batch.clear();
-                  for (; s < mesh.subcell_offset[k + 1] &&
-                         batch.size() < batch_size;
-                       ++s)
-                    batch.add_subcell(mesh,
-                                      s,
-                                      2 * mesh.degree[k] + extra_order);
-                  copy_points(batch, points);
-                  f.values(points, values);
-                  check_finite(values, points);
-                  for (unsigned int q = 0; q < batch.size(); ++q)
-                    {
-                      evaluator.basis(k, &points[q][0], phi.data());
-                      const double w = batch.weight[q];
-                      for (unsigned int i = 0; i < n; ++i)
-                        {
-                          const double  w_phi = w * phi[i];
-                          double *const row   = &m[std::size_t(i) * n];
-                          for (unsigned int j = i; j < n; ++j)
-                            row[j] += w_phi * phi[j];
-                        }
-                      for (unsigned int c = 0; c < n_components; ++c)
-                        {
-                          const double w_f =
-                            w * values[std::size_t(c) * batch.size() + q];
-                          for (unsigned int i = 0; i < n; ++i)
-                            u_k[c * n + i] += w_f * phi[i];
-                        }
-                    }
-                }
-              solve_cholesky(n, m.data(), n_components, u_k, diagonal.data());
-            }
+            projection.compute(
+              k,
+              2 * mesh.degree[k] + extra_order,
+              [&](const QuadratureBatch<dim> &batch,
+                  std::vector<double>        &values) {
+                copy_points(batch, points);
+                f.values(points, values);
+                check_finite(values, points);
+              },
+              u + mesh.dof_offset[k]);
         },
         16);
     }

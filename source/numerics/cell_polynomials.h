@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_numerics_cell_polynomials_h
+#define tessella_source_numerics_cell_polynomials_h
+
+#include <deal.II/base/parallel.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "../base/collective.h"
+#include "polytope_projection.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// A polynomial that a cell has from its polytope: coefficients in the
+    /// Legendre basis of a box, field by field. What is sent with the cell when
+    /// a mesh changes.
+    template <int dim>
+    struct CellPolynomial
+    {
+      unsigned int                degree = 0;
+      std::array<double, 2 * dim> box{}; ///< as PolytopicMesh::box
+      /// coefficients[field * n_functions + i]
+      std::vector<double> coefficients;
+
+      void
+      pack(std::vector<char> &buffer) const
+      {
+        const std::uint32_t head[2] = {
+          degree, static_cast<std::uint32_t>(coefficients.size())};
+        append(buffer, head, sizeof(head));
+        append(buffer, box.data(), sizeof(double) * box.size());
+        append(buffer,
+               coefficients.data(),
+               sizeof(double) * coefficients.size());
+      }
+
+      /// Returns the number of bytes read; 0 if there are too few.
+      std::size_t
+      unpack(const char *data, const std::size_t size)
+      {
+        std::uint32_t     head[2];
+        const std::size_t fixed = sizeof(head) + sizeof(double) * box.size();
+        if (size < fixed)
+          return 0;
+        std::memcpy(head, data, sizeof(head));
+        if ((size - fixed) / sizeof(double) < head[1])
+          return 0;
+        degree = head[0];
+        std::memcpy(box.data(),
+                    data + sizeof(head),
+                    sizeof(double) * box.size());
+        coefficients.resize(head[1]);
+        std::copy_n(data + fixed,
+                    sizeof(double) * coefficients.size(),
+                    reinterpret_cast<char *>(coefficients.data()));
+        return fixed + sizeof(double) * coefficients.size();
+      }
+
+    private:
+      static void
+      append(std::vector<char> &buffer,
+             const void        *data,
+             const std::size_t  size)
+      {
+        const char *const bytes = static_cast<const char *>(data);
+        buffer.insert(buffer.end(), bytes, bytes + size);
+      }
+    };
+
+
+
+    /// Polynomials of one space on boxes of their own.
+    template <int dim>
+    class CellPolynomialEvaluator
+    {
+    public:
+      explicit CellPolynomialEvaluator(const PolynomialSpaceType space)
+        : space(space)
+      {}
+
+      unsigned int
+      n_functions(const unsigned int degree) const
+      {
+        return Legendre::n_functions(dim, degree, space);
+      }
+
+      /// All functions of @p degree on @p box at one point.
+      void
+      basis(const unsigned int  degree,
+            const double *const box,
+            const double       *x,
+            double             *phi)
+      {
+        std::vector<unsigned char> &k = exponents[degree];
+        if (k.empty())
+          {
+            k.resize(std::size_t(n_functions(degree)) * dim);
+            Legendre::exponents(dim, degree, space, k.data());
+          }
+        double l[dim][Legendre::max_degree + 1], volume = 1.;
+        for (int d = 0; d < dim; ++d)
+          {
+            const double extent = box[dim + d] - box[d];
+            volume *= extent;
+            Legendre::evaluate(degree,
+                               (2. * x[d] - box[d] - box[dim + d]) / extent,
+                               l[d]);
+          }
+        const double       factor = 1. / std::sqrt(volume);
+        const unsigned int n      = n_functions(degree);
+        for (unsigned int i = 0; i < n; ++i)
+          {
+            phi[i] = factor;
+            for (int d = 0; d < dim; ++d)
+              phi[i] *= l[d][k[i * dim + d]];
+          }
+      }
+
+      /// Points [@p begin, @p end) of @p batch; values[field * batch.size() +
+      /// q].
+      void
+      evaluate(const CellPolynomial<dim>  &polynomial,
+               const QuadratureBatch<dim> &batch,
+               const unsigned int          begin,
+               const unsigned int          end,
+               double                     *values)
+      {
+        const unsigned int n = n_functions(polynomial.degree);
+        phi.resize(n);
+        const std::size_t n_fields = polynomial.coefficients.size() / n;
+        for (unsigned int q = begin; q < end; ++q)
+          {
+            double x[dim];
+            for (int d = 0; d < dim; ++d)
+              x[d] = batch.x[d][q];
+            basis(polynomial.degree, polynomial.box.data(), x, phi.data());
+            for (std::size_t f = 0; f < n_fields; ++f)
+              {
+                const double *const c   = &polynomial.coefficients[f * n];
+                double              sum = 0.;
+                for (unsigned int i = 0; i < n; ++i)
+                  sum += c[i] * phi[i];
+                values[f * batch.size() + q] = sum;
+              }
+          }
+      }
+
+    private:
+      const PolynomialSpaceType space;
+      std::array<std::vector<unsigned char>, Legendre::max_degree + 1>
+                          exponents;
+      std::vector<double> phi;
+    };
+
+
+
+    /// Sub-cell of the flat view that a cell of this process is, by
+    /// active_cell_index; invalid_index for others.
+    template <int dim>
+    std::vector<unsigned int>
+    subcells_of_cells(const PolytopicMesh<dim> &mesh,
+                      const unsigned int        n_active_cells)
+    {
+      std::vector<unsigned int> result(n_active_cells, invalid_index);
+      for (unsigned int s = 0;
+           s < mesh.subcell_offset[mesh.n_owned_polytopes()];
+           ++s)
+        result[mesh.subcell_cell[s]] = s;
+      return result;
+    }
+
+
+
+    /**
+     * L2 projection onto the polytopes of @p handler of what their cells have:
+     * @p polynomials by active_cell_index, of the polynomial space @p space,
+     * with @p n_fields fields. result[field][i], i counting the degrees of
+     * freedom of a single component that this process owns. The largest degree
+     * in @p polynomials of all processes is @p max_degree. Collective.
+     */
+    template <int dim>
+    void
+    project_cell_polynomials(
+      const AgglomerationHandler<dim>        &handler,
+      const std::vector<CellPolynomial<dim>> &polynomials,
+      const PolynomialSpaceType               space,
+      const unsigned int                      max_degree,
+      const unsigned int                      n_fields,
+      const std::function<void(unsigned int, const std::vector<double> &)>
+        &store)
+    {
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      // Degree in space of products.
+      const unsigned int factor =
+        space == PolynomialSpaceType::tensor_product ||
+            handler.polynomial_space() == PolynomialSpaceType::tensor_product
+          ? dim
+          : 1;
+      const auto order = [&](const unsigned int p_new,
+                             const unsigned int p_old) {
+        return factor * (p_new + std::max(p_new, p_old));
+      };
+      // (the same rules on all processes)
+      unsigned int min_degree = handler.max_degree();
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+        min_degree = std::min(min_degree, mesh.degree[k]);
+      if (n_processes(handler.get_communicator()) > 1)
+        min_degree =
+          dealii::Utilities::MPI::min(min_degree, handler.get_communicator());
+      handler.tabulate(order(handler.max_degree(), max_degree) -
+                       2 * min_degree);
+
+      const PolytopeEvaluator<dim> evaluator(handler);
+      dealii::parallel::apply_to_subranges(
+        0U,
+        mesh.n_owned_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          PolytopeProjection<dim>      projection(mesh, evaluator, n_fields);
+          CellPolynomialEvaluator<dim> cell_evaluator(space);
+          std::vector<double>          result;
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              unsigned int p = 0;
+              for (unsigned int s = mesh.subcell_offset[k];
+                   s < mesh.subcell_offset[k + 1];
+                   ++s)
+                p = std::max(p, polynomials[mesh.subcell_cell[s]].degree);
+              result.resize(std::size_t(n_fields) * mesh.n_basis[k]);
+              projection.compute(
+                k,
+                order(mesh.degree[k], p),
+                [&](const QuadratureBatch<dim> &batch,
+                    std::vector<double>        &values) {
+                  const unsigned int n = batch.size();
+                  values.assign(std::size_t(n_fields) * n, 0.);
+                  for (unsigned int q = 0, next = 0; q < n; q = next)
+                    {
+                      while (next < n && batch.entity[next] == batch.entity[q])
+                        ++next;
+                      cell_evaluator.evaluate(
+                        polynomials[mesh.subcell_cell[batch.entity[q]]],
+                        batch,
+                        q,
+                        next,
+                        values.data());
+                    }
+                },
+                result.data());
+              store(k, result);
+            }
+        },
+        8);
+    }
+  } // namespace internal
+} // namespace Tessella
+
+#endif

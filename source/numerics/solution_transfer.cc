@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <deal.II/base/parallel.h>
+
+#include <deal.II/distributed/fully_distributed_tria.h>
+#include <deal.II/distributed/shared_tria.h>
+#include <deal.II/distributed/tria_base.h>
+#include <deal.II/grid/cell_id.h>
+
+#include <tessella/base/exceptions.h>
+#include <tessella/fe/polytope_values.h>
+#include <tessella/numerics/solution_transfer.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "../base/collective.h"
+#include "cell_polynomials.h"
+
+namespace Tessella
+{
+  using namespace internal;
+
+  template <int dim>
+  struct PolytopicSolutionTransfer<dim>::Implementation
+  {
+    using CellIterator = typename dealii::Triangulation<dim>::cell_iterator;
+    using ParallelTriangulation =
+      dealii::parallel::DistributedTriangulationBase<dim>;
+
+    explicit Implementation(dealii::Triangulation<dim> &triangulation)
+      : triangulation(&triangulation)
+    {}
+
+    SmartPointer<dealii::Triangulation<dim>> triangulation;
+    ParallelTriangulation                   *parallel = nullptr;
+    bool                                     prepared = false;
+    unsigned int                             handle   = 0;
+
+    // ---- the old functions
+    const AgglomerationHandler<dim> *old_handler = nullptr;
+    std::vector<std::vector<double>> old_values;
+    std::vector<unsigned int>        subcells; // by active cell
+    std::vector<unsigned int>        polytope_of_subcell;
+    PolynomialSpaceType              space = PolynomialSpaceType::total_degree;
+    unsigned int n_components = 1, n_vectors = 0, max_degree = 0;
+    // without a parallel triangulation
+    std::map<dealii::CellId, CellPolynomial<dim>> stored;
+
+    unsigned int
+    n_fields() const
+    {
+      return n_components * n_vectors;
+    }
+
+    void
+    prepare(const AgglomerationHandler<dim>   &handler,
+            std::vector<std::vector<double>> &&values)
+    {
+      AssertThrow(&handler.get_triangulation() == &*triangulation,
+                  ExcUserInput("The handler of the old functions is on another "
+                               "triangulation than the transfer."));
+      AssertThrow(
+        (dynamic_cast<
+           const dealii::parallel::fullydistributed::Triangulation<dim> *>(
+           &*triangulation) == nullptr),
+        ExcUserInput("A parallel::fullydistributed::Triangulation cannot be "
+                     "refined: use parallel::distributed::Triangulation."));
+      AssertThrow(
+        (dynamic_cast<const dealii::parallel::shared::Triangulation<dim> *>(
+           &*triangulation) == nullptr ||
+         n_processes(handler.get_communicator()) == 1),
+        ExcUserInput("Solutions are transferred on serial triangulations and "
+                     "on parallel::distributed::Triangulation, not on "
+                     "parallel::shared::Triangulation on several processes."));
+      old_handler  = &handler;
+      old_values   = std::move(values);
+      space        = handler.polynomial_space();
+      n_components = handler.n_components();
+      n_vectors    = static_cast<unsigned int>(old_values.size());
+      max_degree   = handler.max_degree();
+
+      // Quadrature on coarsened cells, the same on all processes.
+      const PolytopicMesh<dim> &mesh       = handler.polytopic_mesh();
+      unsigned int              min_degree = max_degree;
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+        min_degree = std::min(min_degree, mesh.degree[k]);
+      if (n_processes(handler.get_communicator()) > 1)
+        min_degree =
+          dealii::Utilities::MPI::min(min_degree, handler.get_communicator());
+      handler.tabulate(order(max_degree) - 2 * min_degree);
+
+      subcells = subcells_of_cells(mesh, triangulation->n_active_cells());
+      polytope_of_subcell.assign(mesh.n_subcells(), invalid_index);
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+        for (unsigned int s = mesh.subcell_offset[k];
+             s < mesh.subcell_offset[k + 1];
+             ++s)
+          polytope_of_subcell[s] = k;
+
+      parallel = dynamic_cast<ParallelTriangulation *>(&*triangulation);
+      if (parallel != nullptr)
+        handle = parallel->register_data_attach(
+          [this](const CellIterator &cell, const auto /*status*/) {
+            std::vector<char> buffer;
+            // (a cell with children is one that replaces them)
+            (cell->has_children() ? of_parent(cell) : of_active_cell(cell))
+              .pack(buffer);
+            return buffer;
+          },
+          /*returns_variable_size_data=*/true);
+      else
+        {
+          stored.clear();
+          for (const CellIterator &cell :
+               triangulation->active_cell_iterators())
+            if (!cell->coarsen_flag_set())
+              stored[cell->id()] = of_active_cell(cell);
+            else if (cell->parent()->child(0) == cell)
+              stored[cell->parent()->id()] = of_parent(cell->parent());
+        }
+      prepared = true;
+    }
+
+    unsigned int
+    order(const unsigned int degree) const
+    {
+      return mass_order(*old_handler, degree);
+    }
+
+    CellPolynomial<dim>
+    of_active_cell(const CellIterator &cell) const
+    {
+      const PolytopicMesh<dim> &mesh = old_handler->polytopic_mesh();
+      const unsigned int        k =
+        polytope_of_subcell[subcells[cell->active_cell_index()]];
+      CellPolynomial<dim> result;
+      result.degree = mesh.degree[k];
+      std::copy_n(&mesh.box[std::size_t(k) * 2 * dim],
+                  2 * dim,
+                  result.box.begin());
+      for (const std::vector<double> &values : old_values)
+        result.coefficients.insert(result.coefficients.end(),
+                                   values.begin() + mesh.dof_offset[k],
+                                   values.begin() + mesh.dof_offset[k + 1]);
+      return result;
+    }
+
+    /// L2 projection of what the children have.
+    CellPolynomial<dim>
+    of_parent(const CellIterator &parent) const
+    {
+      const PolytopicMesh<dim> &mesh = old_handler->polytopic_mesh();
+      CellPolynomial<dim>       result;
+      for (int d = 0; d < dim; ++d)
+        {
+          result.box[d]       = std::numeric_limits<double>::max();
+          result.box[dim + d] = std::numeric_limits<double>::lowest();
+        }
+      std::vector<CellPolynomial<dim>> children;
+      for (unsigned int c = 0; c < parent->n_children(); ++c)
+        {
+          children.push_back(of_active_cell(parent->child(c)));
+          result.degree = std::max(result.degree, children.back().degree);
+          for (const unsigned int v : parent->child(c)->vertex_indices())
+            for (int d = 0; d < dim; ++d)
+              {
+                const double x      = parent->child(c)->vertex(v)[d];
+                result.box[d]       = std::min(result.box[d], x);
+                result.box[dim + d] = std::max(result.box[dim + d], x);
+              }
+        }
+
+      CellPolynomialEvaluator<dim> evaluator(space);
+      const unsigned int           n = evaluator.n_functions(result.degree);
+      std::vector<double> m(std::size_t(n) * n, 0.), phi(n), diagonal(n),
+        values;
+      result.coefficients.assign(std::size_t(n) * n_fields(), 0.);
+      QuadratureBatch<dim> batch;
+      for (unsigned int c = 0; c < parent->n_children(); ++c)
+        {
+          batch.clear();
+          batch.add_subcell(mesh,
+                            subcells[parent->child(c)->active_cell_index()],
+                            order(result.degree));
+          values.resize(std::size_t(n_fields()) * batch.size());
+          evaluator.evaluate(
+            children[c], batch, 0, batch.size(), values.data());
+          for (unsigned int q = 0; q < batch.size(); ++q)
+            {
+              double x[dim];
+              for (int d = 0; d < dim; ++d)
+                x[d] = batch.x[d][q];
+              evaluator.basis(result.degree, result.box.data(), x, phi.data());
+              for (unsigned int i = 0; i < n; ++i)
+                {
+                  const double w_phi = batch.weight[q] * phi[i];
+                  for (unsigned int j = i; j < n; ++j)
+                    m[std::size_t(i) * n + j] += w_phi * phi[j];
+                  for (unsigned int f = 0; f < n_fields(); ++f)
+                    result.coefficients[std::size_t(f) * n + i] +=
+                      w_phi * values[std::size_t(f) * batch.size() + q];
+                }
+            }
+        }
+      solve_cholesky(
+        n, m.data(), n_fields(), result.coefficients.data(), diagonal.data());
+      return result;
+    }
+
+    /// What the active cells have after the change.
+    std::vector<CellPolynomial<dim>>
+    receive()
+    {
+      std::vector<CellPolynomial<dim>> result(triangulation->n_active_cells());
+      if (parallel != nullptr)
+        parallel->notify_ready_to_unpack(
+          handle,
+          [&](const CellIterator &cell,
+              const auto /*status*/,
+              const boost::iterator_range<std::vector<char>::const_iterator>
+                &data) {
+            CellPolynomial<dim> polynomial;
+            const std::size_t   used =
+              polynomial.unpack(&*data.begin(), data.size());
+            AssertThrow(used > 0, dealii::ExcInternalError());
+            if (cell->is_active())
+              result[cell->active_cell_index()] = std::move(polynomial);
+            else
+              for (unsigned int c = 0; c < cell->n_children(); ++c)
+                result[cell->child(c)->active_cell_index()] = polynomial;
+          });
+      else
+        for (const CellIterator &cell : triangulation->active_cell_iterators())
+          {
+            auto it = stored.find(cell->id());
+            if (it == stored.end() && cell->level() > 0)
+              it = stored.find(cell->parent()->id());
+            AssertThrow(it != stored.end(),
+                        ExcUserInput(
+                          "The mesh has changed in another way than its flags "
+                          "said in prepare_for_coarsening_and_refinement(): "
+                          "call prepare_coarsening_and_refinement() of the "
+                          "triangulation first, and change the mesh once."));
+            result[cell->active_cell_index()] = it->second;
+          }
+      stored.clear();
+      prepared = false;
+      return result;
+    }
+  };
+
+
+
+  template <int dim>
+  PolytopicSolutionTransfer<dim>::PolytopicSolutionTransfer(
+    dealii::Triangulation<dim> &triangulation)
+    : implementation(std::make_unique<Implementation>(triangulation))
+  {}
+
+  template <int dim>
+  PolytopicSolutionTransfer<dim>::~PolytopicSolutionTransfer() = default;
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicSolutionTransfer<dim>::prepare_for_coarsening_and_refinement(
+    const AgglomerationHandler<dim>       &handler,
+    const std::vector<const VectorType *> &solutions)
+  {
+    std::vector<std::vector<double>> values;
+    const std::size_t                n = handler.n_locally_owned_dofs();
+    on_all_processes(handler.get_communicator(), [&]() {
+      AssertThrow(!solutions.empty() && handler.n_dofs() > 0,
+                  ExcUserInput("There is nothing to transfer: give a handler "
+                               "with degrees of freedom and a vector."));
+      for (const VectorType *solution : solutions)
+        {
+          const double *const data = vector_data(*solution, n);
+          values.emplace_back(data, data + n);
+        }
+    });
+    implementation->prepare(handler, std::move(values));
+  }
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicSolutionTransfer<dim>::prepare_for_coarsening_and_refinement(
+    const AgglomerationHandler<dim> &handler, const VectorType &solution)
+  {
+    prepare_for_coarsening_and_refinement(
+      handler, std::vector<const VectorType *>(1, &solution));
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicSolutionTransfer<dim>::project(
+    const AgglomerationHandler<dim> &handler,
+    const std::vector<VectorType *> &solutions)
+  {
+    Implementation       &data = *implementation;
+    const std::size_t     n    = handler.n_locally_owned_dofs();
+    std::vector<double *> values;
+    on_all_processes(handler.get_communicator(), [&]() {
+      AssertThrow(data.prepared,
+                  ExcUserInput(
+                    "project() needs what the old mesh had: call "
+                    "prepare_for_coarsening_and_refinement() before the mesh "
+                    "changes, and project() once."));
+      AssertThrow(&handler.get_triangulation() == &*data.triangulation,
+                  ExcUserInput("The new handler is on another triangulation "
+                               "than the transfer."));
+      AssertThrow(handler.n_dofs() > 0 &&
+                    handler.n_components() == data.n_components &&
+                    solutions.size() == data.n_vectors,
+                  ExcUserInput(
+                    "The new handler must have degrees of freedom of as many "
+                    "components as the old one, " +
+                    std::to_string(data.n_components) +
+                    ", and there must be as many vectors as before, " +
+                    std::to_string(data.n_vectors) + "."));
+      for (VectorType *solution : solutions)
+        values.push_back(vector_data(*solution, n));
+    });
+
+    const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+    project_cell_polynomials<dim>(
+      handler,
+      data.receive(),
+      data.space,
+      data.max_degree,
+      data.n_fields(),
+      [&](const unsigned int k, const std::vector<double> &result) {
+        const std::size_t size = result.size() / data.n_vectors;
+        for (unsigned int v = 0; v < data.n_vectors; ++v)
+          std::copy_n(result.data() + v * size,
+                      size,
+                      values[v] + mesh.dof_offset[k]);
+      });
+  }
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicSolutionTransfer<dim>::project(
+    const AgglomerationHandler<dim> &handler, VectorType &solution)
+  {
+    project(handler, std::vector<VectorType *>(1, &solution));
+  }
+
+
+
+  template class PolytopicSolutionTransfer<2>;
+  template class PolytopicSolutionTransfer<3>;
+
+#define TESSELLA_INSTANTIATE(dim, VectorType)                              \
+  template void                                                            \
+  PolytopicSolutionTransfer<dim>::prepare_for_coarsening_and_refinement(   \
+    const AgglomerationHandler<dim> &,                                     \
+    const std::vector<const VectorType *> &);                              \
+  template void                                                            \
+  PolytopicSolutionTransfer<dim>::prepare_for_coarsening_and_refinement(   \
+    const AgglomerationHandler<dim> &, const VectorType &);                \
+  template void PolytopicSolutionTransfer<dim>::project(                   \
+    const AgglomerationHandler<dim> &, const std::vector<VectorType *> &); \
+  template void PolytopicSolutionTransfer<dim>::project(                   \
+    const AgglomerationHandler<dim> &, VectorType &)
+
+  TESSELLA_INSTANTIATE(2, dealii::Vector<double>);
+  TESSELLA_INSTANTIATE(3, dealii::Vector<double>);
+#ifdef DEAL_II_WITH_TRILINOS
+  TESSELLA_INSTANTIATE(2, dealii::TrilinosWrappers::MPI::Vector);
+  TESSELLA_INSTANTIATE(3, dealii::TrilinosWrappers::MPI::Vector);
+#endif
+#undef TESSELLA_INSTANTIATE
+} // namespace Tessella

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_tests_mpi_digest_h
+#define tessella_tests_mpi_digest_h
+
+// A number for the bits of what all processes have on their polytopes together,
+// which does not depend on who owns them.
+
+#include <tessella/grid/agglomeration_handler.h>
+
+#include <cstdint>
+#include <cstring>
+
+struct Digest
+{
+  std::uint64_t state = 0x9E3779B97F4A7C15ull;
+
+  void
+  add(const std::uint64_t value)
+  {
+    state ^= value + 0x9E3779B97F4A7C15ull + (state << 6) + (state >> 2);
+    state *= 0xBF58476D1CE4E5B9ull;
+    state ^= state >> 29;
+  }
+  void
+  add(const double value)
+  {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    add(bits);
+  }
+};
+
+/// @p values(k, digest) adds what own polytope k has; its cells, box and degree
+/// are added first.
+template <int dim, typename Values>
+std::uint64_t
+digest_of_polytopes(const Tessella::AgglomerationHandler<dim> &handler,
+                    const Values                              &values)
+{
+  const auto   &mesh = handler.polytopic_mesh();
+  std::uint64_t sum  = 0;
+  for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+    {
+      Digest digest;
+      for (const auto &cell : handler.polytope(k).get_agglomerate())
+        for (const unsigned int i : cell->id().template to_binary<dim>())
+          digest.add(std::uint64_t(i));
+      for (int d = 0; d < 2 * dim; ++d)
+        digest.add(mesh.box[2 * dim * k + d]);
+      digest.add(std::uint64_t(mesh.degree[k]));
+      values(k, digest);
+      sum += digest.state;
+    }
+  return dealii::Utilities::MPI::sum(sum, handler.get_communicator());
+}
+
+/// Of a vector of degrees of freedom.
+template <int dim, typename VectorType>
+std::uint64_t
+digest_of_vector(const Tessella::AgglomerationHandler<dim> &handler,
+                 const VectorType                          &vector)
+{
+  const auto &mesh = handler.polytopic_mesh();
+  return digest_of_polytopes(
+    handler, [&](const unsigned int k, Digest &digest) {
+      for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
+        digest.add(*(vector.begin() + i));
+    });
+}
+
+#endif
