@@ -1,0 +1,811 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <deal.II/base/parallel.h>
+#include <deal.II/base/symmetric_tensor.h>
+
+#include <tessella/base/exceptions.h>
+#include <tessella/grid/penalty.h>
+#include <tessella/numerics/error_estimator.h>
+
+#include <cmath>
+#include <string>
+
+#include "../base/collective.h"
+#include "form_arrays.h"
+#include "polytope_evaluation.h"
+#include "polytope_projection.h"
+
+namespace Tessella
+{
+  namespace ErrorEstimator
+  {
+    namespace
+    {
+      using namespace internal;
+
+      /// Coefficients of the derivatives of polynomials in the Legendre basis
+      /// of a box.
+      template <int dim>
+      class Derivatives
+      {
+      public:
+        explicit Derivatives(const bool tensor)
+          : tensor(tensor)
+        {}
+
+        /// result[i], i = 0 .. n_basis-1: of d u / d x_@p direction.
+        void
+        compute(const PolytopicMesh<dim> &mesh,
+                const unsigned int        k,
+                const double             *u,
+                const int                 direction,
+                std::vector<double>      &result)
+        {
+          const unsigned int p = mesh.degree[k], n = mesh.n_basis[k];
+          Table             &table = tables[p];
+          if (table.exponents.empty())
+            {
+              table.exponents.resize(std::size_t(n) * dim);
+              Legendre::exponents(dim, p, tensor, table.exponents.data());
+              table.index.assign(dealii::Utilities::pow(p + 1, dim),
+                                 invalid_index);
+              for (unsigned int i = 0; i < n; ++i)
+                table.index[position(&table.exponents[i * dim], p)] = i;
+            }
+          const double *const box    = &mesh.box[std::size_t(k) * 2 * dim];
+          const double        extent = box[dim + direction] - box[direction];
+          result.assign(n, 0.);
+          unsigned char e[dim];
+          for (unsigned int i = 0; i < n; ++i)
+            {
+              std::copy_n(&table.exponents[i * dim], dim, e);
+              const unsigned int m = e[direction];
+              // P_m' = (2m-1) P_{m-1} + (2m-5) P_{m-3} + ..., and functions are
+              // sqrt(2m+1) P_m
+              for (unsigned int l = m; l-- > 0;)
+                if ((m - l) % 2 == 1)
+                  {
+                    e[direction] = static_cast<unsigned char>(l);
+                    result[table.index[position(e, p)]] +=
+                      2. / extent * std::sqrt((2. * m + 1.) * (2. * l + 1.)) *
+                      u[i];
+                  }
+            }
+        }
+
+      private:
+        struct Table
+        {
+          std::vector<unsigned char> exponents;
+          std::vector<unsigned int>  index; // by position()
+        };
+
+        static unsigned int
+        position(const unsigned char *e, const unsigned int p)
+        {
+          unsigned int result = 0;
+          for (int d = 0; d < dim; ++d)
+            result = result * (p + 1) + e[d];
+          return result;
+        }
+
+        const bool                                  tensor;
+        std::array<Table, Legendre::max_degree + 1> tables;
+      };
+
+
+
+      /// Points of @p batch from @p shift off, for a form.
+      template <int dim>
+      PointBatch<dim>
+      point_batch(const QuadratureBatch<dim>                 &batch,
+                  const std::array<std::vector<double>, dim> &x,
+                  const std::vector<unsigned int>            &subcell,
+                  const std::vector<unsigned int>            &material)
+      {
+        PointBatch<dim> points;
+        points.n_points = batch.size();
+        for (int d = 0; d < dim; ++d)
+          points.x[d] = x[d].data();
+        points.subcell  = subcell.data();
+        points.material = material.data();
+        return points;
+      }
+
+      /// Entry (i, j) of the diffusion at point q.
+      template <int dim>
+      double
+      diffusion(const VolumeStructure   &structure,
+                const VolumeBlocks<dim> &blocks,
+                const int                i,
+                const int                j,
+                const unsigned int       q)
+      {
+        switch (structure.diffusion)
+          {
+            case DiffusionType::none:
+              return 0.;
+            case DiffusionType::isotropic:
+              return i == j ? blocks.a[0][q] : 0.;
+            default:
+              return blocks.a[i * dim + j][q];
+          }
+      }
+
+
+
+      /// int rho^2 R^2 over whole sub-cells of a polytope.
+      template <int dim>
+      class VolumeResidual
+      {
+      public:
+        VolumeResidual(const PolytopicMesh<dim>     &mesh,
+                       const Form<dim>              &form,
+                       const PolytopeEvaluator<dim> &evaluator,
+                       const bool                    tensor)
+          : mesh(mesh)
+          , form(form)
+          , structure(form.volume_structure())
+          , evaluator(evaluator)
+          , derivatives(tensor)
+          , arrays{VolumeArrays<dim>(structure),
+                   VolumeArrays<dim>(structure),
+                   VolumeArrays<dim>(structure)}
+        {}
+
+        /// Sub-cells [begin, end) of polytope @p k.
+        double
+        compute(const unsigned int k,
+                const double      *u,
+                const unsigned int begin,
+                const unsigned int end,
+                const unsigned int order)
+        {
+          for (int d = 0; d < dim; ++d)
+            derivatives.compute(mesh, k, u, d, du[d]);
+          double sum = 0.;
+          for (unsigned int s = begin; s < end;)
+            {
+              batch.clear();
+              for (; s < end && batch.size() < batch_size; ++s)
+                batch.add_subcell(mesh, s, order);
+              sum += add(k, u);
+            }
+          return sum;
+        }
+
+      private:
+        double
+        add(const unsigned int k, const double *u)
+        {
+          const unsigned int n = batch.size();
+          material.resize(n);
+          for (unsigned int q = 0; q < n; ++q)
+            material[q] = mesh.subcell_material[batch.entity[q]];
+
+          // ---- u and its derivatives
+          value.resize(n);
+          unused.resize(n);
+          std::array<double *, dim> pointers;
+          for (int i = 0; i < dim; ++i)
+            {
+              gradient[i].resize(n);
+              for (int j = 0; j < dim; ++j)
+                hessian[i][j].resize(n);
+              pointers[i] = gradient[i].data();
+            }
+          evaluator.evaluate(
+            k, u, n, batch.pointers(), value.data(), &pointers);
+          if (structure.diffusion != DiffusionType::none)
+            for (int i = 0; i < dim; ++i)
+              {
+                for (int j = 0; j < dim; ++j)
+                  pointers[j] = hessian[i][j].data();
+                evaluator.evaluate(k,
+                                   du[i].data(),
+                                   n,
+                                   batch.pointers(),
+                                   unused.data(),
+                                   &pointers);
+              }
+
+          // ---- coefficients
+          arrays[0].reinit(n);
+          form.evaluate_volume(
+            point_batch<dim>(batch, batch.x, batch.entity, material),
+            arrays[0].blocks);
+          const VolumeBlocks<dim> &blocks = arrays[0].blocks;
+          residual.resize(n);
+          divergence.assign(n, 0.);
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              double r = structure.f ? blocks.f[q] : 0.;
+              if (structure.c)
+                r -= blocks.c[q] * value[q];
+              for (int i = 0; i < dim; ++i)
+                {
+                  if (structure.b)
+                    r -= blocks.b[i][q] * gradient[i][q];
+                  if (structure.beta)
+                    r += blocks.beta[i][q] * gradient[i][q];
+                  for (int j = 0; j < dim; ++j)
+                    r +=
+                      diffusion(structure, blocks, i, j, q) * hessian[i][j][q];
+                }
+              residual[q] = r;
+            }
+          if (!structure.constant)
+            add_derivatives_of_coefficients();
+
+          // ---- weights
+          const double *const box      = &mesh.box[std::size_t(k) * 2 * dim];
+          double              diameter = 0.;
+          for (int d = 0; d < dim; ++d)
+            diameter += (box[dim + d] - box[d]) * (box[dim + d] - box[d]);
+          diameter         = std::sqrt(diameter);
+          const double h   = diameter / std::max(mesh.degree[k], 1U);
+          double       sum = 0.;
+          for (unsigned int q = 0; q < n; ++q)
+            sum += batch.weight[q] * weight(blocks, h, q) * residual[q] *
+                   residual[q];
+          return sum;
+        }
+
+        /// div a . grad u + div beta u, by differences; the divergence of b +
+        /// beta.
+        void
+        add_derivatives_of_coefficients()
+        {
+          const unsigned int n = batch.size();
+          step.resize(n);
+          for (int d = 0; d < dim; ++d)
+            {
+              for (unsigned int q = 0; q < n; ++q)
+                {
+                  const unsigned int s = batch.entity[q];
+                  double
+                    lower =
+                      mesh.subcell_vertices
+                        [std::size_t(mesh.subcell_vertex_offset[s]) * dim + d],
+                    upper = lower;
+                  for (unsigned int v = mesh.subcell_vertex_offset[s];
+                       v < mesh.subcell_vertex_offset[s + 1];
+                       ++v)
+                    {
+                      const double x =
+                        mesh.subcell_vertices[std::size_t(v) * dim + d];
+                      lower = std::min(lower, x);
+                      upper = std::max(upper, x);
+                    }
+                  step[q] = 1e-6 * (upper - lower);
+                }
+              for (unsigned int side = 0; side < 2; ++side)
+                {
+                  shifted = batch.x;
+                  for (unsigned int q = 0; q < n; ++q)
+                    shifted[d][q] += side == 0 ? -step[q] : step[q];
+                  arrays[1 + side].reinit(n);
+                  VolumeBlocks<dim> wanted = arrays[1 + side].blocks;
+                  wanted.c                 = nullptr;
+                  wanted.f                 = nullptr;
+                  form.evaluate_volume(
+                    point_batch<dim>(batch, shifted, batch.entity, material),
+                    wanted);
+                }
+              const VolumeBlocks<dim> &below = arrays[1].blocks,
+                                      &above = arrays[2].blocks;
+              for (unsigned int q = 0; q < n; ++q)
+                {
+                  const double scale = .5 / step[q];
+                  for (int j = 0; j < dim; ++j)
+                    residual[q] += scale *
+                                   (diffusion(structure, above, d, j, q) -
+                                    diffusion(structure, below, d, j, q)) *
+                                   gradient[j][q];
+                  if (structure.beta)
+                    {
+                      const double derivative =
+                        scale * (above.beta[d][q] - below.beta[d][q]);
+                      residual[q] += derivative * value[q];
+                      divergence[q] += derivative;
+                    }
+                  if (structure.b)
+                    divergence[q] += scale * (above.b[d][q] - below.b[d][q]);
+                }
+            }
+        }
+
+        /// rho^2; @p h is divided by p.
+        double
+        weight(const VolumeBlocks<dim> &blocks,
+               const double             h,
+               const unsigned int       q) const
+        {
+          double smallest = 0., largest = 0.;
+          if (structure.diffusion == DiffusionType::isotropic)
+            smallest = largest = blocks.a[0][q];
+          else if (structure.diffusion == DiffusionType::tensor)
+            {
+              dealii::SymmetricTensor<2, dim> a;
+              for (int i = 0; i < dim; ++i)
+                for (int j = i; j < dim; ++j)
+                  a[i][j] =
+                    .5 * (blocks.a[i * dim + j][q] + blocks.a[j * dim + i][q]);
+              const auto values = dealii::eigenvalues(a);
+              largest           = values[0];
+              smallest          = values[dim - 1];
+            }
+          double flow = 0.;
+          for (int d = 0; d < dim; ++d)
+            {
+              const double b = (structure.b ? blocks.b[d][q] : 0.) +
+                               (structure.beta ? blocks.beta[d][q] : 0.);
+              flow += b * b;
+            }
+          flow = std::sqrt(flow);
+          const double reaction =
+            (structure.c ? blocks.c[q] : 0.) - .5 * divergence[q];
+
+          // 1 / rho^2 (rounding of eigenvalues is no diffusion)
+          double inverse = smallest > 1e-14 * largest ? smallest / (h * h) : 0.;
+          inverse        = std::max({inverse, reaction, flow / h});
+          if (!(inverse > 0.))
+            inverse = largest / (h * h);
+          return inverse > 0. ? 1. / inverse : 0.;
+        }
+
+        const PolytopicMesh<dim>            &mesh;
+        const Form<dim>                     &form;
+        const VolumeStructure                structure;
+        const PolytopeEvaluator<dim>        &evaluator;
+        Derivatives<dim>                     derivatives;
+        VolumeArrays<dim>                    arrays[3];
+        QuadratureBatch<dim>                 batch;
+        std::array<std::vector<double>, dim> du, gradient, shifted;
+        std::vector<double>                  hessian[dim][dim];
+        std::vector<double>       value, unused, residual, divergence, step;
+        std::vector<unsigned int> material;
+      };
+
+
+
+      /// Terms of one interface.
+      template <int dim>
+      class FacetTerms
+      {
+      public:
+        FacetTerms(const PolytopicMesh<dim>     &mesh,
+                   const Form<dim>              &form,
+                   const std::vector<double>    &sigma,
+                   const PolytopeEvaluator<dim> &evaluator,
+                   const double                 *u,
+                   const bool                    fluxes)
+          : mesh(mesh)
+          , form(form)
+          , sigma(sigma)
+          , evaluator(evaluator)
+          , u(u)
+          , fluxes(fluxes)
+          , structure(form.volume_structure())
+          , facet_structure(form.facet_structure())
+          , volume_arrays{VolumeArrays<dim>(structure),
+                          VolumeArrays<dim>(structure)}
+          , facet_arrays{FacetArrays<dim>(facet_structure),
+                         FacetArrays<dim>(facet_structure)}
+        {}
+
+        double
+        compute(const unsigned int i, const unsigned int extra_order)
+        {
+          const unsigned int p     = interface_degree(mesh, i);
+          degree                   = std::max(p, 1U);
+          const unsigned int order = std::max(2 * p + extra_order, 1U);
+          double             sum   = 0.;
+          for (unsigned int f = mesh.facet_offset[i];
+               f < mesh.facet_offset[i + 1];)
+            {
+              batch.clear();
+              for (; f < mesh.facet_offset[i + 1] && batch.size() < batch_size;
+                   ++f)
+                batch.add_facet(mesh, f, order);
+              sum += mesh.interface_boundary_id[i] == invalid_index &&
+                         mesh.interface_polytope[2 * i + 1] != invalid_index
+                       ? interior(i)
+                       : boundary(i);
+            }
+          return sum;
+        }
+
+      private:
+        /// Points as side @p side sees them, u there, and where @p with_flux,
+        /// flux[side] = n . q with the batch's normal, and n . a n.
+        void
+        evaluate_side(const unsigned int i,
+                      const unsigned int side,
+                      const bool         with_flux)
+        {
+          const unsigned int n     = batch.size();
+          x[side]                  = batch.x;
+          const unsigned int shift = mesh.interface_shift[i];
+          if (side == 1 && shift != 0)
+            for (int d = 0; d < dim; ++d)
+              for (double &c : x[1][d])
+                c += mesh.shift[shift * dim + d];
+          subcell[side].resize(n);
+          material[side].resize(n);
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              const unsigned int s =
+                mesh.facet_subcell[2 * batch.entity[q] + side];
+              subcell[side][q]  = s;
+              material[side][q] = mesh.subcell_material[s];
+            }
+
+          const unsigned int k = mesh.interface_polytope[2 * i + side];
+          std::array<const double *, dim> points;
+          std::array<double *, dim>       gradients;
+          for (int d = 0; d < dim; ++d)
+            {
+              points[d] = x[side][d].data();
+              gradient[side][d].resize(n);
+              gradients[d] = gradient[side][d].data();
+            }
+          value[side].resize(n);
+          evaluator.evaluate(k,
+                             u + mesh.dof_offset[k],
+                             n,
+                             points,
+                             value[side].data(),
+                             with_flux ? &gradients : nullptr);
+          flux[side].assign(n, 0.);
+          normal_diffusion[side].assign(n, 0.);
+          if (!with_flux)
+            return;
+
+          volume_arrays[side].reinit(n);
+          VolumeBlocks<dim> blocks = volume_arrays[side].blocks;
+          for (int d = 0; d < dim; ++d)
+            blocks.b[d] = nullptr;
+          blocks.c = nullptr;
+          blocks.f = nullptr;
+          form.evaluate_volume(
+            point_batch<dim>(batch, x[side], subcell[side], material[side]),
+            blocks);
+          for (unsigned int q = 0; q < n; ++q)
+            for (int c = 0; c < dim; ++c)
+              {
+                const double n_c = batch.normal[c][q];
+                if (structure.beta)
+                  flux[side][q] += n_c * blocks.beta[c][q] * value[side][q];
+                for (int j = 0; j < dim; ++j)
+                  {
+                    const double a = diffusion(structure, blocks, c, j, q);
+                    flux[side][q] += n_c * a * gradient[side][j][q];
+                    normal_diffusion[side][q] += n_c * a * batch.normal[j][q];
+                  }
+              }
+        }
+
+        void
+        common(FacetPointBatch<dim> &points)
+        {
+          points.n_points = batch.size();
+          penalty.resize(batch.size());
+          for (unsigned int q = 0; q < batch.size(); ++q)
+            penalty[q] = sigma.empty() ? 0. : sigma[batch.entity[q]];
+          points.sigma = penalty.data();
+        }
+
+        /// h_F / (p a_n); the penalty's factor of a side is dim p^2 / h.
+        double
+        flux_weight(const unsigned int q, const unsigned int n_sides) const
+        {
+          double largest = 0.;
+          for (unsigned int side = 0; side < n_sides; ++side)
+            largest = std::max(largest,
+                               mesh.penalty_factor[2 * batch.entity[q] + side] *
+                                 normal_diffusion[side][q]);
+          return largest > 0. ? dim * degree / largest : 0.;
+        }
+
+        double
+        interior(const unsigned int i)
+        {
+          const unsigned int n = batch.size();
+          for (unsigned int side = 0; side < 2; ++side)
+            evaluate_side(i, side, fluxes);
+          for (int d = 0; d < dim; ++d)
+            {
+              other_normal[d] = batch.normal[d];
+              for (double &c : other_normal[d])
+                c = -c;
+            }
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              FacetPointBatch<dim> points;
+              common(points);
+              for (int d = 0; d < dim; ++d)
+                {
+                  points.x[d]          = x[side][d].data();
+                  points.neighbor_x[d] = x[1 - side][d].data();
+                  points.normal[d] =
+                    (side == 0 ? batch.normal : other_normal)[d].data();
+                }
+              points.subcell           = subcell[side].data();
+              points.material          = material[side].data();
+              points.neighbor_subcell  = subcell[1 - side].data();
+              points.neighbor_material = material[1 - side].data();
+              points.boundary_id       = invalid_index;
+              facet_arrays[side].reinit(n, false);
+              form.evaluate_interior_facets(points, facet_arrays[side].blocks);
+            }
+          const FacetBlocks<dim> &b0 = facet_arrays[0].blocks,
+                                 &b1 = facet_arrays[1].blocks;
+          double sum                 = 0.;
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              const double weight =
+                .25 * (b0.c[0][q] + b1.c[0][q] - b0.c[1][q] - b1.c[1][q]);
+              const double jump = value[0][q] - value[1][q];
+              double       term = std::max(weight, 0.) * jump * jump;
+              if (fluxes)
+                {
+                  const double flux_jump = flux[0][q] - flux[1][q];
+                  term += flux_weight(q, 2) * flux_jump * flux_jump;
+                }
+              sum += batch.weight[q] * term;
+            }
+          return .5 * sum;
+        }
+
+        double
+        boundary(const unsigned int i)
+        {
+          const unsigned int n = batch.size();
+          // (what is no Dirichlet part is told by its diffusion)
+          evaluate_side(i, 0, true);
+          FacetPointBatch<dim> points;
+          common(points);
+          for (int d = 0; d < dim; ++d)
+            {
+              points.x[d]          = x[0][d].data();
+              points.neighbor_x[d] = nullptr;
+              points.normal[d]     = batch.normal[d].data();
+            }
+          points.subcell     = subcell[0].data();
+          points.material    = material[0].data();
+          points.boundary_id = mesh.interface_boundary_id[i];
+          facet_arrays[0].reinit(n, true);
+          form.evaluate_boundary_facets(points, facet_arrays[0].blocks);
+          const FacetBlocks<dim> &blocks = facet_arrays[0].blocks;
+          double                  sum    = 0.;
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              // What integration by parts leaves of form and right-hand side:
+              // c (g - u) on Dirichlet parts, whose b block cancels the flux.
+              double residual = (facet_structure.rhs ? blocks.r[q] : 0.) -
+                                blocks.c[0][q] * value[0][q] - flux[0][q];
+              bool dirichlet = !(normal_diffusion[0][q] > 0.);
+              if (facet_structure.b)
+                for (int d = 0; d < dim; ++d)
+                  {
+                    residual -= blocks.b[0][d][q] * gradient[0][d][q];
+                    dirichlet = dirichlet || blocks.b[0][d][q] != 0.;
+                  }
+              const double weight =
+                dirichlet ? (blocks.c[0][q] > 0. ? 1. / blocks.c[0][q] : 0.)
+                : fluxes  ? flux_weight(q, 1)
+                          : 0.;
+              sum += batch.weight[q] * weight * residual * residual;
+            }
+          return sum;
+        }
+
+        const PolytopicMesh<dim>                &mesh;
+        const Form<dim>                         &form;
+        const std::vector<double>               &sigma;
+        const PolytopeEvaluator<dim>            &evaluator;
+        const double *const                      u;
+        const bool                               fluxes;
+        const VolumeStructure                    structure;
+        const FacetStructure                     facet_structure;
+        VolumeArrays<dim>                        volume_arrays[2];
+        FacetArrays<dim>                         facet_arrays[2];
+        unsigned int                             degree = 1;
+        QuadratureBatch<dim>                     batch;
+        std::array<std::vector<double>, dim>     x[2], gradient[2];
+        std::array<std::vector<double>, dim>     other_normal;
+        std::array<std::vector<unsigned int>, 2> subcell, material;
+        std::array<std::vector<double>, 2>       value, flux, normal_diffusion;
+        std::vector<double>                      penalty;
+      };
+
+
+
+      template <int dim>
+      void
+      estimate(const AgglomerationHandler<dim> &handler,
+               const Form<dim>                 &form,
+               const std::vector<double>       &sigma,
+               const double                    *u,
+               dealii::Vector<double>          &indicators,
+               const unsigned int               extra_order,
+               const bool                       residuals)
+      {
+        const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
+        const FacetStructure      facets = form.facet_structure();
+        handler.tabulate(extra_order);
+        if (mesh.penalty_factor.size() != 2 * std::size_t(mesh.n_facets()))
+          handler.fill_penalty_factors(PenaltyFormula::simplex);
+        const PolytopeEvaluator<dim> evaluator(handler);
+        const unsigned int           n_own = mesh.n_owned_polytopes();
+        std::vector<double>          total(n_own, 0.);
+
+        if (residuals)
+          {
+            const bool tensor =
+              handler.polynomial_space() == PolynomialSpaceType::tensor_product;
+            const std::vector<WorkItem> items = work_items(mesh, 64);
+            std::vector<double>         partial(items.size());
+            dealii::parallel::apply_to_subranges(
+              std::size_t(0),
+              items.size(),
+              [&](const std::size_t begin, const std::size_t end) {
+                VolumeResidual<dim> volume(mesh, form, evaluator, tensor);
+                for (std::size_t i = begin; i < end; ++i)
+                  {
+                    const unsigned int k = items[i].polytope;
+                    partial[i] =
+                      volume.compute(k,
+                                     u + mesh.dof_offset[k],
+                                     items[i].begin,
+                                     items[i].end,
+                                     std::max(2 * mesh.degree[k] + extra_order,
+                                              1U));
+                  }
+              },
+              8);
+            for (std::size_t i = 0; i < items.size(); ++i)
+              total[items[i].polytope] += partial[i];
+          }
+
+        if (facets.facets)
+          {
+            std::vector<double> with_ghosts;
+            const double       *all = u;
+            if (n_own < mesh.n_polytopes() ||
+                n_processes(handler.get_communicator()) > 1)
+              {
+                with_ghosts.assign(u, u + handler.n_locally_owned_dofs());
+                with_ghosts.resize(mesh.dof_offset.back());
+                handler.exchange_dof_values(with_ghosts);
+                all = with_ghosts.data();
+              }
+            std::vector<double> terms(mesh.n_interfaces());
+            dealii::parallel::apply_to_subranges(
+              0U,
+              mesh.n_interfaces(),
+              [&](const unsigned int begin, const unsigned int end) {
+                FacetTerms<dim> facet(
+                  mesh, form, sigma, evaluator, all, residuals);
+                for (unsigned int i = begin; i < end; ++i)
+                  terms[i] = facet.compute(i, extra_order);
+              },
+              32);
+            for (unsigned int k = 0; k < n_own; ++k)
+              for (unsigned int e = mesh.polytope_interface_offset[k];
+                   e < mesh.polytope_interface_offset[k + 1];
+                   ++e)
+                total[k] += terms[mesh.polytope_interface[e] / 2];
+          }
+
+        indicators.reinit(n_own);
+        for (unsigned int k = 0; k < n_own; ++k)
+          indicators[k] = std::sqrt(total[k]);
+      }
+
+      /// Checks, the same on all processes.
+      template <int dim, typename VectorType>
+      const double *
+      data(const AgglomerationHandler<dim> &handler,
+           const Form<dim>                 &form,
+           const std::vector<double>       &sigma,
+           const VectorType                &solution)
+      {
+        const double        *result = nullptr;
+        const FacetStructure facets = form.facet_structure();
+        on_all_processes(handler.get_communicator(), [&]() {
+          AssertThrow(handler.n_dofs() > 0 && handler.n_components() == 1,
+                      ExcUserInput("Error indicators need a handler with "
+                                   "degrees of freedom of one component."));
+          AssertThrow(sigma.size() == handler.polytopic_mesh().n_facets() ||
+                        (sigma.empty() && !(facets.facets && facets.penalty)),
+                      ExcUserInput("Error indicators need the penalty of every "
+                                   "facet: pass what "
+                                   "PolytopicAssembler::penalty() returns for "
+                                   "this form and handler."));
+          result = vector_data(solution, handler.n_locally_owned_dofs());
+        });
+        form.prepare();
+        return result;
+      }
+    } // namespace
+
+
+
+    template <int dim, typename VectorType>
+    void
+    residual(const AgglomerationHandler<dim> &handler,
+             const Form<dim>                 &form,
+             const std::vector<double>       &sigma,
+             const VectorType                &solution,
+             dealii::Vector<double>          &indicators,
+             const unsigned int               extra_order)
+    {
+      estimate(handler,
+               form,
+               sigma,
+               data(handler, form, sigma, solution),
+               indicators,
+               extra_order,
+               true);
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    jumps(const AgglomerationHandler<dim> &handler,
+          const Form<dim>                 &form,
+          const std::vector<double>       &sigma,
+          const VectorType                &solution,
+          dealii::Vector<double>          &indicators,
+          const unsigned int               extra_order)
+    {
+      estimate(handler,
+               form,
+               sigma,
+               data(handler, form, sigma, solution),
+               indicators,
+               extra_order,
+               false);
+    }
+
+
+
+    double
+    global(const dealii::Vector<double> &indicators,
+           const MPI_Comm                communicator)
+    {
+      double sum = 0.;
+      for (const double eta : indicators)
+        sum += eta * eta;
+      if (n_processes(communicator) > 1)
+        sum = dealii::Utilities::MPI::sum(sum, communicator);
+      return std::sqrt(sum);
+    }
+
+
+
+#define TESSELLA_INSTANTIATE(dim, VectorType)               \
+  template void residual(const AgglomerationHandler<dim> &, \
+                         const Form<dim> &,                 \
+                         const std::vector<double> &,       \
+                         const VectorType &,                \
+                         dealii::Vector<double> &,          \
+                         const unsigned int);               \
+  template void jumps(const AgglomerationHandler<dim> &,    \
+                      const Form<dim> &,                    \
+                      const std::vector<double> &,          \
+                      const VectorType &,                   \
+                      dealii::Vector<double> &,             \
+                      const unsigned int)
+
+    TESSELLA_INSTANTIATE(2, dealii::Vector<double>);
+    TESSELLA_INSTANTIATE(3, dealii::Vector<double>);
+#ifdef DEAL_II_WITH_TRILINOS
+    TESSELLA_INSTANTIATE(2, dealii::TrilinosWrappers::MPI::Vector);
+    TESSELLA_INSTANTIATE(3, dealii::TrilinosWrappers::MPI::Vector);
+#endif
+#undef TESSELLA_INSTANTIATE
+  } // namespace ErrorEstimator
+} // namespace Tessella

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_numerics_form_arrays_h
+#define tessella_source_numerics_form_arrays_h
+
+#include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_mesh.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// Arrays that a form's volume blocks point to.
+    template <int dim>
+    class VolumeArrays
+    {
+    public:
+      explicit VolumeArrays(const VolumeStructure &structure)
+        : structure(structure)
+      {}
+
+      void
+      reinit(const std::size_t n)
+      {
+        const unsigned int n_a =
+          structure.diffusion == DiffusionType::none
+            ? 0
+            : (structure.diffusion == DiffusionType::isotropic ? 1 : dim * dim);
+        const unsigned int n_arrays =
+          n_a + (structure.beta ? dim : 0) + (structure.b ? dim : 0) +
+          (structure.c ? 1 : 0) + (structure.f ? 1 : 0);
+        memory.assign(n * n_arrays, 0.);
+        double *next = memory.data();
+        auto    take = [&](const bool present) {
+          double *const result = present ? next : nullptr;
+          next += present ? n : 0;
+          return result;
+        };
+        for (unsigned int i = 0; i < dim * dim; ++i)
+          blocks.a[i] = take(i < n_a);
+        for (int d = 0; d < dim; ++d)
+          blocks.beta[d] = take(structure.beta);
+        for (int d = 0; d < dim; ++d)
+          blocks.b[d] = take(structure.b);
+        blocks.c = take(structure.c);
+        blocks.f = take(structure.f);
+      }
+
+      VolumeBlocks<dim> blocks;
+
+    private:
+      const VolumeStructure structure;
+      std::vector<double>   memory;
+    };
+
+    /// Arrays that a form's facet blocks point to.
+    template <int dim>
+    class FacetArrays
+    {
+    public:
+      explicit FacetArrays(const FacetStructure &structure)
+        : structure(structure)
+      {}
+
+      void
+      reinit(const std::size_t n, const bool boundary)
+      {
+        const unsigned int n_sides = boundary ? 1 : 2;
+        const unsigned int n_arrays =
+          n_sides * (1 + (structure.b ? dim : 0) + (structure.beta ? dim : 0)) +
+          ((boundary && structure.rhs) ? 1 + dim : 0);
+        memory.assign(n * n_arrays, 0.);
+        double *next = memory.data();
+        auto    take = [&](const bool present) {
+          double *const result = present ? next : nullptr;
+          next += present ? n : 0;
+          return result;
+        };
+        for (unsigned int t = 0; t < 2; ++t)
+          {
+            for (int d = 0; d < dim; ++d)
+              blocks.b[t][d] = take(t < n_sides && structure.b);
+            for (int d = 0; d < dim; ++d)
+              blocks.beta[t][d] = take(t < n_sides && structure.beta);
+            blocks.c[t] = take(t < n_sides);
+          }
+        blocks.r = take(boundary && structure.rhs);
+        for (int d = 0; d < dim; ++d)
+          blocks.s[d] = take(boundary && structure.rhs);
+      }
+
+      FacetBlocks<dim> blocks;
+
+    private:
+      const FacetStructure structure;
+      std::vector<double>  memory;
+    };
+
+    /// Largest degree on the two sides of an interface.
+    template <int dim>
+    unsigned int
+    interface_degree(const PolytopicMesh<dim> &mesh, const unsigned int i)
+    {
+      const unsigned int k0 = mesh.interface_polytope[2 * i],
+                         k1 = mesh.interface_polytope[2 * i + 1];
+      return k1 == invalid_index ? mesh.degree[k0]
+                                 : std::max(mesh.degree[k0], mesh.degree[k1]);
+    }
+  } // namespace internal
+} // namespace Tessella
+
+#endif
