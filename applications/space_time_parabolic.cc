@@ -45,12 +45,12 @@ namespace Tessella
     const ProgramInfo info = {
       "space_time_parabolic",
       "parabolic problems by space-time dG on polytopes",
-      "Solves du/dt - div(a grad u) + w . grad u + c u = f in two dimensions "
-      "by\n"
+      "Solves du/dt - div(a grad u) + w . grad u + c u = f in the plane or in "
+      "space by\n"
       "discontinuous Galerkin methods in space and time on prismatic elements\n"
       "(polytope times interval), slab after slab, for a sequence of meshes and "
       "a\n"
-      "list of polynomial degrees. Coefficients are expressions of x, y and t.\n\n"
+      "list of polynomial degrees. Coefficients are expressions of x, y, z and t.\n\n"
       "It prints a table of errors in L2(L2), L2(H1), Linf(L2) and at the final\n"
       "time with their rates. It writes to the folder Output/Directory\n"
       "  NAME.txt, .csv                       the table\n"
@@ -66,8 +66,6 @@ namespace Tessella
 
     struct Parameters
     {
-      static constexpr int dim = ParabolicEquation::dim;
-
       MeshInput           mesh;
       AgglomerationInput  agglomeration;
       ParabolicEquation   equation;
@@ -115,8 +113,8 @@ namespace Tessella
                           Patterns::Anything(),
                           "Local time stepping: number of intervals of a "
                           "polytope in a slab, rounded, as an expression of "
-                          "the centre x, y of its bounding box and the slab's "
-                          "first time t. Empty: 1.");
+                          "the centre x, y, z of its bounding box and the "
+                          "slab's first time t. Empty: 1.");
         prm.declare_entry("Tolerance",
                           "0",
                           Patterns::Double(0.),
@@ -153,12 +151,9 @@ namespace Tessella
       parse(ParameterHandler &prm, const std::string &file)
       {
         mesh.parse_parameters(prm, file);
-        AssertThrow(mesh.dimension() == dim,
-                    ExcMessage("Space-time problems are solved in two space "
-                               "dimensions: set Mesh/Dimension = 2."));
         agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm);
-        discretisation.parse_parameters(prm, dim);
+        equation.parse_parameters(prm, mesh.dimension());
+        discretisation.parse_parameters(prm, mesh.dimension());
         solver.parse_parameters(prm);
         output.parse_parameters(prm, file);
 
@@ -261,15 +256,14 @@ namespace Tessella
 
 
 
+    template <int dim>
     class Study
     {
     public:
-      static constexpr int dim = Parameters::dim;
-
       explicit Study(const Parameters &parameters)
         : parameters(parameters)
         , output(parameters.output)
-        , problem(parameters.equation.create(parameters.first_time))
+        , problem(parameters.equation.create<dim>(parameters.first_time))
       {
         problem.form->set_theta(parameters.discretisation.theta());
         if (parameters.discretisation.coefficient_order() >= 0)
@@ -303,7 +297,7 @@ namespace Tessella
       void
       run_level(const unsigned int level)
       {
-        const Mesh<dim>              mesh = parameters.mesh.create<dim>(level);
+        const Mesh<dim> mesh = parameters.mesh.template create<dim>(level);
         std::set<types::boundary_id> present;
         for (const types::boundary_id id :
              mesh.triangulation->get_boundary_ids())
@@ -337,13 +331,18 @@ namespace Tessella
         for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
           {
             const Point<dim> center = handler.bounding_box(k).center();
-            const double     x[3]   = {center[0], center[1], t};
+            double           x[dim + 1];
+            std::string      where;
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                x[d] = center[d];
+                where += (d > 0 ? ", " : "") + std::to_string(x[d]);
+              }
+            x[dim]              = t;
             const double number = std::round(parameters.intervals[0].value(x));
             AssertThrow(number >= 1. && number <= 1000.,
                         ExcMessage("Time/Intervals is " +
-                                   std::to_string(number) + " at (" +
-                                   std::to_string(x[0]) + ", " +
-                                   std::to_string(x[1]) +
+                                   std::to_string(number) + " at (" + where +
                                    ") for t = " + std::to_string(t) +
                                    ": it must be between 1 and 1000."));
             result.push_back(static_cast<unsigned int>(number));
@@ -362,7 +361,7 @@ namespace Tessella
           std::to_string(degree);
         const std::string run = "-" + std::to_string(level) + "-" + elements;
 
-        SpaceTimeStepping<dim>::AdditionalData data;
+        typename SpaceTimeStepping<dim>::AdditionalData data;
         data.space             = space;
         data.assembler.backend = parameters.discretisation.backend();
         data.assembler.device_memory =
@@ -598,6 +597,9 @@ main(int argc, char **argv)
     [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
     [&](dealii::ParameterHandler &prm, const std::string &file) {
       parameters.parse(prm, file);
-      Study(parameters).run();
+      if (parameters.mesh.dimension() == 2)
+        Study<2>(parameters).run();
+      else
+        Study<3>(parameters).run();
     });
 }

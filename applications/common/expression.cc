@@ -1403,7 +1403,7 @@ namespace Tessella
     std::vector<std::string>
     coordinate_names(const int dim)
     {
-      const std::vector<std::string> names = {"x", "y", "z"};
+      const std::vector<std::string> names = {"x", "y", "z", "t"};
       return {names.begin(), names.begin() + dim};
     }
 
@@ -1718,6 +1718,7 @@ namespace Tessella
                             SymmetricTensor<2, 4> *) const;
     template class ExpressionFunction<2>;
     template class ExpressionFunction<3>;
+    template class ExpressionFunction<4>;
     template class ExpressionTensorFunction<2>;
     template class ExpressionTensorFunction<3>;
   } // namespace Application

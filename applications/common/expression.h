@@ -120,7 +120,7 @@ namespace Tessella
     std::map<std::string, double>
     parse_constants(const std::string &name, const std::string &text);
 
-    /// x, y, z.
+    /// x, y, z; t as the fourth one.
     std::vector<std::string>
     coordinate_names(const int dim);
 

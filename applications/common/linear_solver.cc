@@ -461,18 +461,27 @@ namespace Tessella
         copy(solution, x);
       }
 
-      /// What multigrid is made for.
-      template <int dim>
-      const AgglomerationHandler<dim> &
-      agglomeration(const PolytopicSpace<dim> &space)
+      /// Iteration with multigrid on what it is made for.
+      template <typename MatrixType, int dim, typename... Arguments>
+      void
+      iterate_with_multigrid_on(const PolytopicSpace<dim> &space,
+                                const std::string         &method,
+                                const unsigned int         restart,
+                                SolverControl             &control,
+                                Arguments &&...arguments)
       {
-        const auto *handler =
-          dynamic_cast<const AgglomerationHandler<dim> *>(&space);
-        AssertThrow(handler != nullptr,
+        if constexpr (dim < 4)
+          if (const auto *handler =
+                dynamic_cast<const AgglomerationHandler<dim> *>(&space))
+            {
+              iterate_with_multigrid<MatrixType>(
+                method, restart, control, *handler, arguments...);
+              return;
+            }
+        AssertThrow(false,
                     ExcMessage("Solver/Preconditioner = multigrid works on "
                                "polytopic meshes in space, not on space-time "
                                "slabs: take amg or block jacobi."));
-        return *handler;
       }
 
       std::string
@@ -573,16 +582,15 @@ namespace Tessella
                     rhs,
                     TwoLevel<dim>(handler, matrix, symmetric));
           else if (preconditioner == "multigrid")
-            iterate_with_multigrid<HostBlockMatrix<double>>(name,
-                                                            restart,
-                                                            control,
-                                                            agglomeration(
-                                                              handler),
-                                                            source,
-                                                            symmetric,
-                                                            matrix,
-                                                            solution,
-                                                            rhs);
+            iterate_with_multigrid_on<HostBlockMatrix<double>>(handler,
+                                                               name,
+                                                               restart,
+                                                               control,
+                                                               source,
+                                                               symmetric,
+                                                               matrix,
+                                                               solution,
+                                                               rhs);
           else if (preconditioner == "device multigrid")
             {
               AssertThrow(cuda_is_available(),
@@ -591,16 +599,15 @@ namespace Tessella
                                      why_cuda_is_unavailable() +
                                      " Take multigrid, which runs on the "
                                      "host."));
-              iterate_with_multigrid<DeviceBlockMatrix<double>>(name,
-                                                                restart,
-                                                                control,
-                                                                agglomeration(
-                                                                  handler),
-                                                                source,
-                                                                symmetric,
-                                                                matrix,
-                                                                solution,
-                                                                rhs);
+              iterate_with_multigrid_on<DeviceBlockMatrix<double>>(handler,
+                                                                   name,
+                                                                   restart,
+                                                                   control,
+                                                                   source,
+                                                                   symmetric,
+                                                                   matrix,
+                                                                   solution,
+                                                                   rhs);
             }
           else if (preconditioner == "block jacobi")
             iterate(name,
@@ -694,6 +701,13 @@ namespace Tessella
                          const MatrixSource<2> *,
                          const DeviceBlockMatrix<double> &,
                          const bool);
+    template SolverReport
+    LinearSolver::solve(const PolytopicSpace<4> &,
+                        const TrilinosWrappers::SparseMatrix &,
+                        Vector &,
+                        const Vector &,
+                        const bool,
+                        const MatrixSource<4> *) const;
     template SolverReport
     LinearSolver::solve(const PolytopicSpace<3> &,
                         const TrilinosWrappers::SparseMatrix &,

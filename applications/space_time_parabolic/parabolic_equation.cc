@@ -3,6 +3,7 @@
 #include "parabolic_equation.h"
 
 #include <cmath>
+#include <sstream>
 
 #include "../common/equation_input.h"
 
@@ -14,9 +15,9 @@ namespace Tessella
 
     namespace
     {
-      constexpr int dim = ParabolicEquation::dim, D = dim + 1;
-
-      /// An expression of x, y and t at a time, with its gradient in space.
+      /// An expression of the coordinates and t at a time, with its gradient
+      /// in space.
+      template <int dim>
       class AtTime : public Function<dim>
       {
       public:
@@ -27,39 +28,56 @@ namespace Tessella
         double
         value(const Point<dim> &p, const unsigned int = 0) const override
         {
-          const double x[D]   = {p[0], p[1], this->get_time()};
-          const double result = expression.value(x);
+          const Point<dim + 1> x      = space_time_point(p);
+          const double         result = expression.value(&x[0]);
+          std::ostringstream   where;
+          for (unsigned int d = 0; d <= dim; ++d)
+            where << (d > 0 ? ", " : "") << std::to_string(x[d]);
           AssertThrow(std::isfinite(result),
                       Expression::ExcNotFinite(expression.text(),
                                                expression.name(),
                                                result,
-                                               std::to_string(x[0]) + ", " +
-                                                 std::to_string(x[1]) + ", " +
-                                                 std::to_string(x[2])));
+                                               where.str()));
           return result;
         }
 
         Tensor<1, dim>
         gradient(const Point<dim> &p, const unsigned int = 0) const override
         {
-          Tensor<1, D> result;
-          expression.derivatives<D>({Point<D>(p[0], p[1], this->get_time())},
-                                    nullptr,
-                                    &result,
-                                    nullptr);
-          return Tensor<1, dim>({result[0], result[1]});
+          Tensor<1, dim + 1> derivatives;
+          expression.derivatives<dim + 1>({space_time_point(p)},
+                                          nullptr,
+                                          &derivatives,
+                                          nullptr);
+          Tensor<1, dim> result;
+          for (unsigned int d = 0; d < dim; ++d)
+            result[d] = derivatives[d];
+          return result;
         }
 
       private:
+        Point<dim + 1>
+        space_time_point(const Point<dim> &p) const
+        {
+          Point<dim + 1> x;
+          for (unsigned int d = 0; d < dim; ++d)
+            x[d] = p[d];
+          x[dim] = this->get_time();
+          return x;
+        }
+
         const Expression expression;
       };
 
 
 
       /// What belongs to an exact solution: the source, or the flux a grad u.
-      class FromSolution : public Function<D>
+      template <int dim>
+      class FromSolution : public Function<dim + 1>
       {
       public:
+        static constexpr int D = dim + 1;
+
         enum What
         {
           source,
@@ -152,6 +170,7 @@ namespace Tessella
         return true;
       }
 
+      template <int D>
       std::shared_ptr<const Function<D>>
       function(const std::vector<Expression> &expressions)
       {
@@ -174,13 +193,13 @@ namespace Tessella
                         "1",
                         Patterns::Anything(),
                         "a of du/dt - div(a grad u) + w . grad u + c u = f: "
-                        "one expression of x, y and t, or four, separated by "
-                        "semicolons, row by row.");
+                        "one expression of x, y, in space z, and t, or one for "
+                        "each entry, separated by semicolons, row by row.");
       prm.declare_entry("Advection",
                         "",
                         Patterns::Anything(),
-                        "w: two expressions separated by a semicolon; empty: "
-                        "none.");
+                        "w: an expression for each direction, separated by "
+                        "semicolons; empty: none.");
       prm.declare_entry("Reaction", "0", Patterns::Anything(), "c.");
       prm.declare_entry("Source",
                         "auto",
@@ -221,14 +240,17 @@ namespace Tessella
     ParabolicEquation::parse(const std::string &name,
                              const std::string &text) const
     {
-      return Expression(name, text, {"x", "y", "t"}, constants);
+      return Expression(name, text, variables, constants);
     }
 
 
 
     void
-    ParabolicEquation::parse_parameters(ParameterHandler &prm)
+    ParabolicEquation::parse_parameters(ParameterHandler  &prm,
+                                        const unsigned int dim)
     {
+      variables = coordinate_names(dim);
+      variables.push_back("t");
       prm.enter_subsection("Equation");
       constants = parse_constants("Equation/Constants", prm.get("Constants"));
       const auto parse_list = [&](const std::string &name,
@@ -295,9 +317,11 @@ namespace Tessella
 
 
 
-    ParabolicProblem<ParabolicEquation::dim>
+    template <int dim>
+    ParabolicProblem<dim>
     ParabolicEquation::create(const double first_time) const
     {
+      constexpr int         D = dim + 1;
       ParabolicProblem<dim> problem;
       problem.form               = std::make_unique<SpaceTimeForm<dim>>();
       SpaceTimeForm<dim> &form   = *problem.form;
@@ -315,37 +339,48 @@ namespace Tessella
           form.set_diffusion(a);
         }
       else if (diffusion.size() == 1)
-        form.set_diffusion(function(diffusion));
+        form.set_diffusion(function<D>(diffusion));
       else if (!diffusion.empty())
-        form.set_diffusion_tensor(function(diffusion));
+        form.set_diffusion_tensor(function<D>(diffusion));
       if (!advection.empty() && is_constant(advection))
-        form.set_advection(
-          Tensor<1, dim>({number(advection[0]), number(advection[1])}));
+        {
+          Tensor<1, dim> w;
+          for (unsigned int d = 0; d < dim; ++d)
+            w[d] = number(advection[d]);
+          form.set_advection(w);
+        }
       else if (!advection.empty())
-        form.set_advection(function(advection));
+        form.set_advection(function<D>(advection));
       if (!reaction.empty() && is_constant(reaction))
         form.set_reaction(number(reaction[0]));
       else if (!reaction.empty())
-        form.set_reaction(function(reaction));
+        form.set_reaction(function<D>(reaction));
       if (!source.empty() && is_constant(source))
         form.set_source(number(source[0]));
       else if (!source.empty())
-        form.set_source(function(source));
+        form.set_source(function<D>(source));
       else if (!exact.empty())
-        form.set_source(
-          std::shared_ptr<const Function<D>>(std::make_shared<FromSolution>(
-            FromSolution::source, diffusion, advection, reaction, exact[0])));
+        form.set_source(std::shared_ptr<const Function<D>>(
+          std::make_shared<FromSolution<dim>>(FromSolution<dim>::source,
+                                              diffusion,
+                                              advection,
+                                              reaction,
+                                              exact[0])));
       for (const auto &entry : conditions)
         {
           BoundaryCondition<D> condition;
           condition.type = entry.second.type;
           if (!entry.second.value.empty())
-            condition.value = function(entry.second.value);
+            condition.value = function<D>(entry.second.value);
           else if (!exact.empty() && condition.type == BoundaryType::dirichlet)
-            condition.value = function(exact);
+            condition.value = function<D>(exact);
           else if (!exact.empty())
-            condition.flux = std::make_shared<FromSolution>(
-              FromSolution::flux, diffusion, advection, reaction, exact[0]);
+            condition.flux =
+              std::make_shared<FromSolution<dim>>(FromSolution<dim>::flux,
+                                                  diffusion,
+                                                  advection,
+                                                  reaction,
+                                                  exact[0]);
           if (entry.first >= 0)
             {
               form.set_boundary_condition(entry.first, condition);
@@ -355,13 +390,20 @@ namespace Tessella
             form.set_default_boundary_condition(condition);
         }
       if (!exact.empty())
-        problem.exact_solution = std::make_unique<AtTime>(exact[0]);
+        problem.exact_solution = std::make_unique<AtTime<dim>>(exact[0]);
       problem.initial_value =
-        std::make_unique<AtTime>(!initial.empty() ? initial[0]
-                                 : !exact.empty() ? exact[0]
-                                                  : Expression());
+        std::make_unique<AtTime<dim>>(!initial.empty() ? initial[0]
+                                      : !exact.empty() ? exact[0]
+                                                       : Expression());
       problem.initial_value->set_time(first_time);
       return problem;
     }
+
+
+
+    template ParabolicProblem<2>
+    ParabolicEquation::create(const double) const;
+    template ParabolicProblem<3>
+    ParabolicEquation::create(const double) const;
   } // namespace Application
 } // namespace Tessella

@@ -34,23 +34,25 @@ namespace Tessella
     /**
      * Sections "Equation" and "Boundary conditions" of a parameter file for
      *   du/dt - div(a grad u) + w . grad u + c u = f
-     * with expressions of x, y and t. From an exact solution follow source,
-     * initial value and boundary data that are not given.
+     * with expressions of x, y, in space z, and t. From an exact solution
+     * follow source, initial value and boundary data that are not given.
      */
     class ParabolicEquation
     {
     public:
-      static constexpr int dim = 2;
-
       void
       declare_parameters(dealii::ParameterHandler &prm);
+      /// @p dim: space dimension, 2 or 3.
       void
-      parse_parameters(dealii::ParameterHandler &prm);
+      parse_parameters(dealii::ParameterHandler &prm, const unsigned int dim);
 
+      /// dim as in parse_parameters().
+      template <int dim>
       ParabolicProblem<dim>
       create(const double first_time) const;
 
-      /// @p text as an expression of x, y and t with the equation's constants.
+      /// @p text as an expression of the coordinates and t with the equation's
+      /// constants.
       Expression
       parse(const std::string &name, const std::string &text) const;
 
@@ -61,6 +63,7 @@ namespace Tessella
         std::vector<Expression> value; // empty or one
       };
 
+      std::vector<std::string>      variables;
       std::map<std::string, double> constants;
       std::vector<Expression> diffusion, advection, reaction, source, exact,
         initial;

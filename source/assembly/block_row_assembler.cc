@@ -25,23 +25,37 @@ namespace Tessella
 
 
 
-      // Whether the four vertices of a quadrilateral in 3-D span an affine one.
-      inline bool
-      is_parallelogram(const double *v)
+      // Whether vertices a, b, c, d (in lexicographic order) span a
+      // parallelogram.
+      template <int dim>
+      bool
+      is_parallelogram(const double      *v,
+                       const unsigned int a,
+                       const unsigned int b,
+                       const unsigned int c,
+                       const unsigned int d)
       {
         double deviation = 0., size = 0.;
-        for (unsigned int e = 0; e < 3; ++e)
+        for (unsigned int e = 0; e < dim; ++e)
           {
-            deviation =
-              std::max(deviation,
-                       std::abs(v[e] + v[9 + e] - v[3 + e] - v[6 + e]));
-            size = std::max(size, std::abs(v[9 + e] - v[e]));
+            deviation = std::max(deviation,
+                                 std::abs(v[dim * a + e] + v[dim * d + e] -
+                                          v[dim * b + e] - v[dim * c + e]));
+            size = std::max(size, std::abs(v[dim * d + e] - v[dim * a + e]));
           }
         return deviation <= 1e-14 * size;
       }
 
-
-
+      // Whether a facet with the vertices of a hypercube is an affine one.
+      template <int dim>
+      bool
+      is_parallelepiped(const double *v)
+      {
+        return is_parallelogram<dim>(v, 0, 1, 2, 3) &&
+               (dim < 4 || (is_parallelogram<dim>(v, 0, 1, 4, 5) &&
+                            is_parallelogram<dim>(v, 0, 2, 4, 6) &&
+                            is_parallelogram<dim>(v, 1, 3, 5, 7)));
+      }
     } // namespace
 
 
@@ -354,13 +368,13 @@ namespace Tessella
       const FacetType    type  = mesh.facet_type[facet];
       const unsigned int begin = n_facet_points;
       unsigned int       n;
-      bool               finished         = true;
-      double *const      target[3]        = {x[0] + begin,
-                                             x[1] + begin,
-                                             x[dim - 1] + begin};
-      double *const      target_normal[3] = {normal[0] + begin,
-                                             normal[1] + begin,
-                                             normal[dim - 1] + begin};
+      bool               finished = true;
+      double            *target[dim], *target_normal[dim];
+      for (unsigned int d = 0; d < dim; ++d)
+        {
+          target[d]        = x[d] + begin;
+          target_normal[d] = normal[d] + begin;
+        }
 
       // Room for the padding at the end of a segment is kept: the capacity
       // is a multiple of it.
@@ -390,22 +404,28 @@ namespace Tessella
           n = rule.n_points;
           const double *v =
             &mesh.facet_vertices[mesh.facet_vertex_offset[facet] * dim];
-          double edges[dim - 1][dim];
-          for (unsigned int d = 0; d + 1 < dim; ++d)
-            for (unsigned int e = 0; e < dim; ++e)
-              edges[d][e] = v[(d + 1) * dim + e] - v[e];
-          if (type == FacetType::quadrilateral && !is_parallelogram(v))
-            kernels.bilinear_facet(v, rule, target, target_normal, w + begin);
+          const bool hypercube = type == FacetType::quadrilateral;
+          if (hypercube && !is_parallelepiped<dim>(v))
+            kernels.multilinear_facet(
+              v, rule, target, target_normal, w + begin);
           else
             {
-              // Weights sum to 1 / (dim - 1)! on the unit simplex.
-              const double measure = mesh.facet_measure[facet];
+              double edges[dim - 1][dim];
+              for (unsigned int d = 0; d + 1 < dim; ++d)
+                for (unsigned int e = 0; e < dim; ++e)
+                  edges[d][e] =
+                    v[(hypercube ? 1u << d : d + 1) * dim + e] - v[e];
+              // Weights sum to 1 / n! on the unit simplex of n variables.
+              constexpr unsigned int factorial[4] = {1, 1, 2, 6};
               kernels.affine_points(v,
                                     &edges[0][0],
                                     dim - 1,
-                                    type == FacetType::simplex
-                                      ? (dim - 1) * measure
-                                      : measure,
+                                    mesh.facet_measure[facet] *
+                                      (type == FacetType::simplex
+                                         ? factorial[dim - 1]
+                                       : type == FacetType::prism
+                                         ? factorial[dim - 2]
+                                         : 1),
                                     rule,
                                     target,
                                     w + begin);
@@ -797,5 +817,6 @@ namespace Tessella
 
     template class BlockRowAssembler<2>;
     template class BlockRowAssembler<3>;
+    template class BlockRowAssembler<4>;
   } // namespace internal
 } // namespace Tessella

@@ -128,4 +128,6 @@ namespace Tessella
   BlockSparsity::from_mesh(const PolytopicMesh<2> &);
   template BlockSparsity
   BlockSparsity::from_mesh(const PolytopicMesh<3> &);
+  template BlockSparsity
+  BlockSparsity::from_mesh(const PolytopicMesh<4> &);
 } // namespace Tessella

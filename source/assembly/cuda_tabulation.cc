@@ -85,7 +85,7 @@ namespace Tessella
                 &mesh.facet_vertices[mesh.facet_vertex_offset[f] * dim];
               n = rule.n_points;
               if (type == FacetType::quadrilateral)
-                kernels.bilinear_facet(
+                kernels.multilinear_facet(
                   v, rule, target, target_normal, w + position);
               else
                 {

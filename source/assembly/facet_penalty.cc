@@ -202,6 +202,8 @@ namespace Tessella
     constant_diffusion(const PolytopicMesh<2> &, const Form<2> &);
     template std::vector<double>
     constant_diffusion(const PolytopicMesh<3> &, const Form<3> &);
+    template std::vector<double>
+    constant_diffusion(const PolytopicMesh<4> &, const Form<4> &);
     template void
     compute_penalty(const PolytopicMesh<2> &,
                     const Form<2> &,
@@ -220,5 +222,14 @@ namespace Tessella
                     const FacetExchange &,
                     std::vector<double> &,
                     DiffusionValues<3> *);
+    template void
+    compute_penalty(const PolytopicMesh<4> &,
+                    const Form<4> &,
+                    const double,
+                    const HostRules<4> &,
+                    const InstructionSet,
+                    const FacetExchange &,
+                    std::vector<double> &,
+                    DiffusionValues<4> *);
   } // namespace internal
 } // namespace Tessella

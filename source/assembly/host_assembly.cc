@@ -97,5 +97,15 @@ namespace Tessella
                      const InstructionSet,
                      const AssemblyTarget<double> &,
                      const DiffusionValues<3> *);
+    template void
+    assemble_on_host(const PolytopicMesh<4> &,
+                     const BlockSparsity &,
+                     const Form<4> &,
+                     const std::vector<double> &,
+                     const HostRules<4> &,
+                     const PolynomialSpaceType,
+                     const InstructionSet,
+                     const AssemblyTarget<double> &,
+                     const DiffusionValues<4> *);
   } // namespace internal
 } // namespace Tessella

@@ -76,12 +76,13 @@ namespace Tessella
                                     double *const *x,
                                     double        *w);
 
-        /// The same for a bilinear quadrilateral in 3-D, with unit normals.
-        void (*bilinear_facet)(const double  *vertices,
-                               const Rule    &rule,
-                               double *const *x,
-                               double *const *normal,
-                               double        *w);
+        /// The same for a facet that is the multilinear image of the unit
+        /// hypercube of dim - 1 > 1 variables, with unit normals.
+        void (*multilinear_facet)(const double  *vertices,
+                                  const Rule    &rule,
+                                  double *const *x,
+                                  double *const *normal,
+                                  double        *w);
 
         /// Row 0: values, rows 1..dim: gradients, of all functions.
         void (*evaluate_basis)(const Space         &space,

@@ -151,6 +151,46 @@ namespace Tessella
                  J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
         }
 
+        // Determinant of columns a, b, c.
+        inline Vector
+        minor(const Vector (&J)[3][4], const int a, const int b, const int c)
+        {
+          return J[0][a] * (J[1][b] * J[2][c] - J[1][c] * J[2][b]) -
+                 J[0][b] * (J[1][a] * J[2][c] - J[1][c] * J[2][a]) +
+                 J[0][c] * (J[1][a] * J[2][b] - J[1][b] * J[2][a]);
+        }
+
+        // The vector normal to the others whose length is their volume; with it
+        // as the first row, determinants are positive.
+        inline void
+        cross_product(const Vector (&J)[3][4], Vector *n)
+        {
+          n[0] = minor(J, 1, 2, 3);
+          n[1] = -minor(J, 0, 2, 3);
+          n[2] = minor(J, 0, 1, 3);
+          n[3] = -minor(J, 0, 1, 2);
+        }
+
+        inline void
+        cross_product(const Vector (&J)[2][3], Vector *n)
+        {
+          n[0] = J[0][1] * J[1][2] - J[0][2] * J[1][1];
+          n[1] = J[0][2] * J[1][0] - J[0][0] * J[1][2];
+          n[2] = J[0][0] * J[1][1] - J[0][1] * J[1][0];
+        }
+
+        inline Vector
+        determinant(const Vector (&J)[4][4])
+        {
+          Vector n[4], first[3][4];
+          for (int d = 0; d < 3; ++d)
+            for (int e = 0; e < 4; ++e)
+              first[d][e] = J[d][e];
+          cross_product(first, n);
+          return -(n[0] * J[3][0] + n[1] * J[3][1] + n[2] * J[3][2] +
+                   n[3] * J[3][3]);
+        }
+
         template <int dim>
         void
         multilinear_subcell(const double  *vertices,
@@ -183,33 +223,31 @@ namespace Tessella
 
         template <int dim>
         void
-        bilinear_facet(const double  *vertices,
-                       const Rule    &rule,
-                       double *const *x,
-                       double *const *normal,
-                       double        *w)
+        multilinear_facet(const double  *vertices,
+                          const Rule    &rule,
+                          double *const *x,
+                          double *const *normal,
+                          double        *w)
         {
-          static_assert(dim == 3 || dim == 2, "");
-          if (dim != 3)
-            return;
-          for (unsigned int q = 0; q < rule.n_padded; q += lanes)
-            {
-              Vector xi[2], y[3], J[2][3];
-              for (int d = 0; d < 2; ++d)
-                xi[d] = load(rule.points + d * rule.n_padded + q);
-              multilinear<2, 3>(vertices, xi, y, J);
-              const Vector n[3] = {J[0][1] * J[1][2] - J[0][2] * J[1][1],
-                                   J[0][2] * J[1][0] - J[0][0] * J[1][2],
-                                   J[0][0] * J[1][1] - J[0][1] * J[1][0]};
-              const Vector area =
-                square_root(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-              for (int e = 0; e < 3; ++e)
-                {
-                  store(x[e] + q, y[e]);
-                  store(normal[e] + q, n[e] / area);
-                }
-              store(w + q, load(rule.weights + q) * area);
-            }
+          if constexpr (dim > 2)
+            for (unsigned int q = 0; q < rule.n_padded; q += lanes)
+              {
+                Vector xi[dim - 1], y[dim], J[dim - 1][dim], n[dim];
+                for (int d = 0; d + 1 < dim; ++d)
+                  xi[d] = load(rule.points + d * rule.n_padded + q);
+                multilinear<dim - 1, dim>(vertices, xi, y, J);
+                cross_product(J, n);
+                Vector square = n[0] * n[0];
+                for (int e = 1; e < dim; ++e)
+                  square += n[e] * n[e];
+                const Vector area = square_root(square);
+                for (int e = 0; e < dim; ++e)
+                  {
+                    store(x[e] + q, y[e]);
+                    store(normal[e] + q, n[e] / area);
+                  }
+                store(w + q, load(rule.weights + q) * area);
+              }
         }
 
 
@@ -293,6 +331,17 @@ namespace Tessella
               store(o + row_stride, g[0][e[0]] * b);
               store(o + 2 * row_stride, a * g[1][e[1]]);
             }
+          else if (dim == 4)
+            {
+              const Vector c  = v[2 % dim][e[2 % dim]],
+                           t  = v[3 % dim][e[3 % dim]];
+              const Vector ab = a * b, ct = c * t;
+              store(o, ab * ct);
+              store(o + row_stride, g[0][e[0]] * (b * ct));
+              store(o + 2 * row_stride, g[1][e[1]] * (a * ct));
+              store(o + 3 * row_stride, g[2 % dim][e[2 % dim]] * (ab * t));
+              store(o + 4 * row_stride, g[3 % dim][e[3 % dim]] * (ab * c));
+            }
           else
             {
               const Vector c  = v[dim - 1][e[dim - 1]];
@@ -339,24 +388,25 @@ namespace Tessella
                        const unsigned int   function_stride,
                        const unsigned int   row_stride)
         {
-          if (!space.tensor_product)
-            switch (space.degree)
-              {
-                case 1:
-                  return evaluate_basis_fixed<dim, 1>(
-                    space, x, n, out, function_stride, row_stride);
-                case 2:
-                  return evaluate_basis_fixed<dim, 2>(
-                    space, x, n, out, function_stride, row_stride);
-                case 3:
-                  return evaluate_basis_fixed<dim, 3>(
-                    space, x, n, out, function_stride, row_stride);
-                case 4:
-                  return evaluate_basis_fixed<dim, 4>(
-                    space, x, n, out, function_stride, row_stride);
-                default:
-                  break;
-              }
+          if constexpr (dim < 4)
+            if (!space.tensor_product)
+              switch (space.degree)
+                {
+                  case 1:
+                    return evaluate_basis_fixed<dim, 1>(
+                      space, x, n, out, function_stride, row_stride);
+                  case 2:
+                    return evaluate_basis_fixed<dim, 2>(
+                      space, x, n, out, function_stride, row_stride);
+                  case 3:
+                    return evaluate_basis_fixed<dim, 3>(
+                      space, x, n, out, function_stride, row_stride);
+                  case 4:
+                    return evaluate_basis_fixed<dim, 4>(
+                      space, x, n, out, function_stride, row_stride);
+                  default:
+                    break;
+                }
 
           const Box<dim> box(space.box);
           for (unsigned int q = 0; q < n; q += lanes)
@@ -668,7 +718,7 @@ namespace Tessella
         template <int dim>
         constexpr Kernels<dim> table = {affine_points<dim>,
                                         multilinear_subcell<dim>,
-                                        bilinear_facet<dim>,
+                                        multilinear_facet<dim>,
                                         evaluate_basis<dim>,
                                         volume_rows<dim>,
                                         directional<dim>,
@@ -692,6 +742,8 @@ namespace Tessella
       TESSELLA_KERNELS<2>();
       template const Kernels<3> &
       TESSELLA_KERNELS<3>();
+      template const Kernels<4> &
+      TESSELLA_KERNELS<4>();
     } // namespace HostKernels
   }   // namespace internal
 } // namespace Tessella

@@ -2,6 +2,8 @@
 
 #include "host_points.h"
 
+#include <cmath>
+
 namespace Tessella
 {
   namespace internal
@@ -16,6 +18,42 @@ namespace Tessella
           return false;
       return true;
     }
+
+
+
+    namespace
+    {
+      double
+      determinant(const double (&J)[2][2])
+      {
+        return J[0][0] * J[1][1] - J[0][1] * J[1][0];
+      }
+
+      double
+      determinant(const double (&J)[3][3])
+      {
+        return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
+               J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
+               J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
+      }
+
+      // By the last column, whose entries are mostly zero in space-time.
+      double
+      determinant(const double (&J)[4][4])
+      {
+        double result = 0.;
+        for (unsigned int i = 0; i < 4; ++i)
+          {
+            double       rest[3][3];
+            unsigned int row = 0;
+            for (unsigned int j = 0; j < 4; ++j)
+              if (j != i)
+                std::copy_n(J[j], 3, rest[row++]);
+            result += (i % 2 == 1 ? 1. : -1.) * J[i][3] * determinant(rest);
+          }
+        return result;
+      }
+    } // namespace
 
 
 
@@ -62,17 +100,19 @@ namespace Tessella
                              std::min(2 * dim * p + coefficient_order,
                                       max_quadrature_order - 2));
           // The Jacobian determinant of a multilinear map has degree dim - 1
-          // in each variable, the normal of a bilinear facet degree 1.
+          // in each variable, the normal of a multilinear facet one less;
+          // products with an interval add nothing to the space's.
+          const unsigned int map = mesh.prismatic ? dim - 2 : dim - 1;
           if (has_subcell[0])
             add(subcell_rules[0], simplex_rule(dim, order));
           if (has_subcell[1])
             add(subcell_rules[1], hypercube_rule(dim, order));
           if (has_subcell[2])
-            add(subcell_rules[2], hypercube_rule(dim, order + dim - 1));
+            add(subcell_rules[2], hypercube_rule(dim, order + map));
           if (has_facet[0])
             add(facet_rules[0], simplex_rule(dim - 1, order));
           if (has_facet[1])
-            add(facet_rules[1], hypercube_rule(dim - 1, order + 1));
+            add(facet_rules[1], hypercube_rule(dim - 1, order + dim - 2));
           if (has_subcell[4])
             add(subcell_rules[4], prism_rule(dim, order));
           if (has_facet[3])
@@ -135,7 +175,9 @@ namespace Tessella
               const double *v =
                 &mesh
                    .subcell_vertices[mesh.subcell_vertex_offset[subcell] * dim];
-              double *const target[3] = {x[0] + n, x[1] + n, x[dim - 1] + n};
+              double *target[dim];
+              for (unsigned int d = 0; d < dim; ++d)
+                target[d] = x[d] + n;
               if (type == SubCellType::hypercube)
                 kernels.multilinear_subcell(v, rule, target, w + n);
               else
@@ -150,25 +192,9 @@ namespace Tessella
                       for (unsigned int e = 0; e < dim; ++e)
                         J[d][e] = v[u * dim + e] - v[e];
                     }
-                  double determinant;
-                  if (dim == 2)
-                    determinant = J[0][0] * J[1][1] - J[0][1] * J[1][0];
-                  else
-                    {
-                      const unsigned int z = dim - 1;
-                      determinant =
-                        J[0][0] * (J[1][1] * J[z][z] - J[1][z] * J[z][1]) -
-                        J[0][1] * (J[1][0] * J[z][z] - J[1][z] * J[z][0]) +
-                        J[0][z] * (J[1][0] * J[z][1] - J[1][1] * J[z][0]);
-                    }
-                  kernels.affine_points(v,
-                                        &J[0][0],
-                                        dim,
-                                        determinant < 0. ? -determinant
-                                                         : determinant,
-                                        rule,
-                                        target,
-                                        w + n);
+                  const double measure = std::abs(determinant(J));
+                  kernels.affine_points(
+                    v, &J[0][0], dim, measure, rule, target, w + n);
                 }
             }
           std::fill(subcells.begin() + n,
@@ -205,9 +231,13 @@ namespace Tessella
     has_total_degree_space(const PolytopicMesh<2> &);
     template bool
     has_total_degree_space(const PolytopicMesh<3> &);
+    template bool
+    has_total_degree_space(const PolytopicMesh<4> &);
     template class HostRules<2>;
     template class HostRules<3>;
+    template class HostRules<4>;
     template class VolumePointBuffer<2>;
     template class VolumePointBuffer<3>;
+    template class VolumePointBuffer<4>;
   } // namespace internal
 } // namespace Tessella

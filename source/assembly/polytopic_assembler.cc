@@ -39,15 +39,18 @@ namespace Tessella
   template <int dim>
   struct PolytopicAssembler<dim>::Implementation
   {
+    // Meshes of four variables are assembled by the host.
+    static constexpr bool has_device_kernels = dim < 4;
+
     Implementation(const PolytopicSpace<dim> &handler,
                    const AdditionalData      &data)
       : handler(&handler)
       , data(data)
       , communicator(handler.get_communicator())
       , n_processes(internal::n_processes(communicator))
-      , backend(data.backend == Backend::automatic
-                  ? (cuda_is_available() ? Backend::cuda : Backend::host)
-                  : data.backend)
+      , backend(data.backend != Backend::automatic          ? data.backend
+                : has_device_kernels && cuda_is_available() ? Backend::cuda
+                                                            : Backend::host)
     {}
 
     // Structure for the handler's present degrees of freedom.
@@ -240,11 +243,12 @@ namespace Tessella
         if (handler->n_polytopes() == 0)
           return;
 #ifdef TESSELLA_HAVE_CUDA
-        if (backend == Backend::cuda)
-          {
-            run_on_device(form, coefficients.get(), penalty, target);
-            return;
-          }
+        if constexpr (has_device_kernels)
+          if (backend == Backend::cuda)
+            {
+              run_on_device(form, coefficients.get(), penalty, target);
+              return;
+            }
 #endif
         run_on_host(form, penalty, target);
       });
@@ -598,7 +602,7 @@ namespace Tessella
 
     AssemblyReport report = {};
 #ifdef TESSELLA_HAVE_CUDA
-    internal::CUDAAssembly<dim> cuda;
+    internal::CUDAAssembly<has_device_kernels ? dim : 3> cuda;
 #endif
   };
 
@@ -616,6 +620,11 @@ namespace Tessella
     implementation->on_all_processes([&]() {
       if (data.backend == Backend::cuda)
         {
+          AssertThrow(Implementation::has_device_kernels,
+                      ExcMessage("Slabs of three space dimensions and time are "
+                                 "assembled on the host: use Backend::host or "
+                                 "Backend::automatic instead of "
+                                 "Backend::cuda."));
 #ifndef TESSELLA_HAVE_CUDA
           AssertThrow(false,
                       ExcMessage("This build of Tessella has no CUDA backend: "
@@ -1008,6 +1017,7 @@ namespace Tessella
 
   template class PolytopicAssembler<2>;
   template class PolytopicAssembler<3>;
+  template class PolytopicAssembler<4>;
 
 #define INSTANTIATE(dim, Number)                                               \
   template void PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &);    \
@@ -1034,5 +1044,7 @@ namespace Tessella
   INSTANTIATE(2, float)
   INSTANTIATE(3, double)
   INSTANTIATE(3, float)
+  INSTANTIATE(4, double)
+  INSTANTIATE(4, float)
 #undef INSTANTIATE
 } // namespace Tessella

@@ -109,7 +109,9 @@ namespace Tessella
       ReferenceRule rule;
       rule.dim      = dim;
       rule.order    = 2 * n - 1;
-      rule.n_points = dim == 1 ? n : (dim == 2 ? n * n : n * n * n);
+      rule.n_points = 1;
+      for (unsigned int d = 0; d < dim; ++d)
+        rule.n_points *= n;
       rule.points.resize(dim * rule.n_points);
       rule.weights.resize(rule.n_points);
       for (unsigned int q = 0; q < rule.n_points; ++q)
@@ -263,16 +265,20 @@ namespace Tessella
         std::once_flag flag;
         ReferenceRule  rule;
       };
-      std::array<std::array<Entry, max_quadrature_order + 1>, 3> entries;
+      std::array<std::array<Entry, max_quadrature_order + 1>, 4> entries;
 
       template <typename Make>
       const ReferenceRule &
-      get(const unsigned int dim, const unsigned int order, const Make &make)
+      get(const unsigned int dim,
+          const unsigned int largest_dim,
+          const unsigned int order,
+          const Make        &make)
       {
-        AssertThrow(dim >= 1 && dim <= 3,
-                    ExcMessage("There are quadrature rules for 1, 2 and 3 "
-                               "dimensions, not for " +
-                               std::to_string(dim) + "."));
+        AssertThrow(dim >= 1 && dim <= largest_dim,
+                    ExcMessage("There are quadrature rules for 1 to " +
+                               std::to_string(largest_dim) +
+                               " dimensions, not for " + std::to_string(dim) +
+                               "."));
         AssertThrow(order <= max_quadrature_order,
                     ExcMessage("Quadrature of order " + std::to_string(order) +
                                " was asked for; the largest order is " +
@@ -292,7 +298,7 @@ namespace Tessella
   simplex_rule(const unsigned int dim, const unsigned int order)
   {
     static Cache cache;
-    return cache.get(dim, order, [&]() {
+    return cache.get(dim, 3, order, [&]() {
       if (dim == 1)
         return tensor_product(1, order);
       const ReferenceRule &base = simplex_rule(dim - 1, order);
@@ -315,7 +321,7 @@ namespace Tessella
   prism_rule(const unsigned int dim, const unsigned int order)
   {
     static Cache cache;
-    return cache.get(dim - 1, order, [&]() {
+    return cache.get(dim - 1, 3, order, [&]() {
       const ReferenceRule &base     = simplex_rule(dim - 1, order);
       const ReferenceRule &interval = simplex_rule(1, order);
 
@@ -343,6 +349,8 @@ namespace Tessella
   hypercube_rule(const unsigned int dim, const unsigned int order)
   {
     static Cache cache;
-    return cache.get(dim, order, [&]() { return tensor_product(dim, order); });
+    return cache.get(dim, 4, order, [&]() {
+      return tensor_product(dim, order);
+    });
   }
 } // namespace Tessella

@@ -757,14 +757,17 @@ namespace Tessella
     // Little remains for the host then.
     if (data->constant() && data->source.is_constant())
       return nullptr;
-    internal::CoefficientCode code;
-    if (!data->make_code(code))
-      return nullptr;
-    return internal::compile_coefficients<dim>(
-      code,
-      data->theta,
-      std::make_shared<const Implementation>(*data),
-      data->why_not_on_device);
+    if constexpr (dim < 4)
+      {
+        internal::CoefficientCode code;
+        if (data->make_code(code))
+          return internal::compile_coefficients<dim>(
+            code,
+            data->theta,
+            std::make_shared<const Implementation>(*data),
+            data->why_not_on_device);
+      }
+    return nullptr;
   }
 
 
@@ -1180,6 +1183,7 @@ namespace Tessella
 
   template class AdvectionDiffusionReaction<2>;
   template class AdvectionDiffusionReaction<3>;
+  template class AdvectionDiffusionReaction<4>;
   template class MassForm<2>;
   template class MassForm<3>;
 } // namespace Tessella

@@ -65,4 +65,5 @@ namespace Tessella
 
   template struct PolytopicMesh<2>;
   template struct PolytopicMesh<3>;
+  template struct PolytopicMesh<4>;
 } // namespace Tessella

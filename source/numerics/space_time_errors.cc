@@ -93,13 +93,17 @@ namespace Tessella
 
 
 
-  template class SpaceTimeErrors<2>;
-  template void
-  SpaceTimeErrors<2>::add(const SpaceTimeSlab<2> &,
-                          const Vector<double> &,
-                          Function<2> &);
-  template void
-  SpaceTimeErrors<2>::add(const SpaceTimeSlab<2> &,
-                          const TrilinosWrappers::MPI::Vector &,
-                          Function<2> &);
+#define INSTANTIATE(dim)                                              \
+  template class SpaceTimeErrors<dim>;                                \
+  template void SpaceTimeErrors<dim>::add(const SpaceTimeSlab<dim> &, \
+                                          const Vector<double> &,     \
+                                          Function<dim> &);           \
+  template void SpaceTimeErrors<dim>::add(                            \
+    const SpaceTimeSlab<dim> &,                                       \
+    const TrilinosWrappers::MPI::Vector &,                            \
+    Function<dim> &);
+
+  INSTANTIATE(2)
+  INSTANTIATE(3)
+#undef INSTANTIATE
 } // namespace Tessella

@@ -416,5 +416,7 @@ namespace Tessella
 
 
   template class SpaceTimeForm<2>;
+  template class SpaceTimeForm<3>;
   template class TimeDependentFunction<2>;
+  template class TimeDependentFunction<3>;
 } // namespace Tessella

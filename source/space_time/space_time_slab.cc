@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+#include <deal.II/base/tensor.h>
+
 #include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/assembly/block_sparsity.h>
@@ -57,6 +59,53 @@ namespace Tessella
                                  "numbers: use fewer intervals a slab."));
           size = static_cast<Integer>(total);
         }
+    }
+
+    /// Measure of a simplex, or of the multilinear image of a hypercube, with
+    /// @p n vertices; its sign is that of their order.
+    template <int dim>
+    double
+    signed_measure(const double *vertices, const unsigned int n)
+    {
+      const auto determinant =
+        [](const std::array<Tensor<1, dim>, dim> &edges) {
+          Tensor<2, dim> J;
+          for (unsigned int d = 0; d < dim; ++d)
+            J[d] = edges[d];
+          return dealii::determinant(J);
+        };
+      std::array<Tensor<1, dim>, dim> edges;
+      if (n == dim + 1)
+        {
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int e = 0; e < dim; ++e)
+              edges[d][e] = vertices[dim * (d + 1) + e] - vertices[e];
+          return determinant(edges) / (dim == 2 ? 2. : 6.);
+        }
+      // degree dim - 1 in each variable
+      const ReferenceRule &rule = hypercube_rule(dim, dim - 1);
+      double               sum  = 0.;
+      for (unsigned int q = 0; q < rule.n_points; ++q)
+        {
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              edges[d] = Tensor<1, dim>();
+              for (unsigned int v = 0; v < n; ++v)
+                {
+                  double slope = v >> d & 1u ? 1. : -1.;
+                  for (unsigned int c = 0; c < dim; ++c)
+                    if (c != d)
+                      {
+                        const double xi = rule.points[c * rule.n_points + q];
+                        slope *= v >> c & 1u ? xi : 1. - xi;
+                      }
+                  for (unsigned int e = 0; e < dim; ++e)
+                    edges[d][e] += slope * vertices[dim * v + e];
+                }
+            }
+          sum += rule.weights[q] * determinant(edges);
+        }
+      return sum;
     }
 
     const double *
@@ -485,7 +534,6 @@ namespace Tessella
       else
         {
           const FacetType type = spatial.facet_type[s];
-          AssertThrow(dim == 2, ExcNotImplemented());
           mesh.facet_type[f] =
             type == FacetType::simplex ? FacetType::prism : type;
           std::copy_n(&spatial.facet_normal[dim * s],
@@ -516,19 +564,18 @@ namespace Tessella
         mesh.facet_vertex_offset[f + 1] - mesh.facet_vertex_offset[f];
       if (origin == in_column || origin == at_bottom)
         {
-          // such that the right-handed normal of the order is the facet's
+          // such that the normal of the order is the facet's: the one of
+          // positive vertices is up in the plane, down in space
           const double *from =
             &spatial.subcell_vertices[dim * spatial.subcell_vertex_offset[s]];
-          const double area =
-            (from[dim] - from[0]) * (from[2 * dim + 1] - from[1]) -
-            (from[dim + 1] - from[1]) * (from[2 * dim] - from[0]);
-          const bool swap = (area > 0.) != (origin == in_column);
+          const double size     = signed_measure<dim>(from, n);
+          mesh.facet_measure[f] = std::abs(size);
+          const bool swap =
+            (size > 0.) != ((dim == 2) == (origin == in_column));
+          // (exchanges the first two directions)
+          constexpr unsigned int exchanged[8] = {0, 2, 1, 3, 4, 6, 5, 7};
           for (unsigned int v = 0; v < n; ++v, to += D)
-            std::copy_n(from + dim * (swap && v == 1   ? 2
-                                      : swap && v == 2 ? 1
-                                                       : v),
-                        dim,
-                        to);
+            std::copy_n(from + dim * (swap ? exchanged[v] : v), dim, to);
         }
       else
         {
@@ -605,18 +652,6 @@ namespace Tessella
               spatial.facet_measure[spatial.facet_offset[origin] + f -
                                     mesh.facet_offset[i]] *
               (upper - lower);
-          else
-            {
-              // (triangles and quadrilaterals: cross product of the diagonals)
-              const double *v = &mesh.facet_vertices[D * std::size_t(first)];
-              const double *a = v, *b = v + D, *c = v + 2 * D,
-                           *d = n == 4 ? v + 3 * D : v + 2 * D;
-              mesh.facet_measure[f] =
-                n == 3 ? 0.5 * std::abs((b[0] - a[0]) * (c[1] - a[1]) -
-                                        (b[1] - a[1]) * (c[0] - a[0]))
-                       : 0.5 * std::abs((d[0] - a[0]) * (c[1] - b[1]) -
-                                        (d[1] - a[1]) * (c[0] - b[0]));
-            }
         }
     });
     mesh.revision = PolytopicMesh<D>::new_revision();
@@ -1356,6 +1391,7 @@ namespace Tessella
 
 
   template class SpaceTimeSlab<2>;
+  template class SpaceTimeSlab<3>;
 
 #define INSTANTIATE(dim, VectorType)                                   \
   template void SpaceTimeSlab<dim>::trace(const VectorType &,          \
@@ -1369,5 +1405,7 @@ namespace Tessella
 
   INSTANTIATE(2, Vector<double>)
   INSTANTIATE(2, TrilinosWrappers::MPI::Vector)
+  INSTANTIATE(3, Vector<double>)
+  INSTANTIATE(3, TrilinosWrappers::MPI::Vector)
 #undef INSTANTIATE
 } // namespace Tessella

@@ -154,4 +154,5 @@ namespace Tessella
 
 
   template class SpaceTimeStepping<2>;
+  template class SpaceTimeStepping<3>;
 } // namespace Tessella

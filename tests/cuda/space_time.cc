@@ -96,7 +96,7 @@ main(int argc, char **argv)
       Tessella::AgglomerationHandler<2> handler(triangulation,
                                                 mesh == "curved" ? &mapping
                                                                  : nullptr);
-      handler.agglomerate(scattered(mesh == "box" ? 0 : 4));
+      handler.agglomerate(scattered<2>(mesh == "box" ? 0 : 4));
       for (const PolynomialSpaceType space :
            {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
         for (unsigned int p = 0; p <= 4; ++p)
@@ -118,7 +118,7 @@ main(int argc, char **argv)
               (space == PolynomialSpaceType::prismatic ? ", PQ" : ", P") +
               std::to_string(p);
             Tessella::SpaceTimeForm<2> form;
-            PolynomialProblem(2, false).set(form, mesh == "box");
+            PolynomialProblem<2>(2, false).set(form, mesh == "box");
             form.set_start(slab.start());
             compare(name + ", varying", slab, form);
             Tessella::SpaceTimeForm<2> constant;

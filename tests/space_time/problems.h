@@ -33,58 +33,65 @@
 using namespace dealii;
 using Tessella::PolynomialSpaceType;
 
-/// A function of x, y and t.
-class SpaceTimeFunction : public Function<3>
+/// A function of dim + 1 = D variables.
+template <int D>
+class SpaceTimeFunction : public Function<D>
 {
 public:
   SpaceTimeFunction(
-    const std::function<double(const Point<3> &, const unsigned int)> &f,
+    const std::function<double(const Point<D> &, const unsigned int)> &f,
     const unsigned int n_components = 1)
-    : Function<3>(n_components)
+    : Function<D>(n_components)
     , f(f)
   {}
 
   double
-  value(const Point<3> &p, const unsigned int component = 0) const override
+  value(const Point<D> &p, const unsigned int component = 0) const override
   {
     return f(p, component);
   }
 
 private:
-  const std::function<double(const Point<3> &, const unsigned int)> f;
+  const std::function<double(const Point<D> &, const unsigned int)> f;
 };
 
-inline std::shared_ptr<const Function<3>>
-make(const std::function<double(const Point<3> &)> &f)
+template <int D>
+std::shared_ptr<const Function<D>>
+make(const std::function<double(const Point<D> &)> &f)
 {
-  return std::make_shared<SpaceTimeFunction>(
-    [f](const Point<3> &p, const unsigned int) { return f(p); });
+  return std::make_shared<SpaceTimeFunction<D>>(
+    [f](const Point<D> &p, const unsigned int) { return f(p); });
 }
 
 /// The same at a time, with its gradient by a difference quotient that is exact
 /// for polynomials of degree 4.
-class AtTime : public Function<2>
+template <int dim>
+class AtTime : public Function<dim>
 {
 public:
-  explicit AtTime(const std::function<double(const Point<3> &)> &u)
+  explicit AtTime(const std::function<double(const Point<dim + 1> &)> &u)
     : u(u)
   {}
 
   double
-  value(const Point<2> &p, const unsigned int = 0) const override
+  value(const Point<dim> &p, const unsigned int = 0) const override
   {
-    return u(Point<3>(p[0], p[1], get_time()));
+    Point<dim + 1> x;
+    for (unsigned int d = 0; d < dim; ++d)
+      x[d] = p[d];
+    x[dim] = this->get_time();
+    return u(x);
   }
 
-  Tensor<1, 2>
-  gradient(const Point<2> &p, const unsigned int = 0) const override
+  Tensor<1, dim>
+  gradient(const Point<dim> &p, const unsigned int = 0) const override
   {
-    Tensor<1, 2> result;
-    const double h = 1e-2;
-    for (unsigned int d = 0; d < 2; ++d)
+    Tensor<1, dim> result;
+    const double   h = 1e-2;
+    for (unsigned int d = 0; d < dim; ++d)
       {
         const auto at = [&](const double s) {
-          Point<2> q = p;
+          Point<dim> q = p;
           q[d] += s * h;
           return value(q);
         };
@@ -94,22 +101,30 @@ public:
   }
 
 private:
-  const std::function<double(const Point<3> &)> u;
+  const std::function<double(const Point<dim + 1> &)> u;
 };
 
-inline void
-make_mesh(const std::string &name, Triangulation<2> &triangulation)
+template <int dim>
+void
+make_mesh(const std::string &name, Triangulation<dim> &triangulation)
 {
-  const std::vector<unsigned int> repetitions = {3, 2};
-  const Point<2>                  upper(1.5, 1.);
+  std::vector<unsigned int> repetitions(dim, 2);
+  repetitions[0] = 3;
+  Point<dim> upper;
+  for (unsigned int d = 0; d < dim; ++d)
+    upper[d] = d == 0 ? 1.5 : 1.;
   if (name == "simplices")
     GridGenerator::subdivided_hyper_rectangle_with_simplices(
-      triangulation, repetitions, Point<2>(), upper, false);
+      triangulation, repetitions, Point<dim>(), upper, false);
+  else if (name == "wedge" || name == "pyramid")
+    GridGenerator::reference_cell(triangulation,
+                                  name == "wedge" ? ReferenceCells::Wedge
+                                                  : ReferenceCells::Pyramid);
   else if (name == "curved")
-    GridGenerator::hyper_shell(triangulation, Point<2>(), 0.5, 1., 6);
+    GridGenerator::hyper_shell(triangulation, Point<dim>(), 0.5, 1., 6);
   else
     GridGenerator::subdivided_hyper_rectangle(
-      triangulation, repetitions, Point<2>(), upper, true);
+      triangulation, repetitions, Point<dim>(), upper, true);
   if (name == "hanging")
     {
       for (const auto &cell : triangulation.active_cell_iterators())
@@ -121,19 +136,22 @@ make_mesh(const std::string &name, Triangulation<2> &triangulation)
     GridTools::distort_random(0.12, triangulation, true, 7);
   if (name == "periodic")
     {
-      std::vector<GridTools::PeriodicFacePair<Triangulation<2>::cell_iterator>>
+      std::vector<
+        GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
         pairs;
-      GridTools::collect_periodic_faces(triangulation, 0, 1, 0, pairs);
-      GridTools::collect_periodic_faces(triangulation, 2, 3, 1, pairs);
+      for (unsigned int d = 0; d < dim; ++d)
+        GridTools::collect_periodic_faces(
+          triangulation, 2 * d, 2 * d + 1, d, pairs);
       triangulation.add_periodicity(pairs);
     }
 }
 
 /// Cell number modulo n: polytopes that are not connected. 0: every cell.
-inline Tessella::Agglomeration::Strategy<2>
+template <int dim>
+Tessella::Agglomeration::Strategy<dim>
 scattered(const unsigned int n)
 {
-  return [n](const Triangulation<2> &triangulation) {
+  return [n](const Triangulation<dim> &triangulation) {
     std::vector<unsigned int> ids(triangulation.n_active_cells());
     for (unsigned int c = 0; c < ids.size(); ++c)
       ids[c] = n == 0 ? c : c % n;
@@ -141,16 +159,17 @@ scattered(const unsigned int n)
   };
 }
 
-/// Squares of 2 x 2 cells of a mesh of the unit square with n x n cells.
-inline Tessella::Agglomeration::Strategy<2>
-squares(const unsigned int n)
+/// Blocks of 2^dim cells of a mesh of the unit cube with n^dim cells.
+template <int dim>
+Tessella::Agglomeration::Strategy<dim>
+blocks(const unsigned int n)
 {
-  return [n](const Triangulation<2> &triangulation) {
+  return [n](const Triangulation<dim> &triangulation) {
     std::vector<unsigned int> ids(triangulation.n_active_cells());
     for (const auto &cell : triangulation.active_cell_iterators())
-      ids[cell->active_cell_index()] =
-        static_cast<unsigned int>(cell->center()[0] * n / 2) +
-        n / 2 * static_cast<unsigned int>(cell->center()[1] * n / 2);
+      for (unsigned int d = 0, stride = 1; d < dim; ++d, stride *= n / 2)
+        ids[cell->active_cell_index()] +=
+          stride * static_cast<unsigned int>(cell->center()[d] * n / 2);
     return ids;
   };
 }
@@ -179,18 +198,27 @@ solve_directly(const TrilinosWrappers::SparseMatrix &matrix,
 }
 
 /// A problem with tensor-valued diffusion, advection and reaction that vary in
-/// space and time, whose solution is (1 + x - y/2)^p (1 + t)^p, or (1 + x - y/2
-/// + 0.7 t)^p if @p total_degree.
+/// space and time, whose solution is s^p (1 + t)^p, or (s + 0.7 t)^p if @p
+/// total_degree, with s = 1 + x - y/2 + z/4.
+template <int dim>
 struct PolynomialProblem
 {
+  static constexpr int D = dim + 1;
+
   PolynomialProblem(const unsigned int p, const bool total_degree)
     : p(p)
     , total_degree(total_degree)
   {}
 
-  // d/dt^k d/ds^m of the solution, s = 1 + x - y/2.
+  static double
+  slope(const unsigned int d)
+  {
+    return d == 0 ? 1. : d == 1 ? -0.5 : 0.25;
+  }
+
+  // d/dt^k d/ds^m of the solution
   double
-  derivative(const Point<3>    &x,
+  derivative(const Point<D>    &x,
              const unsigned int m,
              const unsigned int k) const
   {
@@ -200,46 +228,48 @@ struct PolynomialProblem
         value *= static_cast<double>(p) - i;
       return order > p ? 0. : value * std::pow(base, int(p - order));
     };
-    const double s = 1. + x[0] - 0.5 * x[1];
-    return total_degree ? power(s + 0.7 * x[2], m + k) * std::pow(0.7, int(k))
-                        : power(s, m) * power(1. + x[2], k);
+    double s = 1.;
+    for (unsigned int d = 0; d < dim; ++d)
+      s += slope(d) * x[d];
+    return total_degree ? power(s + 0.7 * x[dim], m + k) * std::pow(0.7, int(k))
+                        : power(s, m) * power(1. + x[dim], k);
   }
 
   double
-  u(const Point<3> &x) const
+  u(const Point<D> &x) const
   {
     return derivative(x, 0, 0);
   }
 
+  // (the divergence of the rows is zero)
   static double
-  a(const Point<3> &x, const unsigned int c)
+  a(const Point<D> &x, const unsigned int c)
   {
-    return c == 0 ? 1. + 0.5 * x[2] : c == 3 ? 1. + x[0] : 0.2;
+    const unsigned int d = c / dim;
+    return d != c % dim ? 0.2 : d == 0 ? 1. + 0.5 * x[dim] : 1. + x[d - 1] / d;
   }
 
   static double
-  w(const Point<3> &x, const unsigned int c)
+  w(const Point<D> &x, const unsigned int c)
   {
-    return c == 0 ? 1. + x[2] : 0.5 - x[0] * x[2];
+    return c == 0 ? 1. + x[dim] : 0.5 / c - x[c - 1] * x[dim];
   }
 
   static double
-  c(const Point<3> &x)
+  c(const Point<D> &x)
   {
-    return 1. + x[0] * x[2];
+    return 1. + x[0] * x[dim];
   }
 
   double
-  f(const Point<3> &x) const
+  f(const Point<D> &x) const
   {
-    // (the divergence of the rows of a is zero)
-    const double g[2]   = {1., -0.5};
-    double       second = 0., first = 0.;
-    for (unsigned int d = 0; d < 2; ++d)
+    double second = 0., first = 0.;
+    for (unsigned int d = 0; d < dim; ++d)
       {
-        first += w(x, d) * g[d];
-        for (unsigned int e = 0; e < 2; ++e)
-          second += a(x, 2 * d + e) * g[d] * g[e];
+        first += w(x, d) * slope(d);
+        for (unsigned int e = 0; e < dim; ++e)
+          second += a(x, dim * d + e) * slope(d) * slope(e);
       }
     return derivative(x, 0, 1) - second * derivative(x, 2, 0) +
            first * derivative(x, 1, 0) + c(x) * u(x);
@@ -247,34 +277,38 @@ struct PolynomialProblem
 
   // a grad u
   double
-  flux(const Point<3> &x, const unsigned int d) const
+  flux(const Point<D> &x, const unsigned int d) const
   {
-    return (a(x, 2 * d) - 0.5 * a(x, 2 * d + 1)) * derivative(x, 1, 0);
+    double sum = 0.;
+    for (unsigned int e = 0; e < dim; ++e)
+      sum += a(x, dim * d + e) * slope(e);
+    return sum * derivative(x, 1, 0);
   }
 
   void
-  set(Tessella::SpaceTimeForm<2> &form, const bool neumann) const
+  set(Tessella::SpaceTimeForm<dim> &form, const bool neumann) const
   {
     const PolynomialProblem problem = *this;
-    form.set_diffusion_tensor(std::make_shared<SpaceTimeFunction>(a, 4));
-    form.set_advection(std::shared_ptr<const Function<3>>(
-      std::make_shared<SpaceTimeFunction>(w, 2)));
-    form.set_reaction(make(c));
+    form.set_diffusion_tensor(
+      std::make_shared<SpaceTimeFunction<D>>(a, dim * dim));
+    form.set_advection(std::shared_ptr<const Function<D>>(
+      std::make_shared<SpaceTimeFunction<D>>(w, dim)));
+    form.set_reaction(make<D>(c));
     form.set_source(
-      make([problem](const Point<3> &x) { return problem.f(x); }));
-    Tessella::BoundaryCondition<3> condition;
+      make<D>([problem](const Point<D> &x) { return problem.f(x); }));
+    Tessella::BoundaryCondition<D> condition;
     condition.value =
-      make([problem](const Point<3> &x) { return problem.u(x); });
+      make<D>([problem](const Point<D> &x) { return problem.u(x); });
     form.set_default_boundary_condition(condition);
     if (neumann)
       {
         condition.type  = Tessella::BoundaryType::neumann;
         condition.value = nullptr;
-        condition.flux  = std::make_shared<SpaceTimeFunction>(
-          [problem](const Point<3> &x, const unsigned int d) {
+        condition.flux  = std::make_shared<SpaceTimeFunction<D>>(
+          [problem](const Point<D> &x, const unsigned int d) {
             return problem.flux(x, d);
           },
-          2);
+          dim);
         form.set_boundary_condition(1, condition);
       }
     form.set_coefficient_order(2);

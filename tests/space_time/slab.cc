@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "problems.h"
+#include "checks.h"
 
 // The mesh of a slab of triangles with every prism in three tetrahedra, every
 // parallelogram in two triangles.
@@ -172,14 +172,14 @@ compare_with_tetrahedra()
     for (unsigned int p = 1; p <= 3; ++p)
       {
         Tessella::AgglomerationHandler<2> handler(triangulation);
-        handler.agglomerate(scattered(4));
+        handler.agglomerate(scattered<2>(4));
         handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(p));
         Tessella::SpaceTimeSlab<2> slab(handler, space);
         slab.reinit(0.5, 0.7, mixed_intervals(handler.n_polytopes()));
         const SplitSlab split(slab);
 
         Tessella::SpaceTimeForm<2> form;
-        PolynomialProblem(p, false).set(form, false);
+        PolynomialProblem<2>(p, false).set(form, false);
         // (the penalty goes by the largest value at quadrature points, and
         // where w.n changes sign no rule is exact)
         form.set_diffusion(Tensor<2, 2>({{1., 0.2}, {0.2, 0.5}}));
@@ -220,209 +220,6 @@ compare_with_tetrahedra()
       }
 }
 
-// Three steps of different length with mixed numbers of intervals.
-double
-polynomial_error(const Tessella::AgglomerationHandler<2> &handler,
-                 const PolynomialSpaceType                space,
-                 const unsigned int                       p,
-                 const bool                               neumann)
-{
-  const PolynomialProblem problem(p,
-                                  space == PolynomialSpaceType::total_degree);
-  AtTime exact([problem](const Point<3> &x) { return problem.u(x); });
-  Tessella::SpaceTimeForm<2> form;
-  problem.set(form, neumann);
-  Tessella::SpaceTimeStepping<2>::AdditionalData data;
-  data.space             = space;
-  data.assembler.backend = Tessella::Backend::host;
-  Tessella::SpaceTimeStepping<2> stepping(handler, form, solve_directly, data);
-  Vector<double>                 value(handler.n_dofs());
-  exact.set_time(0.2);
-  Tessella::VectorTools::project(handler, exact, value);
-  stepping.initialize(0.2, value);
-  Tessella::SpaceTimeErrors<2> errors;
-  for (unsigned int n = 0; n < 3; ++n)
-    {
-      stepping.step(0.2 + 0.15 * n,
-                    n == 0 ? std::vector<unsigned int>()
-                           : mixed_intervals(handler.n_polytopes()));
-      errors.add(stepping.slab(), stepping.solution(), exact);
-    }
-  return std::max({errors.L2_L2(), errors.L2_H1(), errors.Linf_L2()});
-}
-
-void
-reproduce_polynomials()
-{
-  const MappingQ<2> mapping(2);
-  for (const std::string mesh :
-       {"box", "distorted", "simplices", "hanging", "curved"})
-    {
-      Triangulation<2> triangulation;
-      make_mesh(mesh, triangulation);
-      Tessella::AgglomerationHandler<2> handler(triangulation,
-                                                mesh == "curved" ? &mapping
-                                                                 : nullptr);
-      handler.agglomerate(scattered(mesh == "box" ? 0 : 4));
-      const bool neumann = mesh != "simplices" && mesh != "curved";
-      for (const PolynomialSpaceType space :
-           {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
-        for (const unsigned int p : {1u, 2u, 0u})
-          {
-            // 0: degrees 1 and 2 in turn
-            hp::FECollection<2> elements;
-            elements.push_back(
-              Tessella::FE_BoundingBoxLegendre<2>(p == 0 ? 1 : p));
-            elements.push_back(
-              Tessella::FE_BoundingBoxLegendre<2>(p == 0 ? 2 : p));
-            std::vector<unsigned int> indices(handler.n_polytopes());
-            for (unsigned int k = 0; k < indices.size(); ++k)
-              indices[k] = k % 2;
-            handler.distribute_dofs(elements, indices);
-            check_below(
-              mesh + ", " +
-                (space == PolynomialSpaceType::prismatic ? "PQ" : "P") +
-                (p == 0 ? " 1 and 2" : std::to_string(p)),
-              polynomial_error(handler, space, p == 0 ? 1 : p, neumann),
-              1e-9);
-          }
-    }
-}
-
-// One slab of four intervals against four slabs, with the same and with
-// another number of intervals per polytope; and what happens to the mass.
-void
-compare_slabs()
-{
-  for (const std::string mesh : {"simplices", "periodic"})
-    {
-      Triangulation<2> triangulation;
-      make_mesh(mesh, triangulation);
-      Tessella::AgglomerationHandler<2> handler(triangulation);
-      handler.agglomerate(scattered(3));
-      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(2));
-      Tessella::SpaceTimeForm<2> form;
-      form.set_diffusion(
-        make([](const Point<3> &x) { return 0.1 + x[2] * x[2]; }));
-      if (mesh == "periodic")
-        form.set_advection(Tensor<1, 2>({0.5, 0.3}));
-      Tessella::BoundaryCondition<3> neumann;
-      neumann.type = Tessella::BoundaryType::neumann;
-      form.set_default_boundary_condition(neumann);
-
-      AtTime         initial([](const Point<3> &x) {
-        return std::exp(-5. * (x[0] * x[0] + (x[1] - 0.4) * (x[1] - 0.4)));
-      });
-      Vector<double> value(handler.n_dofs());
-      Tessella::VectorTools::project(handler, initial, value);
-      const auto run = [&](const PolynomialSpaceType        space,
-                           const unsigned int               n_steps,
-                           const std::vector<unsigned int> &intervals) {
-        Tessella::SpaceTimeStepping<2>::AdditionalData data;
-        data.space             = space;
-        data.assembler.backend = Tessella::Backend::host;
-        Tessella::SpaceTimeStepping<2> stepping(handler,
-                                                form,
-                                                solve_directly,
-                                                data);
-        stepping.initialize(0., value);
-        for (unsigned int n = 0; n < n_steps; ++n)
-          stepping.step(0.4 / n_steps, intervals);
-        check_close("mass is conserved",
-                    stepping.slab().integral(stepping.value()),
-                    stepping.slab().integral(value),
-                    1e-12);
-        return stepping.value();
-      };
-      for (const PolynomialSpaceType space :
-           {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
-        {
-          const unsigned int   n    = handler.n_polytopes();
-          const Vector<double> four = run(space, 4, {});
-          Vector<double> one = run(space, 1, std::vector<unsigned int>(n, 4));
-          one -= four;
-          check_below(mesh + ", one slab and four",
-                      one.l2_norm(),
-                      1e-11 * four.l2_norm());
-          // different numbers: close, but not equal
-          std::vector<unsigned int> numbers(n, 2);
-          numbers[1]           = 1;
-          Vector<double> mixed = run(space, 4, numbers);
-          mixed -= four;
-          check_below(mesh + ", mixed intervals",
-                      mixed.l2_norm(),
-                      2e-2 * four.l2_norm());
-        }
-    }
-}
-
-// Errors on n x n squares with steps of 1 / n. Local: two or three intervals in
-// half of the domain. An argument of the program makes it write the table.
-void
-converge(const PolynomialSpaceType space,
-         const unsigned int        p,
-         const bool                local,
-         const bool                log)
-{
-  const auto u = [](const Point<3> &x) {
-    return std::sin(numbers::PI * x[0]) * std::sin(numbers::PI * x[1]) *
-           std::cos(3. * x[2]);
-  };
-  Tessella::SpaceTimeForm<2> form;
-  form.set_diffusion(1.);
-  form.set_source(make([](const Point<3> &x) {
-    return std::sin(numbers::PI * x[0]) * std::sin(numbers::PI * x[1]) *
-           (2. * numbers::PI * numbers::PI * std::cos(3. * x[2]) -
-            3. * std::sin(3. * x[2]));
-  }));
-  form.set_coefficient_order(2);
-  AtTime              exact(u);
-  std::vector<double> L2, H1;
-  for (const unsigned int n : p == 1 ? std::vector<unsigned int>{16, 32}
-                                     : std::vector<unsigned int>{4, 8})
-    {
-      Triangulation<2> triangulation;
-      GridGenerator::subdivided_hyper_cube(triangulation, 2 * n);
-      Tessella::AgglomerationHandler<2> handler(triangulation);
-      handler.agglomerate(squares(2 * n));
-      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(p));
-      Tessella::SpaceTimeStepping<2>::AdditionalData data;
-      data.space             = space;
-      data.assembler.backend = Tessella::Backend::host;
-      Tessella::SpaceTimeStepping<2> stepping(handler,
-                                              form,
-                                              solve_directly,
-                                              data);
-      Vector<double>                 value(handler.n_dofs());
-      exact.set_time(0.);
-      Tessella::VectorTools::project(handler, exact, value);
-      stepping.initialize(0., value);
-      std::vector<unsigned int> intervals(handler.n_polytopes(), 1);
-      for (unsigned int k = 0; local && k < intervals.size(); ++k)
-        if (handler.bounding_box(k).center()[0] < 0.5)
-          intervals[k] = 2 + k % 2;
-      Tessella::SpaceTimeErrors<2> errors;
-      for (unsigned int s = 0; s < n; ++s)
-        {
-          stepping.step(1. / n, intervals);
-          errors.add(stepping.slab(), stepping.solution(), exact);
-        }
-      L2.push_back(errors.L2_L2());
-      H1.push_back(errors.L2_H1());
-    }
-  const bool        prismatic = space == PolynomialSpaceType::prismatic;
-  const std::string name      = (prismatic ? "PQ" : "P") + std::to_string(p) +
-                           (local ? ", local time stepping" : "");
-  const double rate_L2 = rate(L2[0], L2[1]), rate_H1 = rate(H1[0], H1[1]);
-  if (log)
-    deallog << name << ": " << L2[1] << " " << rate_L2 << " " << H1[1] << " "
-            << rate_H1 << std::endl;
-  check_below(name + " rate in L2(L2)",
-              p + (prismatic ? 1. : 0.5) - 0.15,
-              rate_L2);
-  check_below(name + " rate in L2(H1)", p - 0.1, rate_H1);
-}
-
 // A function with a time of its own, as one of three variables.
 void
 wrap_function()
@@ -431,7 +228,7 @@ wrap_function()
     return x[0] + 10. * x[1] * x[2] - x[2] * x[2];
   };
   const Tessella::TimeDependentFunction<2> function(
-    std::make_shared<AtTime>(u));
+    std::make_shared<AtTime<2>>(u));
   const std::vector<Point<3>> points = {Point<3>(0.1, 0.2, 0.3),
                                         Point<3>(0.5, 0.1, 0.3),
                                         Point<3>(0.4, 0.7, 0.9)};
@@ -450,7 +247,7 @@ reject_bad_input()
   Triangulation<2> triangulation;
   make_mesh("box", triangulation);
   Tessella::AgglomerationHandler<2> handler(triangulation);
-  handler.agglomerate(scattered(3));
+  handler.agglomerate(scattered<2>(3));
   handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(1));
   Tessella::SpaceTimeSlab<2> slab(handler);
   check_throws<ExceptionBase>(
@@ -512,14 +309,18 @@ main(int argc, char **argv)
   initlog();
   wrap_function();
   compare_with_tetrahedra();
-  reproduce_polynomials();
-  compare_slabs();
+  reproduce_polynomials<2>(
+    {"box", "distorted", "simplices", "hanging", "curved"}, {1, 2, 0});
+  compare_slabs<2>(2);
   for (unsigned int p = 1; p <= 2; ++p)
     for (const PolynomialSpaceType space :
          {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
       {
-        converge(space, p, false, argc > 1);
-        converge(space, p, true, argc > 1);
+        const std::vector<unsigned int> sizes =
+          p == 1 ? std::vector<unsigned int>{16, 32}
+                 : std::vector<unsigned int>{4, 8};
+        converge<2>(space, p, sizes, false, argc > 1);
+        converge<2>(space, p, sizes, true, argc > 1);
       }
   reject_bad_input();
 }

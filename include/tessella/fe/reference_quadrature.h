@@ -51,7 +51,7 @@ namespace Tessella
 
   /// Gauss rule on [0,1]^dim, exact for degree @p order in each variable:
   /// floor(order/2) + 1 points a direction, the first variable running fastest.
-  /// dim = 1, 2, 3; any order up to max_quadrature_order.
+  /// dim = 1, 2, 3, 4; any order up to max_quadrature_order.
   const ReferenceRule &
   hypercube_rule(const unsigned int dim, const unsigned int order);
 } // namespace Tessella

@@ -31,7 +31,7 @@ namespace Tessella
   {
     simplex,       ///< dim vertices (segment, triangle), planar
     quadrilateral, ///< 3-D: four vertices in lexicographic order, bilinear; the
-                   ///< normal may vary
+                   ///< normal may vary; in 4 variables eight, trilinear
     tabulated,     ///< points, weights and a normal per point are stored
     prism ///< as of sub-cells: a simplex's dim - 1 vertices at the lower end of
           ///< an interval in the last variable, and the first one at its upper

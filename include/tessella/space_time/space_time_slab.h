@@ -65,7 +65,8 @@ namespace Tessella
    * integrated, has no facets.
    *
    * <b>Quadrature</b> on prisms is the product of simplex rule and Gauss rule,
-   * exact for degree 2 p + coefficient order in space and in time.
+   * exact for degree 2 p + coefficient order in space and in time; on products
+   * of hypercubes and intervals it is a Gauss rule.
    *
    * <b>Cost.</b> Memory as of a polytopic mesh with as many sub-cells as the
    * sum of m_k times that of the polytope's; besides, one mass matrix per
@@ -74,7 +75,8 @@ namespace Tessella
    *
    * The handler must outlive the slab and have degrees of freedom of one
    * component and total degree; after distribute_dofs() call reinit() again.
-   * One process. dim = 2.
+   * One process. dim = 2 or 3; three dimensions and time are assembled on the
+   * host.
    */
   template <int dim>
   class SpaceTimeSlab : public PolytopicSpace<dim + 1>

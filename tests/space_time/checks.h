@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_tests_space_time_checks_h
+#define tessella_tests_space_time_checks_h
+
+// Checks of space-time slabs in both dimensions.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "problems.h"
+
+// Three steps of different length with mixed numbers of intervals.
+template <int dim>
+double
+polynomial_error(const Tessella::AgglomerationHandler<dim> &handler,
+                 const PolynomialSpaceType                  space,
+                 const unsigned int                         p,
+                 const bool                                 neumann)
+{
+  const PolynomialProblem<dim> problem(p,
+                                       space ==
+                                         PolynomialSpaceType::total_degree);
+  AtTime<dim>                  exact(
+    [problem](const Point<dim + 1> &x) { return problem.u(x); });
+  Tessella::SpaceTimeForm<dim> form;
+  problem.set(form, neumann);
+  typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
+  data.space             = space;
+  data.assembler.backend = Tessella::Backend::host;
+  Tessella::SpaceTimeStepping<dim> stepping(handler,
+                                            form,
+                                            solve_directly,
+                                            data);
+  Vector<double>                   value(handler.n_dofs());
+  exact.set_time(0.2);
+  Tessella::VectorTools::project(handler, exact, value);
+  stepping.initialize(0.2, value);
+  Tessella::SpaceTimeErrors<dim> errors;
+  for (unsigned int n = 0; n < 3; ++n)
+    {
+      stepping.step(0.2 + 0.15 * n,
+                    n == 0 ? std::vector<unsigned int>()
+                           : mixed_intervals(handler.n_polytopes()));
+      errors.add(stepping.slab(), stepping.solution(), exact);
+    }
+  return std::max({errors.L2_L2(), errors.L2_H1(), errors.Linf_L2()});
+}
+
+template <int dim>
+void
+reproduce_polynomials(const std::vector<std::string>  &meshes,
+                      const std::vector<unsigned int> &degrees)
+{
+  const MappingQ<dim> mapping(2);
+  for (const std::string &mesh : meshes)
+    {
+      Triangulation<dim> triangulation;
+      make_mesh(mesh, triangulation);
+      Tessella::AgglomerationHandler<dim> handler(triangulation,
+                                                  mesh == "curved" ? &mapping
+                                                                   : nullptr);
+      handler.agglomerate(scattered<dim>(mesh == "box" ? 0 : 4));
+      const bool neumann = mesh != "simplices" && mesh != "curved";
+      for (const PolynomialSpaceType space :
+           {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+        for (const unsigned int p : degrees)
+          {
+            // 0: degrees 1 and 2 in turn
+            hp::FECollection<dim> elements;
+            elements.push_back(
+              Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 1 : p));
+            elements.push_back(
+              Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 2 : p));
+            std::vector<unsigned int> indices(handler.n_polytopes());
+            for (unsigned int k = 0; k < indices.size(); ++k)
+              indices[k] = k % 2;
+            handler.distribute_dofs(elements, indices);
+            check_below(
+              mesh + ", " +
+                (space == PolynomialSpaceType::prismatic ? "PQ" : "P") +
+                (p == 0 ? " 1 and 2" : std::to_string(p)),
+              polynomial_error(handler, space, p == 0 ? 1 : p, neumann),
+              1e-9);
+          }
+    }
+}
+
+// One slab of four intervals against four slabs, with the same and with
+// another number of intervals per polytope; and what happens to the mass.
+template <int dim>
+void
+compare_slabs(const unsigned int degree)
+{
+  for (const std::string mesh : {"simplices", "periodic"})
+    {
+      Triangulation<dim> triangulation;
+      make_mesh(mesh, triangulation);
+      Tessella::AgglomerationHandler<dim> handler(triangulation);
+      handler.agglomerate(scattered<dim>(3));
+      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(degree));
+      Tessella::SpaceTimeForm<dim> form;
+      form.set_diffusion(make<dim + 1>(
+        [](const Point<dim + 1> &x) { return 0.1 + x[dim] * x[dim]; }));
+      if (mesh == "periodic")
+        {
+          Tensor<1, dim> w;
+          for (unsigned int d = 0; d < dim; ++d)
+            w[d] = 0.5 - 0.2 * d;
+          form.set_advection(w);
+        }
+      Tessella::BoundaryCondition<dim + 1> neumann;
+      neumann.type = Tessella::BoundaryType::neumann;
+      form.set_default_boundary_condition(neumann);
+
+      AtTime<dim>    initial([](const Point<dim + 1> &x) {
+        return std::exp(-5. * (x[0] * x[0] + (x[1] - 0.4) * (x[1] - 0.4)));
+      });
+      Vector<double> value(handler.n_dofs());
+      Tessella::VectorTools::project(handler, initial, value);
+      const auto run = [&](const PolynomialSpaceType        space,
+                           const unsigned int               n_steps,
+                           const std::vector<unsigned int> &intervals) {
+        typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
+        data.space             = space;
+        data.assembler.backend = Tessella::Backend::host;
+        Tessella::SpaceTimeStepping<dim> stepping(handler,
+                                                  form,
+                                                  solve_directly,
+                                                  data);
+        stepping.initialize(0., value);
+        for (unsigned int n = 0; n < n_steps; ++n)
+          stepping.step(0.4 / n_steps, intervals);
+        check_close("mass is conserved",
+                    stepping.slab().integral(stepping.value()),
+                    stepping.slab().integral(value),
+                    1e-12);
+        return stepping.value();
+      };
+      for (const PolynomialSpaceType space :
+           {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+        {
+          const unsigned int   n    = handler.n_polytopes();
+          const Vector<double> four = run(space, 4, {});
+          Vector<double> one = run(space, 1, std::vector<unsigned int>(n, 4));
+          one -= four;
+          check_below(mesh + ", one slab and four",
+                      one.l2_norm(),
+                      1e-11 * four.l2_norm());
+          // different numbers: close, but not equal
+          std::vector<unsigned int> numbers(n, 2);
+          numbers[1]           = 1;
+          Vector<double> mixed = run(space, 4, numbers);
+          mixed -= four;
+          check_below(mesh + ", mixed intervals",
+                      mixed.l2_norm(),
+                      2e-2 * four.l2_norm());
+        }
+    }
+}
+
+// Errors on cubes of width 1 / n with steps of 1 / n, for two numbers n. Local:
+// two or three intervals in half of the domain. @p log: the program writes the
+// table.
+template <int dim>
+void
+converge(const PolynomialSpaceType        space,
+         const unsigned int               p,
+         const std::vector<unsigned int> &sizes,
+         const bool                       local,
+         const bool                       log)
+{
+  // (the meshes that are fine enough for a half wave are too large in space)
+  const double k = dim == 2 ? numbers::PI : 1.;
+  const auto   u = [k](const Point<dim + 1> &x) {
+    double value = std::cos(3. * x[dim]);
+    for (unsigned int d = 0; d < dim; ++d)
+      value *= std::sin(k * x[d]);
+    return value;
+  };
+  Tessella::SpaceTimeForm<dim> form;
+  form.set_diffusion(1.);
+  form.set_source(make<dim + 1>([k](const Point<dim + 1> &x) {
+    double value =
+      dim * k * k * std::cos(3. * x[dim]) - 3. * std::sin(3. * x[dim]);
+    for (unsigned int d = 0; d < dim; ++d)
+      value *= std::sin(k * x[d]);
+    return value;
+  }));
+  Tessella::BoundaryCondition<dim + 1> condition;
+  condition.value = make<dim + 1>(u);
+  form.set_default_boundary_condition(condition);
+  form.set_coefficient_order(2);
+  AtTime<dim>         exact(u);
+  std::vector<double> L2, H1;
+  for (const unsigned int n : sizes)
+    {
+      Triangulation<dim> triangulation;
+      GridGenerator::subdivided_hyper_cube(triangulation, 2 * n);
+      Tessella::AgglomerationHandler<dim> handler(triangulation);
+      handler.agglomerate(blocks<dim>(2 * n));
+      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+      typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
+      data.space             = space;
+      data.assembler.backend = Tessella::Backend::host;
+      Tessella::SpaceTimeStepping<dim> stepping(handler,
+                                                form,
+                                                solve_directly,
+                                                data);
+      Vector<double>                   value(handler.n_dofs());
+      exact.set_time(0.);
+      Tessella::VectorTools::project(handler, exact, value);
+      stepping.initialize(0., value);
+      std::vector<unsigned int> intervals(handler.n_polytopes(), 1);
+      for (unsigned int k = 0; local && k < intervals.size(); ++k)
+        if (handler.bounding_box(k).center()[0] < 0.5)
+          intervals[k] = 2 + k % 2;
+      Tessella::SpaceTimeErrors<dim> errors;
+      for (unsigned int s = 0; s < n; ++s)
+        {
+          stepping.step(1. / n, intervals);
+          errors.add(stepping.slab(), stepping.solution(), exact);
+        }
+      L2.push_back(errors.L2_L2());
+      H1.push_back(errors.L2_H1());
+    }
+  const bool        prismatic = space == PolynomialSpaceType::prismatic;
+  const std::string name      = (prismatic ? "PQ" : "P") + std::to_string(p) +
+                           (local ? ", local time stepping" : "");
+  const double rate_L2 = rate(L2[0], L2[1]), rate_H1 = rate(H1[0], H1[1]);
+  if (log)
+    deallog << name << ": " << L2[1] << " " << rate_L2 << " " << H1[1] << " "
+            << rate_H1 << std::endl;
+  check_below(name + " rate in L2(L2)",
+              p + (prismatic ? 1. : 0.5) - 0.15,
+              rate_L2);
+  check_below(name + " rate in L2(H1)", p - 0.1, rate_H1);
+}
+
+#endif
