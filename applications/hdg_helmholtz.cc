@@ -19,6 +19,7 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/hdg/hdg.h>
+#include <tessella/lac/block_preconditioners.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
@@ -51,7 +52,8 @@ namespace Tessella
       "  - errors of u, of q = a grad u and of the post-processed u*, in L2,\n"
       "    with their rates between meshes, trace unknowns and non-zeros,\n"
       "  - the time of local matrix generation, global assembly, global solve\n"
-      "    and local solve, with GFLOP/s; repeated, the fastest run counts,\n"
+      "    and local solve, with GFLOP/s; repeated, the fastest run counts; on a\n"
+      "    CUDA device (Discretisation/Backend) everything stays there,\n"
       "  - if asked for, the same of the interior penalty method on the same\n"
       "    polytopes, solved to the same residual.\n"
       "It writes the tables to NAME.csv, NAME-times.csv and\n"
@@ -67,8 +69,8 @@ namespace Tessella
       DiscretisationInput discretisation;
       std::string         trace_space, local_solvers, method, directory, name;
       double              tau = 1., tolerance = 1e-10;
-      unsigned int        max_iterations = 10000, repetitions = 1;
-      bool                compare = false, post_process = true;
+      unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3;
+      bool         compare = false, post_process = true;
 
       void
       declare(ParameterHandler &prm)
@@ -105,7 +107,14 @@ namespace Tessella
                           "iterative",
                           Patterns::Selection("iterative|direct"),
                           "iterative: conjugate gradients with SSOR (with "
-                          "advection: GMRES with ILU). direct: sparse LU.");
+                          "advection: GMRES with ILU); on a device, with block "
+                          "Chebyshev (block Jacobi). direct: sparse LU, on the "
+                          "host.");
+        prm.declare_entry("Chebyshev terms",
+                          "3",
+                          Patterns::Integer(1),
+                          "Terms of the block Chebyshev preconditioner on a "
+                          "device; 1: block Jacobi.");
         prm.declare_entry("Tolerance",
                           "1e-10",
                           Patterns::Double(0.),
@@ -133,15 +142,16 @@ namespace Tessella
         equation.parse_parameters(prm, mesh.dimension(), file);
         discretisation.parse_parameters(prm, mesh.dimension());
         prm.enter_subsection("HDG");
-        trace_space    = prm.get("Trace space");
-        tau            = prm.get_double("Tau");
-        local_solvers  = prm.get("Local solvers");
-        post_process   = prm.get_bool("Post-process");
-        compare        = prm.get_bool("Compare with interior penalty");
-        method         = prm.get("Solver");
-        tolerance      = prm.get_double("Tolerance");
-        max_iterations = prm.get_integer("Max iterations");
-        repetitions    = prm.get_integer("Repetitions");
+        trace_space     = prm.get("Trace space");
+        tau             = prm.get_double("Tau");
+        local_solvers   = prm.get("Local solvers");
+        post_process    = prm.get_bool("Post-process");
+        compare         = prm.get_bool("Compare with interior penalty");
+        method          = prm.get("Solver");
+        tolerance       = prm.get_double("Tolerance");
+        max_iterations  = prm.get_integer("Max iterations");
+        chebyshev_terms = prm.get_integer("Chebyshev terms");
+        repetitions     = prm.get_integer("Repetitions");
         prm.leave_subsection();
         prm.enter_subsection("Output");
         directory = prm.get("Directory");
@@ -303,16 +313,71 @@ namespace Tessella
           }
         catch (const SolverControl::NoConvergence &exception)
           {
-            AssertThrow(false,
-                        ExcMessage(
-                          "The iterative solver did not converge in " +
-                          std::to_string(exception.last_step) +
-                          " iterations; the residual is " +
-                          Patterns::Tools::to_string(exception.last_residual) +
-                          ". Raise HDG/Max iterations or HDG/Tolerance, or set "
-                          "HDG/Solver to direct."));
+            throw_no_convergence(exception);
           }
         return control.last_step();
+      }
+
+      /// The same on a device.
+      unsigned int
+      solve(const DeviceBlockMatrix<double> &matrix,
+            DeviceVector<double>            &solution,
+            const DeviceVector<double>      &rhs) const
+      {
+        solution          = 0.;
+        const double norm = rhs.size() > 0 ? rhs.l2_norm() : 0.;
+        if (norm == 0.)
+          return 0;
+        SolverControl control(parameters.max_iterations,
+                              parameters.tolerance * norm,
+                              false,
+                              false);
+        using Vector = DeviceVector<double>;
+        try
+          {
+            if (!problem.has_advection && parameters.chebyshev_terms > 1)
+              {
+                BlockChebyshev<DeviceBlockMatrix<double>> preconditioner;
+                typename BlockChebyshev<
+                  DeviceBlockMatrix<double>>::AdditionalData data;
+                data.degree = parameters.chebyshev_terms;
+                preconditioner.initialize(matrix, data);
+                SolverCG<Vector>(control).solve(matrix,
+                                                solution,
+                                                rhs,
+                                                preconditioner);
+                return control.last_step();
+              }
+            BlockJacobi<DeviceBlockMatrix<double>> preconditioner;
+            preconditioner.initialize(matrix);
+            if (problem.has_advection)
+              SolverGMRES<Vector>(
+                control, typename SolverGMRES<Vector>::AdditionalData(60, true))
+                .solve(matrix, solution, rhs, preconditioner);
+            else
+              SolverCG<Vector>(control).solve(matrix,
+                                              solution,
+                                              rhs,
+                                              preconditioner);
+          }
+        catch (const SolverControl::NoConvergence &exception)
+          {
+            throw_no_convergence(exception);
+          }
+        return control.last_step();
+      }
+
+      static void
+      throw_no_convergence(const SolverControl::NoConvergence &exception)
+      {
+        AssertThrow(false,
+                    ExcMessage(
+                      "The iterative solver did not converge in " +
+                      std::to_string(exception.last_step) +
+                      " iterations; the residual is " +
+                      Patterns::Tools::to_string(exception.last_residual) +
+                      ". Raise HDG/Max iterations or HDG/Tolerance, or set "
+                      "HDG/Solver to direct."));
       }
 
       static std::string
@@ -363,30 +428,70 @@ namespace Tessella
                                  ? LocalSolvers::keep
                                  : LocalSolvers::recompute;
         data.instruction_set = parameters.discretisation.instruction_set();
+        data.backend =
+          parameters.method == "direct" &&
+              parameters.discretisation.backend() == Backend::automatic
+            ? Backend::host
+            : parameters.discretisation.backend();
         HDG<dim>                       hdg(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs, trace;
         Vector<double>                 u, q, post;
-        hdg.reinit(problem.form, matrix, rhs);
-        trace.reinit(rhs);
+        // A direct solver needs the matrix on the host.
+        const bool on_device =
+          hdg.backend() == Backend::cuda && parameters.method != "direct";
+        struct OnDevice
+        {
+          DeviceBlockMatrix<double> matrix;
+          DeviceVector<double>      rhs, trace, u, q;
+        };
+        std::unique_ptr<OnDevice> device;
+        if (on_device)
+          {
+            device = std::make_unique<OnDevice>();
+            hdg.reinit(problem.form, device->matrix, device->rhs);
+            device->trace.reinit(device->rhs);
+          }
+        else
+          {
+            hdg.reinit(problem.form, matrix, rhs);
+            trace.reinit(rhs);
+          }
 
         // Stages: the fastest of all runs, each on its own.
         double generation = 1e300, assembly = 1e300, global = 1e300,
-               local              = 1e300;
+               local = 1e300, coefficients = 1e300;
         unsigned int n_iterations = 0;
         for (unsigned int run = 0; run < parameters.repetitions; ++run)
           {
-            hdg.assemble(problem.form, matrix, rhs);
+            if (on_device)
+              hdg.assemble(problem.form, device->matrix, device->rhs);
+            else
+              hdg.assemble(problem.form, matrix, rhs);
             Timer timer;
-            n_iterations = solve(matrix, trace, rhs);
+            n_iterations = on_device
+                             ? solve(device->matrix, device->trace, device->rhs)
+                             : solve(matrix, trace, rhs);
             global       = std::min(global, timer.wall_time());
-            hdg.recover(problem.form, trace, u, q);
+            if (on_device)
+              hdg.recover(problem.form, device->trace, device->u, device->q);
+            else
+              hdg.recover(problem.form, trace, u, q);
             const HDGReport &report = hdg.report();
-            generation = std::min(generation, report.local_generation_time);
-            assembly   = std::min(assembly, report.global_assembly_time);
-            local      = std::min(local, report.local_solve_time);
+            coefficients = std::min(coefficients, report.coefficient_time);
+            generation   = std::min(generation, report.local_generation_time);
+            assembly     = std::min(assembly, report.global_assembly_time);
+            local        = std::min(local, report.local_solve_time);
           }
-        const HDGReport &report = hdg.report();
+        const HDGReport    &report    = hdg.report();
+        const std::uint64_t n_nonzero = on_device
+                                          ? device->matrix.n_nonzero_elements()
+                                          : matrix.n_nonzero_elements();
+        if (on_device)
+          {
+            device->u.copy_to(u);
+            device->q.copy_to(q);
+          }
 
         // ---- errors
         double error_u = std::nan("");
@@ -395,7 +500,7 @@ namespace Tessella
         errors.add("degree", std::uint64_t(degree));
         errors.add("polytopes", std::uint64_t(handler.n_polytopes()));
         errors.add("trace unknowns", hdg.n_dofs());
-        errors.add("non-zeros", std::uint64_t(matrix.n_nonzero_elements()));
+        errors.add("non-zeros", n_nonzero);
         if (problem.exact_solution != nullptr)
           {
             const PolynomialSpaceType space =
@@ -446,6 +551,11 @@ namespace Tessella
         times.add("polytopes", std::uint64_t(handler.n_polytopes()));
         times.add("trace spaces ms", 1e3 * report.trace_space_time);
         times.add("structure ms", 1e3 * report.structure_time);
+        times.add("backend", name(report.backend));
+        if (report.backend == Backend::cuda)
+          times.add("coefficients ms", 1e3 * coefficients);
+        else
+          coefficients = 0.;
         times.add("local generation ms", 1e3 * generation);
         times.add("GFLOP/s",
                   1e-9 * report.local_generation_operations / generation);
@@ -455,7 +565,9 @@ namespace Tessella
         times.add("local solve ms", 1e3 * local);
         times.add("local solve GFLOP/s",
                   1e-9 * report.local_solve_operations / local);
-        times.add("total ms", 1e3 * (generation + assembly + global + local));
+        times.add("total ms",
+                  1e3 *
+                    (coefficients + generation + assembly + global + local));
 
         if (!parameters.compare)
           return;
@@ -481,7 +593,7 @@ namespace Tessella
         };
         add_method("HDG",
                    hdg.n_dofs(),
-                   matrix.n_nonzero_elements(),
+                   n_nonzero,
                    generation + assembly,
                    global,
                    n_iterations,

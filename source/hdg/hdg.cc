@@ -20,6 +20,10 @@
 #include "local_solver.h"
 #include "post_processing.h"
 
+#ifdef TESSELLA_HAVE_CUDA
+#  include "cuda_hdg.h"
+#endif
+
 namespace Tessella
 {
   using namespace dealii;
@@ -57,6 +61,9 @@ namespace Tessella
                    const AdditionalData            &data)
       : handler(handler)
       , data(data)
+      , backend(data.backend == Backend::automatic
+                  ? (cuda_is_available() ? Backend::cuda : Backend::host)
+                  : data.backend)
     {}
 
     const PolytopicMesh<dim> &
@@ -144,6 +151,10 @@ namespace Tessella
       dirichlet.assign(dirichlet_offset[n], 0.);
       kept.clear();
       kept_offset.clear();
+      present_fixed.clear();
+#ifdef TESSELLA_HAVE_CUDA
+      device.reset();
+#endif
       assembled               = false;
       revision                = mesh.revision;
       report.trace_space_time = timer.wall_time();
@@ -442,108 +453,284 @@ namespace Tessella
         });
     }
 
-    // Connected parts on which nothing fixes the constant: see the class.
-    void
-    fix_constants(const LocalBlocks &blocks, double *values, double *rhs)
+    // A connected part of the domain on which nothing fixes the constant.
+    struct FreePart
+    {
+      std::vector<unsigned int> polytopes, interfaces;
+    };
+
+    // @p fixed: polytopes on which something does, Dirichlet interfaces apart.
+    std::vector<FreePart>
+    free_parts(const std::vector<bool> &fixed) const
     {
       const PolytopicMesh<dim> &mesh = this->mesh();
-      report.n_free_constants        = 0;
+      std::vector<FreePart>     result;
       std::vector<bool>         seen(mesh.n_polytopes(), false);
-      std::vector<unsigned int> part, interfaces;
       for (unsigned int seed = 0; seed < mesh.n_polytopes(); ++seed)
         {
           if (seen[seed])
             continue;
-          part.assign(1, seed);
-          interfaces.clear();
-          seen[seed] = true;
-          Balance balance;
-          for (std::size_t next = 0; next < part.size(); ++next)
+          FreePart part;
+          part.polytopes.assign(1, seed);
+          seen[seed]         = true;
+          bool part_is_fixed = false;
+          for (std::size_t next = 0; next < part.polytopes.size(); ++next)
             {
-              const unsigned int k = part[next];
-              balance.fixed        = balance.fixed || blocks.balance[k].fixed;
-              balance.size += blocks.balance[k].size;
+              const unsigned int k = part.polytopes[next];
+              part_is_fixed        = part_is_fixed || fixed[k];
               for (unsigned int e = mesh.polytope_interface_offset[k];
                    e < mesh.polytope_interface_offset[k + 1];
                    ++e)
                 {
                   const unsigned int code     = mesh.polytope_interface[e],
                                      neighbor = mesh.neighbor(code);
+                  if (dirichlet_offset[code / 2 + 1] >
+                      dirichlet_offset[code / 2])
+                    part_is_fixed = true;
                   if (block_of_interface[code / 2] == invalid_index)
                     continue;
                   if (code % 2 == 0)
-                    interfaces.push_back(code / 2);
+                    part.interfaces.push_back(code / 2);
                   if (neighbor != invalid_index && !seen[neighbor])
                     {
                       seen[neighbor] = true;
-                      part.push_back(neighbor);
+                      part.polytopes.push_back(neighbor);
                     }
                 }
             }
-          if (balance.fixed || interfaces.empty())
+          if (part_is_fixed || part.interfaces.empty())
             continue;
-
-          // The constant has the integrals of the functions as coefficients,
-          // so these applied to the right-hand side give int f + int g.
-          ++report.n_free_constants;
-          std::sort(interfaces.begin(), interfaces.end());
-          double     sum = 0., measure = 0.;
-          const auto integrals = [&](const unsigned int i) {
-            const unsigned int k = mesh.interface_polytope[2 * std::size_t(i)];
-            std::vector<unsigned int> columns;
-            free_columns(k, columns);
-            return blocks.integral.data() + blocks.rhs_offset[k] +
-                   columns[entry_of(i, 0)];
-          };
-          for (const unsigned int i : interfaces)
-            {
-              const double *const m = integrals(i);
-              const double *const F = rhs + interface_dofs[i];
-              for (unsigned int j = 0; j < trace.n_functions[i]; ++j)
-                {
-                  sum += m[j] * F[j];
-                  measure += m[j] * m[j];
-                }
-            }
-          AssertThrow(
-            std::abs(sum) <= 1e-3 * balance.size,
-            ExcMessage(
-              "The problem has no solution: on a part of the domain nothing "
-              "fixes the constant (no Dirichlet or Robin condition, no "
-              "advection, no reaction), but the integrals of the right-hand "
-              "side and of the Neumann data there sum up to " +
-              std::to_string(sum) +
-              " instead of 0. Change the data, or give a Dirichlet or Robin "
-              "condition or a positive reaction."));
-          for (const unsigned int i : interfaces)
-            {
-              const double *const m = integrals(i);
-              for (unsigned int j = 0; j < trace.n_functions[i]; ++j)
-                rhs[interface_dofs[i] + j] -= sum / measure * m[j];
-            }
-          // of the size of the block's diagonal
-          const unsigned int i   = interfaces.front(),
-                             row = block_of_interface[i],
-                             n   = trace.n_functions[i];
-          const double *const m  = integrals(i);
-          std::size_t         b  = sparsity.block_offset[row];
-          while (sparsity.block_column[b] != row)
-            ++b;
-          double *const diagonal =
-            values + sparsity.value_offset[row] + sparsity.column_offset[b];
-          double largest = 0., square = 0.;
-          for (unsigned int j = 0; j < n; ++j)
-            {
-              largest = std::max(
-                largest,
-                diagonal[std::size_t(j) * sparsity.row_width[row] + j]);
-              square += m[j] * m[j];
-            }
-          for (unsigned int j = 0; j < n; ++j)
-            for (unsigned int l = 0; l < n; ++l)
-              diagonal[std::size_t(j) * sparsity.row_width[row] + l] +=
-                largest / square * (m[j] * m[l]);
+          std::sort(part.interfaces.begin(), part.interfaces.end());
+          result.push_back(std::move(part));
         }
+      return result;
+    }
+
+    // The same, once for equal `fixed`.
+    const std::vector<FreePart> &
+    find_free_parts(const std::vector<bool> &fixed)
+    {
+      if (fixed != present_fixed)
+        {
+          parts         = free_parts(fixed);
+          present_fixed = fixed;
+        }
+      report.n_free_constants = parts.size();
+      return parts;
+    }
+
+    // See the class. @p size: integrals of |f| and |g|; integrals(i): of the
+    // trace functions on an interface.
+    template <typename Integrals>
+    void
+    fix_constant(const FreePart  &part,
+                 const double     size,
+                 const Integrals &integrals,
+                 double          *values,
+                 double          *rhs) const
+    {
+      // The constant has the integrals of the functions as coefficients, so
+      // these applied to the right-hand side give int f + int g.
+      double sum = 0., measure = 0.;
+      for (const unsigned int i : part.interfaces)
+        {
+          const double *const m = integrals(i);
+          const double *const F = rhs + interface_dofs[i];
+          for (unsigned int j = 0; j < trace.n_functions[i]; ++j)
+            {
+              sum += m[j] * F[j];
+              measure += m[j] * m[j];
+            }
+        }
+      AssertThrow(std::abs(sum) <= 1e-3 * size,
+                  ExcMessage(
+                    "The problem has no solution: on a part of the domain "
+                    "nothing fixes the constant (no Dirichlet or Robin "
+                    "condition, no advection, no reaction), but the integrals "
+                    "of the right-hand side and of the Neumann data there sum "
+                    "up to " +
+                    std::to_string(sum) +
+                    " instead of 0. Change the data, or give a Dirichlet or "
+                    "Robin condition or a positive reaction."));
+      for (const unsigned int i : part.interfaces)
+        {
+          const double *const m = integrals(i);
+          for (unsigned int j = 0; j < trace.n_functions[i]; ++j)
+            rhs[interface_dofs[i] + j] -= sum / measure * m[j];
+        }
+      // of the size of the block's diagonal
+      const unsigned int i   = part.interfaces.front(),
+                         row = block_of_interface[i], n = trace.n_functions[i];
+      const double *const m = integrals(i);
+      std::size_t         b = sparsity.block_offset[row];
+      while (sparsity.block_column[b] != row)
+        ++b;
+      double *const diagonal =
+        values + sparsity.value_offset[row] + sparsity.column_offset[b];
+      double largest = 0., square = 0.;
+      for (unsigned int j = 0; j < n; ++j)
+        {
+          largest =
+            std::max(largest,
+                     diagonal[std::size_t(j) * sparsity.row_width[row] + j]);
+          square += m[j] * m[j];
+        }
+      for (unsigned int j = 0; j < n; ++j)
+        for (unsigned int l = 0; l < n; ++l)
+          diagonal[std::size_t(j) * sparsity.row_width[row] + l] +=
+            largest / square * (m[j] * m[l]);
+    }
+
+    void
+    fix_constants(const LocalBlocks &blocks, double *values, double *rhs)
+    {
+      std::vector<bool> fixed(mesh().n_polytopes());
+      for (unsigned int k = 0; k < fixed.size(); ++k)
+        fixed[k] = blocks.balance[k].fixed;
+      const auto integrals = [&](const unsigned int i) {
+        const unsigned int k = mesh().interface_polytope[2 * std::size_t(i)];
+        std::vector<unsigned int> columns;
+        free_columns(k, columns);
+        return blocks.integral.data() + blocks.rhs_offset[k] +
+               columns[entry_of(i, 0)];
+      };
+      for (const FreePart &part : find_free_parts(fixed))
+        {
+          double size = 0.;
+          for (const unsigned int k : part.polytopes)
+            size += blocks.balance[k].size;
+          fix_constant(part, size, integrals, values, rhs);
+        }
+    }
+
+#ifdef TESSELLA_HAVE_CUDA
+    // ---- on a device
+
+    internal::CUDAHDG<dim> &
+    device_object(const internal::LocalProblem<dim> &problem)
+    {
+      if (device == nullptr || !device->fits(problem))
+        {
+          device.reset();
+          fixed_interfaces.resize(mesh().n_interfaces());
+          for (unsigned int i = 0; i < fixed_interfaces.size(); ++i)
+            fixed_interfaces[i] = is_dirichlet(problem.form, i);
+          device = std::make_unique<internal::CUDAHDG<dim>>(
+            problem,
+            sparsity,
+            internal::Device::HDGNumbering{block_of_interface,
+                                           interface_of_block,
+                                           dof_offset,
+                                           fixed_interfaces},
+            data.device_memory);
+          assembled = false;
+        }
+      return *device;
+    }
+
+    // First trace function of interface i within its polytope on side 0.
+    unsigned int
+    first_trace(const unsigned int i) const
+    {
+      const unsigned int k   = mesh().interface_polytope[2 * std::size_t(i)];
+      unsigned int       row = 0;
+      for (unsigned int e = mesh().polytope_interface_offset[k];
+           mesh().polytope_interface[e] != 2 * i;
+           ++e)
+        row += trace.n_functions[mesh().polytope_interface[e] / 2];
+      return row;
+    }
+
+    // Into device memory.
+    void
+    assemble_on_device(const Form &form, double *values, double *rhs)
+    {
+      const internal::LocalProblem<dim> problem = local_problem(form);
+      internal::CUDAHDG<dim>           &cuda    = device_object(problem);
+      assembled                                 = false;
+      dirichlet_is_here                         = false;
+      const Timer                      timer;
+      const internal::Device::HDGTimes times = cuda.assemble(
+        problem, data.local_solvers == LocalSolvers::keep, values, rhs);
+      report.coefficient_time =
+        timer.wall_time() - times.generation - times.gather;
+      report.local_generation_time       = times.generation;
+      report.global_assembly_time        = times.gather;
+      report.local_generation_operations = times.operations;
+      report.local_solver_memory         = times.solver_bytes;
+      report.trace_block_memory          = times.trace_bytes;
+      report.n_tiles                     = times.n_tiles;
+
+      const std::vector<FreePart> &free = find_free_parts(cuda.fixes_constant);
+      if (!free.empty())
+        {
+          // (rare and small against everything else)
+          std::vector<double> host_values(sparsity.n_nonzero_elements()),
+            host_rhs(dof_offset.back()), integral, abs_f;
+          cuda.download(values, host_values.data(), host_values.size());
+          cuda.download(rhs, host_rhs.data(), host_rhs.size());
+          cuda.balance(integral, abs_f);
+          const auto integrals = [&](const unsigned int i) {
+            return integral.data() +
+                   cuda.trace_offset()
+                     [mesh().interface_polytope[2 * std::size_t(i)]] +
+                   first_trace(i);
+          };
+          for (const FreePart &part : free)
+            {
+              double size = 0.;
+              for (const unsigned int k : part.polytopes)
+                size += abs_f[k] + cuda.integral_abs_g[k];
+              fix_constant(
+                part, size, integrals, host_values.data(), host_rhs.data());
+            }
+          cuda.upload(host_values.data(), values, host_values.size());
+          cuda.upload(host_rhs.data(), rhs, host_rhs.size());
+        }
+      assembled = true;
+    }
+
+    // Projections of Dirichlet data, when they are asked for.
+    void
+    fetch_dirichlet()
+    {
+      if (backend != Backend::cuda || dirichlet_is_here || device == nullptr)
+        return;
+      const std::vector<double> values = device->dirichlet();
+      for (unsigned int i = 0; i < mesh().n_interfaces(); ++i)
+        if (dirichlet_offset[i + 1] > dirichlet_offset[i])
+          std::copy_n(values.begin() +
+                        device->trace_offset()
+                          [mesh().interface_polytope[2 * std::size_t(i)]] +
+                        first_trace(i),
+                      dirichlet_offset[i + 1] - dirichlet_offset[i],
+                      dirichlet.begin() + dirichlet_offset[i]);
+      dirichlet_is_here = true;
+    }
+#endif
+
+    // Before an assembly.
+    void
+    prepare(const Form &form)
+    {
+      form.prepare();
+      check_reinit(form);
+      report.backend         = backend;
+      report.n_threads       = MultithreadInfo::n_threads();
+      report.instruction_set = data.instruction_set == InstructionSet::automatic
+                                 ? best_instruction_set()
+                                 : data.instruction_set;
+      prepare_quadrature(handler, orders(form, handler.max_degree()).back());
+    }
+
+    void
+    check_device(const char *what) const
+    {
+      AssertThrow(backend == Backend::cuda,
+                  ExcMessage(std::string(what) +
+                             " needs an HDG object with Backend::cuda; this "
+                             "one runs on the host. Use the classes of "
+                             "TrilinosWrappers."));
     }
 
     void
@@ -586,6 +773,7 @@ namespace Tessella
 
     const AgglomerationHandler<dim> &handler;
     AdditionalData                   data;
+    const Backend                    backend;
     HDGReport                        report;
     std::uint64_t                    revision  = 0;
     bool                             assembled = false;
@@ -601,6 +789,18 @@ namespace Tessella
     // for each polytope, trace function and f: u, then the components of q
     std::vector<std::uint64_t> kept_offset;
     std::vector<double>        kept;
+
+    // parts without a fixed constant, and for what they were found
+    std::vector<FreePart> parts;
+    std::vector<bool>     present_fixed;
+
+#ifdef TESSELLA_HAVE_CUDA
+    std::vector<bool>                       fixed_interfaces;
+    bool                                    dirichlet_is_here = false;
+    std::unique_ptr<internal::CUDAHDG<dim>> device;
+    // for matrices and vectors of the host
+    std::unique_ptr<DeviceVector<double>> device_values;
+#endif
   };
 
 
@@ -628,6 +828,19 @@ namespace Tessella
                   handler.get_triangulation())) == 1,
                 ExcMessage("HDG runs on one MPI process only: start the "
                            "program with one, it uses threads."));
+    if (data.backend == Backend::cuda)
+      {
+#ifndef TESSELLA_HAVE_CUDA
+        AssertThrow(false,
+                    ExcMessage("This build of Tessella has no CUDA backend: "
+                               "use Backend::host, or build with "
+                               "-DTESSELLA_WITH_CUDA=ON."));
+#endif
+        AssertThrow(cuda_is_available(),
+                    ExcMessage(why_cuda_is_unavailable() +
+                               " Please use Backend::host or "
+                               "Backend::automatic."));
+      }
     AssertThrow(data.instruction_set == InstructionSet::automatic ||
                   data.instruction_set <= best_instruction_set(),
                 ExcMessage("This processor or this build of Tessella does not "
@@ -673,26 +886,81 @@ namespace Tessella
 
   template <int dim>
   void
+  HDG<dim>::reinit(const AdvectionDiffusionReaction<dim> &form,
+                   DeviceBlockMatrix<double>             &matrix,
+                   DeviceVector<double>                  &rhs)
+  {
+    implementation->check_device("A DeviceBlockMatrix");
+    implementation->reinit(form);
+    const Timer timer;
+    matrix.reinit(implementation->sparsity, implementation->dof_offset);
+    rhs.reinit(n_dofs());
+#ifdef TESSELLA_HAVE_CUDA
+    implementation->device_object(implementation->local_problem(form));
+#endif
+    implementation->report.structure_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
+  void
+  HDG<dim>::assemble(const AdvectionDiffusionReaction<dim> &form,
+                     DeviceBlockMatrix<double>             &matrix,
+                     DeviceVector<double>                  &rhs)
+  {
+    Implementation &data = *implementation;
+    data.check_device("A DeviceBlockMatrix");
+    data.prepare(form);
+    AssertThrow(matrix.dof_offset() == data.dof_offset &&
+                  matrix.block_sparsity().value_offset ==
+                    data.sparsity.value_offset &&
+                  matrix.block_sparsity().block_column ==
+                    data.sparsity.block_column &&
+                  rhs.size() == n_dofs(),
+                ExcMessage("Matrix or vector do not have the structure of this "
+                           "trace space: call reinit() of the HDG object on "
+                           "them."));
+#ifdef TESSELLA_HAVE_CUDA
+    data.assemble_on_device(form, matrix.values(), rhs.begin());
+    data.report.copy_time = 0.;
+#endif
+  }
+
+
+
+  template <int dim>
+  void
   HDG<dim>::assemble(const AdvectionDiffusionReaction<dim> &form,
                      TrilinosWrappers::SparseMatrix        &matrix,
                      TrilinosWrappers::MPI::Vector         &rhs)
   {
     Implementation &data = *implementation;
-    form.prepare();
-    data.check_reinit(form);
+    data.prepare(form);
     double *const values =
       TrilinosBlockMatrix::values(matrix, data.sparsity, data.dof_offset);
     AssertThrow(rhs.size() == n_dofs() && rhs.locally_owned_size() == n_dofs(),
                 ExcMessage("The vector does not have the size of this trace "
                            "space: call reinit() of the HDG object on it."));
-    data.assembled        = false;
-    data.report.n_threads = MultithreadInfo::n_threads();
-    data.report.instruction_set =
-      data.data.instruction_set == InstructionSet::automatic
-        ? best_instruction_set()
-        : data.data.instruction_set;
-    prepare_quadrature(data.handler,
-                       data.orders(form, data.handler.max_degree()).back());
+    data.assembled = false;
+#ifdef TESSELLA_HAVE_CUDA
+    if (data.backend == Backend::cuda)
+      {
+        const std::size_t n_values = data.sparsity.n_nonzero_elements();
+        if (data.device_values == nullptr)
+          data.device_values = std::make_unique<DeviceVector<double>>();
+        DeviceVector<double> &result = *data.device_values;
+        result.reinit(n_values + n_dofs(), true);
+        data.assemble_on_device(form,
+                                result.begin(),
+                                result.begin() + n_values);
+        const Timer timer;
+        data.device->download(result.begin(), values, n_values);
+        data.device->download(result.begin() + n_values, rhs.begin(), n_dofs());
+        data.report.copy_time = timer.wall_time();
+        return;
+      }
+#endif
     typename Implementation::LocalBlocks blocks;
     data.generate(form, blocks);
     const Timer timer;
@@ -700,6 +968,43 @@ namespace Tessella
     data.fix_constants(blocks, values, rhs.begin());
     data.report.global_assembly_time = timer.wall_time();
     data.assembled                   = true;
+  }
+
+
+
+  template <int dim>
+  void
+  HDG<dim>::recover(const AdvectionDiffusionReaction<dim> &form,
+                    const DeviceVector<double>            &trace,
+                    DeviceVector<double>                  &solution,
+                    DeviceVector<double>                  &flux)
+  {
+    Implementation &data = *implementation;
+    data.check_device("A DeviceVector");
+    AssertThrow(data.assembled,
+                ExcMessage("HDG::recover() needs the local problems: call "
+                           "assemble() first."));
+    data.check_reinit(form);
+    AssertThrow(trace.size() == n_dofs(),
+                ExcMessage("The vector does not have the size of this trace "
+                           "space."));
+    const std::uint64_t n = data.mesh().dof_offset.back();
+    solution.reinit(n, true);
+    flux.reinit(dim * n, true);
+#ifdef TESSELLA_HAVE_CUDA
+    const internal::LocalProblem<dim> problem = data.local_problem(form);
+    AssertThrow(data.device != nullptr && data.device->fits(problem),
+                ExcMessage("HDG::recover() needs the form of the last "
+                           "assemble()."));
+    data.report.local_solve_time = data.device->recover(problem,
+                                                        trace.begin(),
+                                                        solution.begin(),
+                                                        flux.begin());
+    data.report.local_solve_operations =
+      data.report.local_solver_memory > 0.
+        ? 2. * data.report.local_solver_memory / 8.
+        : data.report.local_generation_operations;
+#endif
   }
 
 
@@ -721,6 +1026,15 @@ namespace Tessella
                   trace.locally_owned_size() == n_dofs(),
                 ExcMessage("The vector does not have the size of this trace "
                            "space."));
+    if (data.backend == Backend::cuda)
+      {
+        DeviceVector<double> unknowns, u, q;
+        unknowns.copy_from(trace);
+        recover(form, unknowns, u, q);
+        u.copy_to(solution);
+        q.copy_to(flux);
+        return;
+      }
     const PolytopicMesh<dim> &mesh = data.mesh();
     solution.reinit(mesh.dof_offset.back());
     flux.reinit(dim * mesh.dof_offset.back());
@@ -823,8 +1137,11 @@ namespace Tessella
   HDG<dim>::trace_coefficients(const TrilinosWrappers::MPI::Vector &trace,
                                const unsigned int interface) const
   {
-    const Implementation &data = *implementation;
+    Implementation &data = *implementation;
     AssertIndexRange(interface, data.block_of_interface.size());
+#ifdef TESSELLA_HAVE_CUDA
+    data.fetch_dirichlet();
+#endif
     if (data.block_of_interface[interface] != invalid_index)
       return {trace.begin() + data.interface_dofs[interface],
               trace.begin() + data.interface_dofs[interface + 1]};
@@ -839,6 +1156,15 @@ namespace Tessella
   HDG<dim>::interface_dof_offset() const
   {
     return implementation->interface_dofs;
+  }
+
+
+
+  template <int dim>
+  Backend
+  HDG<dim>::backend() const
+  {
+    return implementation->backend;
   }
 
 

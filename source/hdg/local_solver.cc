@@ -3,15 +3,14 @@
 #include "local_solver.h"
 
 #include <deal.II/base/exceptions.h>
-#include <deal.II/base/point.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "../assembly/host_points.h"
+#include "boundary_data.h"
 #include "dense.h"
-#include "tensor.h"
 
 namespace Tessella
 {
@@ -21,16 +20,6 @@ namespace Tessella
   {
     namespace
     {
-      template <int dim>
-      std::string
-      to_string(const double *const *x, const unsigned int q)
-      {
-        std::string text;
-        for (unsigned int d = 0; d < dim; ++d)
-          text += (d > 0 ? ", " : "") + std::to_string(x[d][q]);
-        return text;
-      }
-
       void
       mirror(const unsigned int n, double *A, const unsigned int stride)
       {
@@ -95,25 +84,6 @@ namespace Tessella
       std::fill(one, one + capacity, 1.);
       subcells.resize(capacity);
       materials.resize(capacity);
-    }
-
-
-
-    template <int dim>
-    std::string
-    LocalSolver<dim>::describe_polytope() const
-    {
-      std::string text = "polytope " + std::to_string(polytope) + " (box";
-      for (unsigned int corner = 0; corner < 2; ++corner)
-        {
-          text += corner == 0 ? " (" : " to (";
-          for (unsigned int d = 0; d < dim; ++d)
-            text += (d > 0 ? ", " : "") +
-                    std::to_string(
-                      mesh.box[(2 * std::size_t(polytope) + corner) * dim + d]);
-          text += ")";
-        }
-      return text + ")";
     }
 
 
@@ -201,11 +171,8 @@ namespace Tessella
         E[std::size_t(i) * (n_padded + 1)] = 1.;
       if (!tensor)
         mirror(n_basis, A.data(), n_mass);
-      AssertThrow(stabilised,
-                  ExcMessage("The local problem on " + describe_polytope() +
-                             " is singular: the stabilisation tau is zero on "
-                             "its whole boundary and there is no reaction. Give"
-                             " a positive tau."));
+      if (!stabilised)
+        throw_local_failure(LocalFailure::no_stabilisation, mesh, k);
     }
 
 
@@ -284,34 +251,12 @@ namespace Tessella
           if (structure.diffusion == DiffusionType::none)
             std::fill(a[0], a[0] + m, 0.);
           for (unsigned int q = 0; q < m; ++q)
-            if (tensor)
-              {
-                double value[dim][dim], inverse[dim][dim];
-                for (unsigned int d = 0; d < dim * dim; ++d)
-                  value[d / dim][d % dim] = a[d][q];
-                AssertThrow(invert_tensor<dim>(value, inverse),
-                            ExcMessage(
-                              "The diffusion tensor is not symmetric and "
-                              "positive definite at the point (" +
-                              to_string<dim>(x, q) +
-                              "); a hybridizable method needs the inverse. Use"
-                              " interior penalty for equations that "
-                              "degenerate."));
-                for (unsigned int d = 0; d < dim * dim; ++d)
-                  inverse_a[d][q] = inverse[d / dim][d % dim];
-              }
-            else
-              {
-                AssertThrow(a[0][q] > 0.,
-                            ExcMessage(
-                              "The diffusion coefficient is not positive at "
-                              "the point (" +
-                              to_string<dim>(x, q) +
-                              "); a hybridizable method needs the inverse. Use"
-                              " interior penalty for equations that "
-                              "degenerate."));
-                inverse_a[0][q] = 1. / a[0][q];
-              }
+            {
+              double inverse[dim * dim];
+              invert_diffusion<dim>(tensor, x, q, a, inverse);
+              for (unsigned int d = 0; d < (tensor ? dim * dim : 1); ++d)
+                inverse_a[d][q] = inverse[d];
+            }
           if (blocks.c != nullptr)
             for (unsigned int q = 0; q < n_points; ++q)
               if (c[q] != 0.)
@@ -483,7 +428,7 @@ namespace Tessella
         problem.tau_of_facet ? problem.tau_of_facet(facet, side) : problem.tau;
       AssertThrow(tau >= 0. && std::isfinite(tau),
                   ExcMessage("The stabilisation tau is " + std::to_string(tau) +
-                             " on a facet of " + describe_polytope() +
+                             " on a facet of " + describe_polytope(mesh, k) +
                              ", but it must be a finite number that is not "
                              "negative."));
       std::fill(bn, bn + m, 0.);
@@ -511,7 +456,12 @@ namespace Tessella
       const bool dirichlet_condition =
         condition != nullptr && condition->type == BoundaryType::dirichlet;
       if (condition != nullptr)
-        evaluate_condition(*condition, boundary_id, n_points);
+        {
+          std::fill(g, g + capacity, 0.);
+          std::fill(alpha, alpha + capacity, 0.);
+          evaluate_boundary_data<dim>(
+            *condition, boundary_id, n_points, x, normal, bn, g, alpha);
+        }
 
       // ---- functions
       const unsigned int function_stride = (dim + 1) * m;
@@ -650,68 +600,14 @@ namespace Tessella
 
     template <int dim>
     void
-    LocalSolver<dim>::evaluate_condition(
-      const BoundaryCondition<dim> &condition,
-      const unsigned int            boundary_id,
-      const unsigned int            n)
-    {
-      std::fill(g, g + capacity, 0.);
-      std::fill(alpha, alpha + capacity, 0.);
-      if (condition.type != BoundaryType::dirichlet)
-        for (unsigned int q = 0; q < n; ++q)
-          AssertThrow(bn[q] >= -1e-10,
-                      ExcInflowOnNeumann(boundary_id,
-                                         to_string<dim>(x, q),
-                                         bn[q]));
-      std::vector<Point<dim>> points(n);
-      for (unsigned int q = 0; q < n; ++q)
-        for (unsigned int d = 0; d < dim; ++d)
-          points[q][d] = x[d][q];
-      std::vector<double> values(n);
-      const auto          add = [&](const Function<dim> &function,
-                           const unsigned int   component,
-                           const double        *factor,
-                           const char          *name,
-                           double              *result) {
-        function.value_list(points, values, component);
-        for (unsigned int q = 0; q < n; ++q)
-          {
-            AssertThrow(std::isfinite(values[q]),
-                        ExcCoefficientNotFinite(name,
-                                                to_string<dim>(x, q),
-                                                values[q]));
-            result[q] += factor != nullptr ? factor[q] * values[q] : values[q];
-          }
-      };
-      if (condition.value != nullptr)
-        add(*condition.value, 0, nullptr, "boundary value", g);
-      if (condition.type == BoundaryType::dirichlet)
-        return;
-      if (condition.flux != nullptr)
-        for (unsigned int d = 0; d < dim; ++d)
-          add(*condition.flux, d, normal[d], "boundary flux", g);
-      if (condition.type == BoundaryType::robin &&
-          condition.robin_coefficient != nullptr)
-        add(
-          *condition.robin_coefficient, 0, nullptr, "Robin coefficient", alpha);
-    }
-
-
-
-    template <int dim>
-    void
     LocalSolver<dim>::factorise(const unsigned int n_rows)
     {
       const unsigned int n = n_basis, n_blocks = n_mass / n_padded;
 
       // ---- A = L L^T; V' = L^-1 H, W' = L^-1 F
       const unsigned int pivot = Dense::cholesky(n_mass, A.data(), n_mass);
-      AssertThrow(pivot == n_mass,
-                  ExcMessage(
-                    "The diffusion varies by more than rounding allows for "
-                    "within " +
-                    describe_polytope() +
-                    ": use polytopes that follow its jumps."));
+      if (pivot != n_mass)
+        throw_local_failure(LocalFailure::diffusion, mesh, polytope);
       A_inverse.resize(A.size());
       Dense::invert_lower(n_mass, A.data(), n_mass, A_inverse.data(), n_mass);
       n_operations +=
@@ -827,11 +723,8 @@ namespace Tessella
                     n_padded,
                     false);
         }
-      AssertThrow(regular,
-                  ExcMessage("The local problem on " + describe_polytope() +
-                             " is singular up to rounding: the stabilisation "
-                             "tau is too small there, or the reaction is "
-                             "negative. Give a larger tau."));
+      if (!regular)
+        throw_local_failure(LocalFailure::schur_complement, mesh, polytope);
     }
 
 

@@ -146,11 +146,6 @@ namespace Tessella
                     const unsigned int                  facet,
                     const BoundaryCondition<dim> *const condition);
 
-      void
-      evaluate_condition(const BoundaryCondition<dim> &condition,
-                         const unsigned int            boundary_id,
-                         const unsigned int            n);
-
       /// Factorises A and 1/Z and fills U, Q for n_rows rows of F, T.
       void
       factorise(const unsigned int n_rows);
@@ -175,9 +170,6 @@ namespace Tessella
               const unsigned int ldc,
               const bool         accumulate,
               const bool         symmetric = false);
-
-      std::string
-      describe_polytope() const;
 
       std::uint64_t n_operations = 0;
 

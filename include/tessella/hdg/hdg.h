@@ -11,7 +11,10 @@
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/hdg/trace_space.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_vector.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,9 +36,13 @@ namespace Tessella
     convective    ///< b . grad u, as in AdvectionDiffusionReaction
   };
 
-  /// What the last calls of an HDG object did. Times are wall time in seconds.
+  /// What the last calls of an HDG object did. Times are wall time in seconds;
+  /// on a device, of local generation, global assembly and local solve, those
+  /// of its kernels.
   struct HDGReport
   {
+    Backend        backend          = Backend::host;
+    unsigned int   n_tiles          = 1; ///< on a device
     unsigned int   n_threads        = 1;
     InstructionSet instruction_set  = InstructionSet::automatic;
     double         trace_space_time = 0.; ///< bases of the trace spaces
@@ -46,6 +53,9 @@ namespace Tessella
     double global_assembly_time = 0.;
     /// u and q from traces.
     double local_solve_time = 0.;
+    /// On a device: tables of coefficients that vary, with their upload, and
+    /// data on the boundary; results to the memory of the host.
+    double coefficient_time = 0., copy_time = 0.;
     /// Floating-point operations of the products and factorisations in local
     /// generation.
     double local_generation_operations = 0.;
@@ -115,6 +125,22 @@ namespace Tessella
    * threads; without advection the matrix is symmetric to the last bit, and it
    * is positive definite if c and alpha are not negative.
    *
+   * <b>On a CUDA device</b> (Backend::cuda) the same is done by one thread
+   * block per polytope, with products on the matrix units: quadrature points,
+   * bases, integrals, elimination. Polytopes go through in tiles that fit into
+   * AdditionalData::device_memory beside the mesh, what is kept, and the
+   * matrix, which is gathered on the device from the tiles in their order: the
+   * result does not depend on them, and is the same to the last bit in every
+   * run. Coefficients that are not constant, and boundary data, are evaluated
+   * by the host's threads. Host and device agree to rounding. With
+   * DeviceBlockMatrix and DeviceVector nothing but these tables is copied:
+   *
+   *     DeviceBlockMatrix<double> matrix;  DeviceVector<double> rhs, trace;
+   *     hdg.reinit(form, matrix, rhs);
+   *     hdg.assemble(form, matrix, rhs);
+   *     SolverCG<DeviceVector<double>> ...   // BlockJacobi, BlockChebyshev
+   *     hdg.recover(form, trace, u, q);      // DeviceVector, too
+   *
    * <b>Cost.</b> With N functions on a polytope, m on its interfaces, q
    * quadrature points: about (2 + 2 dim) N^2 q for the integrals and 4 dim N^3
    * + 4 dim N^2 m + (dim + 1) N m^2 for the rest; with a full tensor a up to
@@ -135,7 +161,8 @@ namespace Tessella
    * <b>Errors</b>: no degrees of freedom, several components, several MPI
    * processes, a not positive (definite), tau negative or the local problem
    * singular (with the polytope), inflow at Neumann or Robin boundaries,
-   * coefficients or data that are not finite, a matrix of another structure.
+   * coefficients or data that are not finite, a matrix of another structure, no
+   * device or too little memory on it.
    */
   template <int dim>
   class HDG
@@ -152,6 +179,10 @@ namespace Tessella
       AdvectionForm  advection       = AdvectionForm::conservative;
       LocalSolvers   local_solvers   = LocalSolvers::keep;
       InstructionSet instruction_set = InstructionSet::automatic;
+      Backend        backend         = Backend::automatic;
+      /// Bytes on a device for mesh, local solvers that are kept and tiles; 0:
+      /// all that is free.
+      std::size_t device_memory = 0;
     };
 
     /// @p handler must outlive the object and have degrees of freedom.
@@ -168,6 +199,11 @@ namespace Tessella
     reinit(const AdvectionDiffusionReaction<dim>  &form,
            dealii::TrilinosWrappers::SparseMatrix &matrix,
            dealii::TrilinosWrappers::MPI::Vector  &rhs);
+    /// The same with a matrix on the device (Backend::cuda only).
+    void
+    reinit(const AdvectionDiffusionReaction<dim> &form,
+           DeviceBlockMatrix<double>             &matrix,
+           DeviceVector<double>                  &rhs);
 
     /// Trace matrix and right-hand side; what was in them is overwritten. The
     /// form must have its Dirichlet conditions on the boundary ids where they
@@ -176,6 +212,11 @@ namespace Tessella
     assemble(const AdvectionDiffusionReaction<dim>  &form,
              dealii::TrilinosWrappers::SparseMatrix &matrix,
              dealii::TrilinosWrappers::MPI::Vector  &rhs);
+    /// The same on the device (Backend::cuda only).
+    void
+    assemble(const AdvectionDiffusionReaction<dim> &form,
+             DeviceBlockMatrix<double>             &matrix,
+             DeviceVector<double>                  &rhs);
 
     /**
      * u and q from the traces. @p solution: n_dofs() of the handler; @p flux:
@@ -187,6 +228,12 @@ namespace Tessella
             const dealii::TrilinosWrappers::MPI::Vector &trace,
             dealii::Vector<double>                      &solution,
             dealii::Vector<double>                      &flux);
+    /// The same on the device (Backend::cuda only).
+    void
+    recover(const AdvectionDiffusionReaction<dim> &form,
+            const DeviceVector<double>            &trace,
+            DeviceVector<double>                  &solution,
+            DeviceVector<double>                  &flux);
 
     /**
      * u* of the degree that @p finer has on the polytope (p + 1): (grad u*,
@@ -213,6 +260,10 @@ namespace Tessella
     std::vector<double>
     trace_coefficients(const dealii::TrilinosWrappers::MPI::Vector &trace,
                        const unsigned int interface) const;
+
+    /// The backend that is used.
+    Backend
+    backend() const;
 
     /// First trace unknown of each interface; interfaces without unknowns have
     /// an empty range (n_interfaces + 1 entries).

@@ -1,0 +1,1041 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "hdg.h"
+#include "hdg_kernel.h"
+#include "memory.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        /// What the kernels after the local problems read.
+        template <int dim>
+        struct Gather
+        {
+          const unsigned int *polytope_interface_offset, *polytope_interface,
+            *interface_polytope;
+          const unsigned int *block_of_interface, *interface_of_block,
+            *row_block, *entry_row;
+          const unsigned int  *entry_of_side; ///< two an interface
+          const unsigned char *irregular;     ///< of block rows
+          const std::uint64_t *dof_offset, *trace_offset, *square_offset;
+          const std::uint64_t *block_offset, *value_offset;
+          const unsigned int  *block_column, *column_offset, *row_width;
+          const double        *K, *local_rhs;
+          std::uint64_t        first_square, n_rows;
+          unsigned int         first, last;
+          double              *values, *rhs;
+        };
+
+
+
+        /// A warp for each row: from the polytope on side 0, then on side 1, as
+        /// far as they are in the tile.
+        template <int dim>
+        __global__ void
+        hdg_gather_kernel(const Gather<dim> G)
+        {
+          const unsigned int  lane = threadIdx.x & 31u;
+          const std::uint64_t row =
+            (std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+          if (row >= G.n_rows)
+            return;
+          const unsigned int b         = G.row_block[row],
+                             i         = (unsigned int)(row - G.dof_offset[b]),
+                             interface = G.interface_of_block[b];
+          const bool    irregular      = G.irregular[b];
+          double *const out =
+            G.values + G.value_offset[b] + std::uint64_t(i) * G.row_width[b];
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              const unsigned int
+                k = G.interface_polytope[2 * std::size_t(interface) + side],
+                other =
+                  G.interface_polytope[2 * std::size_t(interface) + 1 - side];
+              if (k == invalid_index || k < G.first || k >= G.last)
+                continue;
+              if (irregular && side == 0)
+                for (unsigned int j = lane; j < G.row_width[b]; j += 32)
+                  out[j] = 0.;
+              __syncwarp();
+              const std::uint64_t first = G.trace_offset[k];
+              const unsigned int  n =
+                (unsigned int)(G.trace_offset[k + 1] - first);
+              const unsigned int own =
+                G.entry_row[G.entry_of_side[2 * std::size_t(interface) +
+                                            side]] +
+                i;
+              const double *const K = G.K +
+                                      (G.square_offset[k] - G.first_square) +
+                                      std::uint64_t(own) * n;
+              const unsigned int end = G.polytope_interface_offset[k + 1];
+              for (unsigned int e = G.polytope_interface_offset[k]; e < end;
+                   ++e)
+                {
+                  const unsigned int j      = G.polytope_interface[e] / 2;
+                  const unsigned int column = G.block_of_interface[j];
+                  if (column == invalid_index)
+                    continue;
+                  // the last block of the row whose column is not larger
+                  std::uint64_t low  = G.block_offset[b],
+                                high = G.block_offset[b + 1];
+                  while (high - low > 1)
+                    {
+                      const std::uint64_t middle = (low + high) / 2;
+                      if (G.block_column[middle] <= column)
+                        low = middle;
+                      else
+                        high = middle;
+                    }
+                  const bool shared =
+                    side == 1 &&
+                    G.interface_polytope[G.polytope_interface[e] ^ 1u] == other;
+                  const bool         add = irregular || shared;
+                  const unsigned int m =
+                    (unsigned int)(G.dof_offset[column + 1] -
+                                   G.dof_offset[column]);
+                  double *const       to   = out + G.column_offset[low];
+                  const double *const from = K + G.entry_row[e];
+                  for (unsigned int l = lane; l < m; l += 32)
+                    to[l] = add ? to[l] + from[l] : from[l];
+                  if (irregular)
+                    __syncwarp();
+                }
+              if (lane == 0)
+                {
+                  const double value = G.local_rhs[first + own];
+                  G.rhs[row]         = side == 0 ? value : G.rhs[row] + value;
+                }
+              __syncwarp();
+            }
+        }
+
+
+
+        /// u and q of a polytope: a block each.
+        template <int dim>
+        __global__ void
+        hdg_recover_kernel(const HDGData<dim>         P,
+                           const unsigned int *const  block_of_interface,
+                           const std::uint64_t *const dof_offset,
+                           const double *const        trace,
+                           double *const              solution,
+                           double *const              flux)
+        {
+          extern __shared__ double shared[];
+          const unsigned int       k = P.first + blockIdx.x, n = P.D.n_basis[k];
+          const std::uint64_t      first = P.trace_offset[k];
+          const unsigned int       n_traces =
+            (unsigned int)(P.trace_offset[k + 1] - first);
+          double *const lambda = shared, *const sum = shared + n_traces;
+          const unsigned int begin = P.D.polytope_interface_offset[k],
+                             end   = P.D.polytope_interface_offset[k + 1];
+          for (unsigned int e = begin; e < end; ++e)
+            {
+              const unsigned int row = P.entry_row[e],
+                                 next =
+                                   e + 1 < end ? P.entry_row[e + 1] : n_traces;
+              const unsigned int b =
+                block_of_interface[P.D.polytope_interface[e] / 2];
+              for (unsigned int m = row + threadIdx.x; m < next;
+                   m += blockDim.x)
+                lambda[m] = b == invalid_index ? P.dirichlet[first + m]
+                                               : trace[dof_offset[b] + m - row];
+            }
+          __syncthreads();
+          const double *const solver =
+            P.solvers + (P.solver_offset[k] - P.first_solver);
+          const unsigned int length = (dim + 1) * n;
+          for (unsigned int i = threadIdx.x; i < length; i += blockDim.x)
+            {
+              double value = solver[std::size_t(n_traces) * length + i];
+              for (unsigned int m = 0; m < n_traces; ++m)
+                value += lambda[m] * solver[std::size_t(m) * length + i];
+              sum[i] = value;
+            }
+          __syncthreads();
+          const double *const CT = solver + std::size_t(n_traces + 1) * length;
+          for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
+            {
+              const unsigned int r = t / n, j = t % n;
+              double             value = 0.;
+              for (unsigned int i = j; i < n; ++i)
+                value += CT[j * n + i] * sum[r * n + i];
+              if (r == 0)
+                solution[P.D.dof_offset[k] + j] = value;
+              else
+                flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
+            }
+        }
+      } // namespace
+
+
+
+      template <int dim>
+      struct HDGAssembler<dim>::Implementation
+      {
+        Implementation(const PolytopicMesh<dim> &mesh,
+                       const TraceSpace<dim>    &trace,
+                       const BlockSparsity      &sparsity,
+                       const HDGNumbering       &numbering,
+                       const RuleTables         &rules,
+                       const std::size_t         device_memory,
+                       const Parallel           &parallel)
+          : mesh(mesh)
+          , trace(trace)
+          , sparsity(sparsity)
+          , numbering(numbering)
+          , rules(rules)
+          , device_memory(device_memory)
+          , parallel(parallel)
+        {}
+
+        template <typename T>
+        const T *
+        upload(const std::vector<T> &values)
+        {
+          if (values.empty())
+            return nullptr;
+          memory.push_back(std::make_unique<Array<char>>());
+          memory.back()->resize(values.size() * sizeof(T));
+          used += values.size() * sizeof(T);
+          check(cudaMemcpy(memory.back()->data(),
+                           values.data(),
+                           values.size() * sizeof(T),
+                           cudaMemcpyHostToDevice),
+                "a copy to the device");
+          return reinterpret_cast<const T *>(memory.back()->data());
+        }
+
+        // ---- quadrature points and traces of polytopes
+        void
+        plan()
+        {
+          const unsigned int n         = mesh.n_polytopes(),
+                             n_entries = mesh.polytope_interface.size();
+          entry_row.assign(n_entries, 0);
+          entry_fixed.assign(n_entries, 0);
+          entry_of_side.assign(2 * std::size_t(mesh.n_interfaces()),
+                               invalid_index);
+          trace_offset.assign(n + 1, 0);
+          square_offset.assign(n + 1, 0);
+          solver_offset.assign(n + 1, 0);
+          volume_begin.assign(n + 1, 0);
+          facet_begin.assign(n + 1, 0);
+          // boundary quads are numbered interface by interface
+          std::vector<unsigned int> first_boundary(mesh.n_interfaces(), 0);
+          for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+            if (mesh.interface_polytope[2 * std::size_t(i) + 1] ==
+                invalid_index)
+              {
+                first_boundary[i]         = n_boundary_quads;
+                const unsigned int degree = interface_degree(mesh, i);
+                for (unsigned int f = mesh.facet_offset[i];
+                     f < mesh.facet_offset[i + 1];
+                     ++f)
+                  n_boundary_quads += n_quads(f, degree);
+              }
+          for (unsigned int k = 0; k < n; ++k)
+            {
+              std::uint64_t n_traces = 0;
+              unsigned int  quads    = 0;
+              for (unsigned int e = mesh.polytope_interface_offset[k];
+                   e < mesh.polytope_interface_offset[k + 1];
+                   ++e)
+                {
+                  const unsigned int code = mesh.polytope_interface[e],
+                                     i    = code / 2;
+                  entry_of_side[code]     = e;
+                  entry_row[e]            = n_traces;
+                  entry_fixed[e]          = numbering.fixed[i];
+                  n_traces += trace.n_functions[i];
+                  const unsigned int degree = interface_degree(mesh, i);
+                  for (unsigned int f = mesh.facet_offset[i];
+                       f < mesh.facet_offset[i + 1];
+                       ++f)
+                    if (mesh.facet_measure[f] > 0.)
+                      quads += n_quads(f, degree);
+                }
+              unsigned int volume = 0;
+              for (unsigned int s = mesh.subcell_offset[k];
+                   s < mesh.subcell_offset[k + 1];
+                   ++s)
+                volume +=
+                  (n_subcell_points(mesh, rules, s, mesh.degree[k]) + 3) / 4;
+              trace_offset[k + 1]  = trace_offset[k] + n_traces;
+              square_offset[k + 1] = square_offset[k] + n_traces * n_traces;
+              const std::uint64_t n_basis = mesh.n_basis[k];
+              solver_offset[k + 1] =
+                solver_offset[k] +
+                ((n_traces + 1) * (dim + 1) + n_basis) * n_basis;
+              volume_begin[k + 1] = volume_begin[k] + volume;
+              facet_begin[k + 1]  = facet_begin[k] + quads;
+              max_traces = std::max(max_traces, (unsigned int)n_traces);
+              max_basis  = std::max(max_basis, mesh.n_basis[k]);
+              max_degree = std::max(max_degree, mesh.degree[k]);
+              max_quads  = std::max({max_quads, quads, volume});
+            }
+          volume_quads.resize(volume_begin[n]);
+          facet_quads.resize(facet_begin[n]);
+          parallel(n, 256, [&](const std::size_t begin, const std::size_t end) {
+            for (std::size_t k = begin; k < end; ++k)
+              plan_polytope(k, first_boundary);
+          });
+
+          // ---- block rows
+          const unsigned int n_blocks = numbering.interface_of_block.size();
+          row_block.resize(numbering.dof_offset.back());
+          irregular.assign(n_blocks, 0);
+          std::vector<unsigned char> self(n, 0);
+          for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+            if (mesh.interface_polytope[2 * std::size_t(i)] ==
+                mesh.interface_polytope[2 * std::size_t(i) + 1])
+              self[mesh.interface_polytope[2 * std::size_t(i)]] = 1;
+          for (unsigned int b = 0; b < n_blocks; ++b)
+            {
+              std::fill(row_block.begin() + numbering.dof_offset[b],
+                        row_block.begin() + numbering.dof_offset[b + 1],
+                        b);
+              for (unsigned int side = 0; side < 2; ++side)
+                {
+                  const unsigned int k =
+                    mesh.interface_polytope
+                      [2 * std::size_t(numbering.interface_of_block[b]) + side];
+                  if (k != invalid_index && self[k])
+                    irregular[b] = 1;
+                }
+            }
+        }
+
+        unsigned int
+        n_quads(const unsigned int facet, const unsigned int degree) const
+        {
+          return (n_facet_points(mesh, rules, facet, degree) + 3) / 4;
+        }
+
+        void
+        plan_polytope(const unsigned int               k,
+                      const std::vector<unsigned int> &first_boundary)
+        {
+          unsigned int to = volume_begin[k];
+          for (unsigned int s = mesh.subcell_offset[k];
+               s < mesh.subcell_offset[k + 1];
+               ++s)
+            for (unsigned int q = 0;
+                 q < n_subcell_points(mesh, rules, s, mesh.degree[k]);
+                 q += 4)
+              volume_quads[to++] = {s, q};
+          to = facet_begin[k];
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            {
+              const unsigned int entry  = mesh.polytope_interface[e],
+                                 i      = entry / 2;
+              const bool boundary       = mesh.neighbor(entry) == invalid_index;
+              const unsigned int degree = interface_degree(mesh, i);
+              unsigned int shift = entry % 2 == 1 ? mesh.interface_shift[i] : 0;
+              const unsigned int code = entry % 2 | (boundary ? 2u : 0u) |
+                                        (numbering.fixed[i] ? 4u : 0u) |
+                                        degree << 4 | shift << 8;
+              unsigned int number = first_boundary[i];
+              for (unsigned int p = trace.patch_offset[i];
+                   p < trace.patch_offset[i + 1];
+                   ++p)
+                for (unsigned int f = trace.facet_offset[p];
+                     f < trace.facet_offset[p + 1];
+                     ++f)
+                  for (unsigned int q = 0;
+                       q < n_facet_points(mesh, rules, f, degree);
+                       q += 4, ++number)
+                    if (mesh.facet_measure[f] > 0.)
+                      facet_quads[to++] = {f,
+                                           q,
+                                           p,
+                                           entry_row[e] +
+                                             trace.first_function[p],
+                                           code,
+                                           boundary ? number : invalid_index};
+            }
+        }
+
+        void
+        upload_mesh(const std::vector<unsigned char> &exponents,
+                    const bool                        tensor_product)
+        {
+          Data<dim> &D                = P.D;
+          D.box                       = upload(mesh.box);
+          D.degree                    = upload(mesh.degree);
+          D.n_basis                   = upload(mesh.n_basis);
+          D.dof_offset                = upload(mesh.dof_offset);
+          D.polytope_interface_offset = upload(mesh.polytope_interface_offset);
+          D.polytope_interface        = upload(mesh.polytope_interface);
+          D.subcell_type              = upload(mesh.subcell_type);
+          D.subcell_vertex_offset     = upload(mesh.subcell_vertex_offset);
+          D.subcell_vertices          = upload(mesh.subcell_vertices);
+          D.subcell_point_offset      = upload(mesh.subcell_point_offset);
+          D.subcell_points            = upload(mesh.subcell_points);
+          D.subcell_point_weights     = upload(mesh.subcell_point_weights);
+          D.interface_polytope        = upload(mesh.interface_polytope);
+          D.shift                     = upload(mesh.shift);
+          D.facet_type                = upload(mesh.facet_type);
+          D.facet_vertex_offset       = upload(mesh.facet_vertex_offset);
+          D.facet_vertices            = upload(mesh.facet_vertices);
+          D.facet_normal              = upload(mesh.facet_normal);
+          D.facet_measure             = upload(mesh.facet_measure);
+          D.facet_point_offset        = upload(mesh.facet_point_offset);
+          D.facet_points              = upload(mesh.facet_points);
+          D.facet_point_normals       = upload(mesh.facet_point_normals);
+          D.facet_point_weights       = upload(mesh.facet_point_weights);
+          D.rules                     = upload(rules.data);
+          D.exponents                 = upload(exponents);
+          for (unsigned int p = 0; p <= 10; ++p)
+            {
+              for (unsigned int t = 0; t < 5; ++t)
+                D.subcell_rule[t][p] = rules.subcell[t][p];
+              for (unsigned int t = 0; t < 4; ++t)
+                D.facet_rule[t][p] = rules.facet[t][p];
+            }
+          P.tensor_product     = tensor_product;
+          P.volume_quad        = upload(volume_quads);
+          P.facet_quad         = upload(facet_quads);
+          P.volume_begin       = upload(volume_begin);
+          P.facet_begin        = upload(facet_begin);
+          P.entry_row          = upload(entry_row);
+          P.entry_fixed        = upload(entry_fixed);
+          P.trace_offset       = upload(trace_offset);
+          P.square_offset      = upload(square_offset);
+          P.solver_offset      = upload(solver_offset);
+          P.patch_degree       = upload(trace.degree);
+          P.patch_functions    = upload(trace.n_patch_functions);
+          P.patch_frame        = upload(trace.frame);
+          P.patch_coefficients = upload(trace.coefficients);
+          P.patch_offset       = upload(trace.coefficient_offset);
+
+          G.polytope_interface_offset = D.polytope_interface_offset;
+          G.polytope_interface        = D.polytope_interface;
+          G.interface_polytope        = D.interface_polytope;
+          G.entry_row                 = P.entry_row;
+          G.trace_offset              = P.trace_offset;
+          G.square_offset             = P.square_offset;
+          G.block_of_interface        = upload(numbering.block_of_interface);
+          G.interface_of_block        = upload(numbering.interface_of_block);
+          G.dof_offset                = upload(numbering.dof_offset);
+          G.row_block                 = upload(row_block);
+          G.irregular                 = upload(irregular);
+          G.entry_of_side             = upload(entry_of_side);
+          G.block_offset              = upload(sparsity.block_offset);
+          G.value_offset              = upload(sparsity.value_offset);
+          G.block_column              = upload(sparsity.block_column);
+          G.column_offset             = upload(sparsity.column_offset);
+          G.row_width                 = upload(sparsity.row_width);
+          G.n_rows                    = row_block.size();
+
+          const std::size_t n_traces = trace_offset.back();
+          rhs.resize(n_traces);
+          integral.resize(n_traces);
+          dirichlet.resize(n_traces);
+          abs_f.resize(mesh.n_polytopes());
+          failure.resize(1);
+          used += 8 * (3 * n_traces + mesh.n_polytopes());
+          P.rhs       = rhs.data();
+          P.integral  = integral.data();
+          P.dirichlet = dirichlet.data();
+          P.abs_f     = abs_f.data();
+          P.failure   = failure.data();
+        }
+
+        // ---- tiles
+
+        std::size_t
+        limit() const
+        {
+          const Memory      present = device_memory_of_card();
+          const std::size_t reserve =
+            std::min(std::size_t(512) << 20, present.total / 16);
+          const std::size_t held =
+            used + 8 * (K.size() + solvers.size() + workspace.size() +
+                        volume_table.size() + facet_table.size());
+          const std::size_t free = present.free + held;
+          const std::size_t most = free > reserve ? free - reserve : 0;
+          return device_memory > 0 ? std::min(device_memory, most) : most;
+        }
+
+        void
+        check_mesh(const std::size_t limit) const
+        {
+          if (used > limit)
+            throw Error("Mesh and trace spaces need " +
+                        std::to_string((used + 999) / 1000) +
+                        " kB on the device, of which " +
+                        std::to_string(limit / 1000) +
+                        " kB may be used: allow more memory, or use the host.");
+        }
+
+        static Memory
+        device_memory_of_card()
+        {
+          return Device::device_memory();
+        }
+
+        // Bytes of a tile.
+        std::size_t
+        tile_bytes(const unsigned int  begin,
+                   const unsigned int  end,
+                   const HDGForm<dim> &form,
+                   const bool          with_solvers) const
+        {
+          return 8 * (square_offset[end] - square_offset[begin] +
+                      (with_solvers ? solver_offset[end] - solver_offset[begin]
+                                    : 0) +
+                      4ull * form.n_tables *
+                        (volume_begin[end] - volume_begin[begin]) +
+                      (form.facet_table
+                         ? 4ull * (facet_begin[end] - facet_begin[begin])
+                         : 0));
+        }
+
+        // Workspace and threads of the local problems.
+        void
+        set_layout(const HDGForm<dim> &form)
+        {
+          const bool diagonal = !form.tensor && form.table_a < 0;
+          int        device = 0, most = 0, processors = 0;
+          check(cudaGetDevice(&device), "the start of a kernel");
+          check(cudaDeviceGetAttribute(&most,
+                                       cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                       device),
+                "the start of a kernel");
+          check(cudaDeviceGetAttribute(&processors,
+                                       cudaDevAttrMultiProcessorCount,
+                                       device),
+                "the start of a kernel");
+          const auto set = [&](const unsigned int slice) {
+            P.layout.set(dim,
+                         max_basis,
+                         max_traces + 1,
+                         max_degree,
+                         form.tensor,
+                         diagonal,
+                         form.advection,
+                         slice);
+            return 8 * P.layout.size;
+          };
+          // As many points a slice as a polytope has, at most 64, if that
+          // leaves room for several blocks on a multiprocessor.
+          unsigned int slice = 8;
+          while (slice < 64 && slice < 4 * max_quads)
+            slice *= 2;
+          const std::size_t available = most - 1024;
+          while (slice > 16 && set(slice) > available)
+            slice /= 2;
+          const std::size_t bytes = set(slice);
+          shared_bytes            = bytes <= available ? bytes : 0;
+          const std::size_t tiles =
+            (max_basis + 15) / 16 * ((max_basis + max_traces + 15) / 16);
+          n_threads = tiles <= 1    ? 32
+                      : tiles <= 4  ? 64
+                      : tiles <= 12 ? 128
+                                    : 256;
+          n_blocks  = mesh.n_polytopes();
+          if (shared_bytes == 0)
+            {
+              // In global memory, for all blocks that run at a time.
+              set(64 < 4 * max_quads ? 64 : slice);
+              n_blocks = std::min<unsigned int>(n_blocks, 4 * processors);
+              workspace.resize(n_blocks * P.layout.size);
+            }
+          P.workspace = shared_bytes == 0 ? workspace.data() : nullptr;
+          P.form      = form;
+          if (shared_bytes > 0)
+            check(cudaFuncSetAttribute(
+                    reinterpret_cast<const void *>(&hdg_local_kernel<dim>),
+                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                    static_cast<int>(shared_bytes)),
+                  "the start of a kernel");
+        }
+
+        // Runs function(begin, end) after the local problems of each tile.
+        template <typename Function>
+        void
+        for_tiles(const HDGProblem<dim> &problem,
+                  const bool             tile_solvers,
+                  const std::size_t      bytes,
+                  HDGTimes              &times,
+                  const Function        &function)
+        {
+          const unsigned int n = mesh.n_polytopes();
+          set_layout(problem.form);
+          if (!problem.boundary.empty())
+            {
+              boundary.resize(problem.boundary.size());
+              copy(boundary.data(), problem.boundary);
+            }
+          P.boundary_table    = boundary.data();
+          P.n_boundary_points = 4ull * n_boundary_quads;
+          if (!problem.tau.empty())
+            {
+              tau.resize(problem.tau.size());
+              copy(tau.data(), problem.tau);
+            }
+          P.tau = problem.tau.empty() ? nullptr : tau.data();
+          const unsigned long long none = ~0ull;
+          check(cudaMemcpy(failure.data(), &none, 8, cudaMemcpyHostToDevice),
+                "a copy to the device");
+
+          for (unsigned int begin = 0; begin < n;)
+            {
+              unsigned int fits = begin + 1, too_many = n + 1;
+              while (too_many - fits > 1)
+                {
+                  const unsigned int middle = fits + (too_many - fits) / 2;
+                  if (tile_bytes(begin, middle, problem.form, tile_solvers) <=
+                      bytes)
+                    fits = middle;
+                  else
+                    too_many = middle;
+                }
+              const unsigned int end = fits;
+              tabulate(problem, begin, end, times);
+              const std::size_t size =
+                square_offset[end] - square_offset[begin];
+              K.resize(size);
+              P.K            = K.data();
+              P.first        = begin;
+              P.last         = end;
+              P.first_square = square_offset[begin];
+              if (tile_solvers)
+                {
+                  solvers.resize(solver_offset[end] - solver_offset[begin]);
+                  P.solvers      = solvers.data();
+                  P.first_solver = solver_offset[begin];
+                }
+              start.record(nullptr);
+              check(cudaMemsetAsync(K.data(), 0, 8 * size, nullptr),
+                    "the local problems");
+              hdg_local_kernel<dim>
+                <<<std::min(n_blocks, end - begin), n_threads, shared_bytes>>>(
+                  P);
+              check(cudaGetLastError(), "the local problems");
+              stop.record(nullptr);
+              function(begin, end);
+              done.record(nullptr);
+              done.wait();
+              times.generation += stop.since(start);
+              times.gather += done.since(stop);
+              ++times.n_tiles;
+              begin = end;
+            }
+        }
+
+        void
+        copy(double *to, const std::vector<double> &from)
+        {
+          check(cudaMemcpy(
+                  to, from.data(), 8 * from.size(), cudaMemcpyHostToDevice),
+                "a copy to the device");
+        }
+
+        void
+        tabulate(const HDGProblem<dim> &problem,
+                 const unsigned int     begin,
+                 const unsigned int     end,
+                 HDGTimes              &times)
+        {
+          const HDGForm<dim> &form = problem.form;
+          P.volume_table           = nullptr;
+          P.facet_table            = nullptr;
+          P.first_volume_quad      = volume_begin[begin];
+          P.first_facet_quad       = facet_begin[begin];
+          P.n_volume_points = 4ull * (volume_begin[end] - volume_begin[begin]);
+          if (form.n_tables == 0 && !form.facet_table)
+            return;
+          const auto        now      = std::chrono::steady_clock::now();
+          const std::size_t n_volume = form.n_tables * P.n_volume_points,
+                            n_facets =
+                              form.facet_table
+                                ? 4ull * (facet_begin[end] - facet_begin[begin])
+                                : 0;
+          tables.resize(n_volume + n_facets);
+          problem.tabulate(begin,
+                           end,
+                           P.n_volume_points,
+                           tables.data(),
+                           tables.data() + n_volume);
+          volume_table.resize(n_volume);
+          facet_table.resize(n_facets);
+          check(cudaMemcpy(volume_table.data(),
+                           tables.data(),
+                           8 * n_volume,
+                           cudaMemcpyHostToDevice),
+                "a copy to the device");
+          if (n_facets > 0)
+            check(cudaMemcpy(facet_table.data(),
+                             tables.data() + n_volume,
+                             8 * n_facets,
+                             cudaMemcpyHostToDevice),
+                  "a copy to the device");
+          P.volume_table = volume_table.data();
+          P.facet_table  = n_facets > 0 ? facet_table.data() : nullptr;
+          times.coefficients += std::chrono::duration<double>(
+                                  std::chrono::steady_clock::now() - now)
+                                  .count();
+        }
+
+        // Multiplications and additions of products and factorisations that
+        // one pass needs.
+        double
+        operations(const bool recovery) const
+        {
+          double sum = 0.;
+          for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+            {
+              const double n = mesh.n_basis[k],
+                           m = 1. * (trace_offset[k + 1] - trace_offset[k]),
+                           q = 4. * (volume_begin[k + 1] - volume_begin[k]),
+                           f = 4. * (facet_begin[k + 1] - facet_begin[k]);
+              const double c = P.form.tensor ? dim * n : n; // rows of A
+              // orthonormal basis (once), integrals
+              sum += n * n * q + 2. / 3. * n * n * n +
+                     2. * n * n * ((dim + 1) * q + f) + 2. * dim * n * n * q +
+                     (P.form.reaction || P.form.advection ? n * n * q : 0.) +
+                     n * n * f;
+              // (traces of a facet only meet its own points)
+              const double entries =
+                std::max(1.,
+                         1. * (mesh.polytope_interface_offset[k + 1] -
+                               mesh.polytope_interface_offset[k]));
+              sum += 2. * (dim + 1) * n * m * f / entries;
+              // elimination
+              if (!P.layout.diagonal)
+                sum += n * n * q + c * c * c / 3. +
+                       dim * n * (n + m) * c * (P.form.tensor ? 1. : 1.);
+              sum += dim * n * n * n + 2. * dim * n * n * m + n * n * n / 3. +
+                     n * n * m + (dim + 1) * n * m * m;
+              if (recovery)
+                sum += n * n * m + 2. * dim * n * n * m +
+                       (P.layout.diagonal ? 0. : dim * n * m * c);
+            }
+          return sum;
+        }
+
+        const PolytopicMesh<dim> &mesh;
+        const TraceSpace<dim>    &trace;
+        const BlockSparsity      &sparsity;
+        const HDGNumbering        numbering;
+        const RuleTables         &rules;
+        const std::size_t         device_memory;
+        const Parallel            parallel;
+
+        // ---- host
+        std::vector<HDGVolumeQuad> volume_quads;
+        std::vector<HDGFacetQuad>  facet_quads;
+        std::vector<unsigned int>  volume_begin, facet_begin, entry_row,
+          entry_of_side, row_block;
+        std::vector<unsigned char> entry_fixed, irregular;
+        std::vector<std::uint64_t> trace_offset, square_offset, solver_offset;
+        unsigned int n_boundary_quads = 0, max_traces = 0, max_basis = 0,
+                     max_degree = 0, max_quads = 0;
+        std::vector<double> tables;
+
+        // ---- device
+        std::vector<std::unique_ptr<Array<char>>> memory;
+        std::size_t                               used = 0;
+        HDGData<dim>                              P    = {};
+        Gather<dim>                               G    = {};
+        Array<double> K, rhs, integral, dirichlet, abs_f, solvers, workspace,
+          volume_table, facet_table, boundary, tau;
+        Array<unsigned long long> failure;
+        Event                     start, stop, done;
+        std::size_t               shared_bytes = 0;
+        unsigned int              n_threads = 32, n_blocks = 1;
+        bool                      kept = false;
+      };
+
+
+
+      template <int dim>
+      HDGAssembler<dim>::HDGAssembler(
+        const PolytopicMesh<dim>         &mesh,
+        const TraceSpace<dim>            &trace,
+        const BlockSparsity              &sparsity,
+        const HDGNumbering               &numbering,
+        const RuleTables                 &rules,
+        const std::vector<unsigned char> &exponents,
+        const bool                        tensor_product,
+        const std::size_t                 device_memory,
+        const Parallel                   &parallel)
+        : implementation(std::make_unique<Implementation>(
+            mesh, trace, sparsity, numbering, rules, device_memory, parallel))
+      {
+        implementation->plan();
+        implementation->upload_mesh(exponents, tensor_product);
+      }
+
+
+
+      template <int dim>
+      HDGAssembler<dim>::~HDGAssembler() = default;
+
+
+
+      template <int dim>
+      const std::vector<HDGVolumeQuad> &
+      HDGAssembler<dim>::volume_quads() const
+      {
+        return implementation->volume_quads;
+      }
+
+
+
+      template <int dim>
+      const std::vector<HDGFacetQuad> &
+      HDGAssembler<dim>::facet_quads() const
+      {
+        return implementation->facet_quads;
+      }
+
+
+
+      template <int dim>
+      const std::vector<unsigned int> &
+      HDGAssembler<dim>::volume_begin() const
+      {
+        return implementation->volume_begin;
+      }
+
+
+
+      template <int dim>
+      const std::vector<unsigned int> &
+      HDGAssembler<dim>::facet_begin() const
+      {
+        return implementation->facet_begin;
+      }
+
+
+
+      template <int dim>
+      unsigned int
+      HDGAssembler<dim>::n_boundary_quads() const
+      {
+        return implementation->n_boundary_quads;
+      }
+
+
+
+      template <int dim>
+      const std::vector<std::uint64_t> &
+      HDGAssembler<dim>::trace_offset() const
+      {
+        return implementation->trace_offset;
+      }
+
+
+
+      template <int dim>
+      HDGTimes
+      HDGAssembler<dim>::assemble(const HDGProblem<dim> &problem,
+                                  const bool             keep,
+                                  double                *values,
+                                  double                *right_hand_side)
+      {
+        Implementation &data = *implementation;
+        HDGTimes        times;
+        failed_polytope = invalid_index;
+        data.kept       = false;
+        if (!keep)
+          data.solvers.release();
+        const std::size_t limit = data.limit();
+        const std::size_t all   = keep ? 8 * data.solver_offset.back() : 0;
+        data.check_mesh(limit);
+        if (data.used + all > limit)
+          throw Error("The local solvers of all polytopes need " +
+                      std::to_string((data.used + all + 999999) / 1000000) +
+                      " MB on the device, of which " +
+                      std::to_string(limit / 1000000) +
+                      " MB may be used: let them be computed again "
+                      "(LocalSolvers::recompute), or allow more memory.");
+        if (keep)
+          data.solvers.resize(data.solver_offset.back());
+        data.P.solvers      = keep ? data.solvers.data() : nullptr;
+        data.P.first_solver = 0;
+
+        auto &G     = data.G;
+        G.values    = values;
+        G.rhs       = right_hand_side;
+        G.local_rhs = data.rhs.data();
+        data.for_tiles(problem,
+                       false,
+                       limit - data.used - all,
+                       times,
+                       [&](const unsigned int begin, const unsigned int end) {
+                         G.K                          = data.P.K;
+                         G.first                      = begin;
+                         G.last                       = end;
+                         G.first_square               = data.P.first_square;
+                         const std::uint64_t n_blocks = (G.n_rows + 3) / 4;
+                         if (n_blocks > 0)
+                           hdg_gather_kernel<dim>
+                             <<<(unsigned int)n_blocks, 128>>>(G);
+                         check(cudaGetLastError(), "the trace matrix");
+                       });
+        unsigned long long key = 0;
+        check(cudaMemcpy(&key, data.failure.data(), 8, cudaMemcpyDeviceToHost),
+              "a copy to the host");
+        if (key != ~0ull)
+          {
+            failed_polytope = (unsigned int)(key >> 8);
+            failure         = static_cast<HDGFailure>(key & 255u);
+          }
+        data.kept          = keep;
+        times.operations   = data.operations(keep);
+        times.trace_bytes  = 8. * data.K.size();
+        times.solver_bytes = 8. * data.solvers.size();
+        return times;
+      }
+
+
+
+      template <int dim>
+      double
+      HDGAssembler<dim>::recover(const HDGProblem<dim> &problem,
+                                 const double          *trace,
+                                 double                *solution,
+                                 double                *flux)
+      {
+        Implementation &data = *implementation;
+        HDGTimes        times;
+        const auto      apply = [&](const unsigned int begin,
+                               const unsigned int end) {
+          data.P.first              = begin;
+          data.P.last               = end;
+          const unsigned int length = (dim + 1) * data.max_basis;
+          const std::size_t  shared = 8ull * (data.max_traces + length);
+          check(cudaFuncSetAttribute(
+                  reinterpret_cast<const void *>(&hdg_recover_kernel<dim>),
+                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                  static_cast<int>(shared)),
+                "the start of a kernel");
+          const unsigned int n_threads = length <= 32   ? 32
+                                              : length <= 64 ? 64
+                                              : length < 256 ? 128
+                                                             : 256;
+          hdg_recover_kernel<dim>
+            <<<end - begin, n_threads, shared>>>(data.P,
+                                                 data.G.block_of_interface,
+                                                 data.G.dof_offset,
+                                                 trace,
+                                                 solution,
+                                                 flux);
+          check(cudaGetLastError(), "the solution from traces");
+        };
+        if (data.kept)
+          {
+            data.P.solvers      = data.solvers.data();
+            data.P.first_solver = 0;
+            data.start.record(nullptr);
+            apply(0, data.mesh.n_polytopes());
+            data.done.record(nullptr);
+            data.done.wait();
+            return data.done.since(data.start);
+          }
+        const std::size_t limit = data.limit();
+        data.check_mesh(limit);
+        data.for_tiles(problem, true, limit - data.used, times, apply);
+        return times.generation + times.gather + times.coefficients;
+      }
+
+
+
+      template <int dim>
+      void
+      HDGAssembler<dim>::download_balance(std::vector<double> &integral,
+                                          std::vector<double> &abs_f) const
+      {
+        const Implementation &data = *implementation;
+        integral.resize(data.trace_offset.back());
+        abs_f.resize(data.mesh.n_polytopes());
+        download_array(data.integral.data(),
+                       integral.data(),
+                       integral.size(),
+                       data.parallel);
+        download_array(data.abs_f.data(),
+                       abs_f.data(),
+                       abs_f.size(),
+                       data.parallel);
+      }
+
+
+
+      template <int dim>
+      void
+      HDGAssembler<dim>::download_dirichlet(std::vector<double> &values) const
+      {
+        const Implementation &data = *implementation;
+        values.resize(data.trace_offset.back());
+        download_array(data.dirichlet.data(),
+                       values.data(),
+                       values.size(),
+                       data.parallel);
+      }
+
+
+
+      void
+      download_array(const double     *from,
+                     double           *to,
+                     const std::size_t n,
+                     const Parallel   &parallel)
+      {
+        constexpr std::size_t piece = std::size_t(2) << 20;
+        Array<double, true>   buffer[2];
+        Event                 arrived[2];
+        const std::size_t     n_pieces = (n + piece - 1) / piece;
+        const auto            size     = [&](const std::size_t p) {
+          return std::min(piece, n - p * piece);
+        };
+        const auto begin = [&](const std::size_t p) {
+          if (p >= n_pieces)
+            return;
+          buffer[p % 2].resize(std::min(piece, n));
+          check(cudaMemcpyAsync(buffer[p % 2].data(),
+                                from + p * piece,
+                                8 * size(p),
+                                cudaMemcpyDeviceToHost,
+                                nullptr),
+                "a copy to the host");
+          arrived[p % 2].record(nullptr);
+        };
+        begin(0);
+        for (std::size_t p = 0; p < n_pieces; ++p)
+          {
+            begin(p + 1);
+            arrived[p % 2].wait();
+            const double *const source = buffer[p % 2].data();
+            double *const       target = to + p * piece;
+            parallel(size(p),
+                     std::size_t(1) << 15,
+                     [&](const std::size_t first, const std::size_t last) {
+                       std::memcpy(target + first,
+                                   source + first,
+                                   8 * (last - first));
+                     });
+          }
+      }
+
+
+
+      template class HDGAssembler<2>;
+      template class HDGAssembler<3>;
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

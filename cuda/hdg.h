@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_cuda_hdg_h
+#define tessella_cuda_hdg_h
+
+#include <tessella/assembly/block_sparsity.h>
+#include <tessella/grid/polytopic_mesh.h>
+#include <tessella/hdg/trace_space.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "assembly.h"
+
+// Hybridizable dG on a CUDA device, in plain types: local solvers, the trace
+// matrix, and the solution from traces.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// Up to four quadrature points of a sub-cell.
+      struct HDGVolumeQuad
+      {
+        unsigned int subcell, first; ///< first point in the sub-cell's rule
+      };
+
+      /// The same of a facet, as one of its polytopes sees it.
+      struct HDGFacetQuad
+      {
+        unsigned int facet, first, patch;
+        /// Of the patch's first function within the polytope's.
+        unsigned int row;
+        /// side | 2 (boundary) | 4 (Dirichlet) | degree of the rule << 4 |
+        /// number of the periodic shift << 8.
+        unsigned int code;
+        /// Among the quads of boundary facets, or invalid_index.
+        unsigned int boundary;
+      };
+
+      /// Why a local problem cannot be solved.
+      enum class HDGFailure : unsigned int
+      {
+        diffusion        = 1, ///< A is singular up to rounding
+        schur_complement = 2,
+        basis            = 3, ///< polynomials are linearly dependent
+        no_stabilisation = 4
+      };
+
+      /// Coefficients of an equation: constants, or the first array of each in
+      /// the table of the volume (-1: constant).
+      template <int dim>
+      struct HDGForm
+      {
+        bool tensor = false, advection = false, conservative = true,
+             reaction = false, source = false;
+        double a                    = 1.; ///< scalar
+        double a_inverse[dim * dim] = {}, b[dim] = {}, c = 0., f = 0., tau = 1.;
+        int    table_a = -1, table_b = -1, table_c = -1, table_f = -1;
+        int    n_tables = 0;
+        /// b.n on facets is tabulated, too.
+        bool facet_table = false;
+      };
+
+      template <int dim>
+      struct HDGProblem
+      {
+        HDGForm<dim> form;
+        /**
+         * Fills the tables of polytopes [begin, end): volume arrays of n_points
+         * each (four for each quad), b.n on facets (likewise, one array).
+         */
+        std::function<void(const unsigned int  begin,
+                           const unsigned int  end,
+                           const std::uint64_t n_points,
+                           double             *volume,
+                           double             *facets)>
+          tabulate;
+        /// g, then alpha, of the points of boundary quads.
+        std::vector<double> boundary;
+        /// Two a facet; empty: form.tau.
+        std::vector<double> tau;
+      };
+
+      /// Numbering of traces, as HDG keeps it.
+      struct HDGNumbering
+      {
+        const std::vector<unsigned int>  &block_of_interface;
+        const std::vector<unsigned int>  &interface_of_block;
+        const std::vector<std::uint64_t> &dof_offset; ///< of block rows
+        /// Interfaces with Dirichlet conditions.
+        const std::vector<bool> &fixed;
+      };
+
+      struct HDGTimes
+      {
+        double       generation = 0., gather = 0.; ///< kernels, seconds
+        double       coefficients = 0.;            ///< tables, copies included
+        double       operations   = 0.;
+        double       trace_bytes = 0., solver_bytes = 0.; ///< K; what is kept
+        unsigned int n_tiles = 0;
+      };
+
+      /**
+       * Local problems in tiles: for each of them the kernel of the local
+       * problems (one thread block each, products on the matrix units), then a
+       * gather: each row of the trace matrix is written by one warp, from its
+       * two polytopes in their order. No atomics but for errors; same input,
+       * same bits, for tiles of any size.
+       *
+       * Memory: mesh, structure and trace spaces, what is kept, and a tile.
+       */
+      template <int dim>
+      class HDGAssembler
+      {
+      public:
+        /// References must outlive the object. @p device_memory: bytes for
+        /// everything here, 0: what is free. @p exponents: of the largest
+        /// degree.
+        HDGAssembler(const PolytopicMesh<dim>         &mesh,
+                     const TraceSpace<dim>            &trace,
+                     const BlockSparsity              &sparsity,
+                     const HDGNumbering               &numbering,
+                     const RuleTables                 &rules,
+                     const std::vector<unsigned char> &exponents,
+                     const bool                        tensor_product,
+                     const std::size_t                 device_memory,
+                     const Parallel                   &parallel);
+        ~HDGAssembler();
+
+        // ---- quadrature, for tables
+        const std::vector<HDGVolumeQuad> &
+        volume_quads() const;
+        const std::vector<HDGFacetQuad> &
+        facet_quads() const;
+        const std::vector<unsigned int> &
+        volume_begin() const;
+        const std::vector<unsigned int> &
+        facet_begin() const;
+        unsigned int
+        n_boundary_quads() const;
+        /// First trace function of each polytope among those of all.
+        const std::vector<std::uint64_t> &
+        trace_offset() const;
+
+        /// Matrix and vector, in device memory. @p keep: local solvers stay on
+        /// the device for recover().
+        HDGTimes
+        assemble(const HDGProblem<dim> &problem,
+                 const bool             keep,
+                 double                *values,
+                 double                *rhs);
+
+        /// The polytope (or invalid_index) and the reason that made
+        /// assemble() fail.
+        unsigned int failed_polytope = invalid_index;
+        HDGFailure   failure         = HDGFailure::basis;
+
+        /// u and q (dim times as many numbers) from traces; all in device
+        /// memory. Local problems are computed again if they were not kept.
+        /// Returns seconds.
+        double
+        recover(const HDGProblem<dim> &problem,
+                const double          *trace,
+                double                *solution,
+                double                *flux);
+
+        /// After assemble(): integrals of the trace functions of polytopes, and
+        /// of |f|.
+        void
+        download_balance(std::vector<double> &integral,
+                         std::vector<double> &abs_f) const;
+        /// Coefficients of Dirichlet data by polytopes' trace functions.
+        void
+        download_dirichlet(std::vector<double> &dirichlet) const;
+
+      private:
+        struct Implementation;
+        std::unique_ptr<Implementation> implementation;
+      };
+
+      /// Copies from the device to ordinary memory through pinned buffers and
+      /// all threads.
+      void
+      download_array(const double     *from,
+                     double           *to,
+                     const std::size_t n,
+                     const Parallel   &parallel);
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

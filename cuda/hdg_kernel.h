@@ -1,0 +1,1216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_cuda_hdg_kernel_h
+#define tessella_cuda_hdg_kernel_h
+
+#include <tessella/fe/legendre.h>
+
+#include "hdg_data.h"
+#include "points.h"
+
+// The local problems of hybridizable dG, one thread block each. Notation and
+// algorithm are those of LocalSolver (source/hdg/local_solver.h), with three
+// differences: the basis is always made orthonormal on the polytope, so that A
+// is a multiple of the identity for a constant scalar a; where LocalSolver
+// multiplies by inverse factors, right-hand sides are rows below the matrix,
+// which factorisation turns into solutions; traces of Dirichlet interfaces are
+// eliminated here.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// Values of the one-dimensional functions at xi (and derivatives, unless
+      /// null), at distance `stride`.
+      __device__ inline void
+      write_legendre(const unsigned int degree,
+                     const double       xi,
+                     const double       value_scale,
+                     const double       derivative_scale,
+                     double            *values,
+                     double            *derivatives,
+                     const unsigned int stride)
+      {
+        double previous = 1., current = xi, d_previous = 0., d_current = 1.;
+        values[0] = value_scale;
+        if (derivatives != nullptr)
+          derivatives[0] = 0.;
+#pragma unroll
+        for (unsigned int n = 1; n <= Legendre::max_degree; ++n)
+          {
+            if (n > degree)
+              break;
+            const double scale = Legendre::internal::scale(n);
+            values[n * stride] = value_scale * scale * current;
+            if (derivatives != nullptr)
+              derivatives[n * stride] = derivative_scale * scale * d_current;
+            if (n < Legendre::max_degree)
+              {
+                const double next =
+                  xi * current * Legendre::internal::forward(n) -
+                  previous * Legendre::internal::backward(n);
+                const double d_next = d_previous + current * (2. * n + 1.);
+                previous            = current;
+                current             = next;
+                d_previous          = d_current;
+                d_current           = d_next;
+              }
+          }
+      }
+
+
+
+      template <int dim>
+      struct HDGBlock
+      {
+        const HDGData<dim> &P;
+        const HDGLayout    &L;
+        double *const       base;
+        const unsigned int  k;
+        const unsigned int  n, degree, n_traces, n_rows, n_mass, padded_n;
+
+        __device__
+        HDGBlock(const HDGData<dim> &P, double *base, const unsigned int k)
+          : P(P)
+          , L(P.layout)
+          , base(base)
+          , k(k)
+          , n(P.D.n_basis[k])
+          , degree(P.D.degree[k])
+          , n_traces((unsigned int)(P.trace_offset[k + 1] - P.trace_offset[k]))
+          , n_rows(n_traces + 1)
+          , n_mass(P.form.tensor ? dim * ((n + 3) / 4 * 4) : n)
+          , padded_n((n + 3) / 4 * 4)
+        {}
+
+        /// Rows of A, if there are any, then of H^T and F^T for each component
+        /// (all at once if a is a tensor).
+        __device__ double *
+        H(const unsigned int block) const
+        {
+          return base +
+                 (L.diagonal ? L.flux
+                             : L.mass + std::size_t(n_mass) * L.mass_stride) +
+                 std::size_t(block) * n * L.mass_stride;
+        }
+        __device__ double *
+        F(const unsigned int block) const
+        {
+          return H(L.n_blocks) + std::size_t(block) * n_rows * L.mass_stride;
+        }
+        /// Of row m and component d.
+        __device__ double *
+        flux_row(const unsigned int m, const unsigned int d) const
+        {
+          return P.form.tensor ? F(0) + m * L.mass_stride + d * padded_n
+                               : F(d) + m * L.mass_stride;
+        }
+        __device__ double *
+        E() const
+        {
+          return base + L.schur;
+        }
+        __device__ double *
+        R() const
+        {
+          return E() + std::size_t(n) * L.stride;
+        }
+        __device__ double *
+        T() const
+        {
+          return P.form.advection ? base + L.advection : R();
+        }
+        __device__ double *
+        C() const
+        {
+          return base + L.transform;
+        }
+        __device__ double *
+        M() const
+        {
+          return C() - std::size_t(n) * L.stride;
+        }
+        __device__ double *
+        weight(const unsigned int i) const
+        {
+          return base + L.weights + i * L.n_points;
+        }
+        __device__ double *
+        x(const unsigned int d) const
+        {
+          return base + L.points + d * L.n_points;
+        }
+        __device__ double *
+        trace_x(const unsigned int d) const
+        {
+          return base + L.points + (dim + d) * L.n_points;
+        }
+        __device__ double *
+        table(const unsigned int d, const bool derivative) const
+        {
+          return base + L.tables +
+                 (derivative ? dim + d : d) * (L.max_degree + 1) * L.n_points;
+        }
+        __device__ double *
+        trace_vector(const unsigned int i) const
+        {
+          return base + L.vectors + i * n_rows;
+        }
+
+        __device__ static void
+        zero(double *array, const std::size_t size)
+        {
+          for (std::size_t i = threadIdx.x; i < size; i += blockDim.x)
+            array[i] = 0.;
+        }
+
+        // ---- quadrature
+
+        /// Points of the volume from quad `begin` on: coordinates, and what
+        /// coefficients are integrated with (weight(0) alone if @p mass_only).
+        /// weight: 0 w, 1 c, 2 f, 3.. b, 3 + dim .. inverse of a. *stabilised
+        /// is set where c is positive.
+        __device__ void
+        volume_points(const unsigned int begin,
+                      const unsigned int end,
+                      const bool         mass_only,
+                      int               *stabilised) const
+        {
+          for (unsigned int q = threadIdx.x; q < L.n_points; q += blockDim.x)
+            {
+              const unsigned int  i    = min(begin + q / 4, end - 1);
+              const HDGVolumeQuad quad = P.volume_quad[i];
+              const unsigned int  n_points =
+                n_volume_points<Cells::others>(P.D, quad.subcell, degree);
+              const unsigned int point = quad.first + q % 4;
+              double             y[dim];
+              double             w = general_volume_point(
+                P.D, quad.subcell, min(point, n_points - 1), degree, y);
+              if (begin + q / 4 >= end || point >= n_points)
+                w = 0.;
+              for (int d = 0; d < dim; ++d)
+                x(d)[q] = y[d];
+              weight(0)[q] = w;
+              if (mass_only)
+                continue;
+              const HDGForm<dim> &form = P.form;
+              const double       *t =
+                P.volume_table + 4 * (i - P.first_volume_quad) + q % 4;
+              const auto at = [&](const int array, const double constant) {
+                return w *
+                       (array >= 0 ? t[array * P.n_volume_points] : constant);
+              };
+              weight(1)[q] = form.reaction ? at(form.table_c, form.c) : 0.;
+              if (weight(1)[q] > 0.)
+                *stabilised = 1;
+              weight(2)[q] = form.source ? at(form.table_f, form.f) : 0.;
+              if (form.advection)
+                for (int d = 0; d < dim; ++d)
+                  weight(3 + d)[q] =
+                    at(form.table_b >= 0 ? form.table_b + d : -1, form.b[d]);
+              for (int d = 0; d < (form.tensor ? dim * dim : 1); ++d)
+                weight(3 + dim + d)[q] =
+                  at(form.table_a >= 0 ? form.table_a + d : -1,
+                     form.a_inverse[d]);
+            }
+          __syncthreads();
+        }
+
+        /// Legendre functions on the box at the points: rows of `first`, of
+        /// values, and of derivatives if asked for (function i, row r at i
+        /// (dim + 1) + r; else i).
+        __device__ void
+        evaluate_box(const bool gradients) const
+        {
+          const double *box = P.D.box + 2 * dim * std::size_t(k);
+          for (unsigned int t = threadIdx.x; t < dim * L.n_points;
+               t += blockDim.x)
+            {
+              const unsigned int d = t / L.n_points, q = t % L.n_points;
+              const double       lower = box[d], upper = box[dim + d],
+                           reciprocal = 1. / (upper - lower),
+                           root       = sqrt(reciprocal);
+              write_legendre(degree,
+                             (2. * x(d)[q] - lower - upper) * reciprocal,
+                             root,
+                             2. * reciprocal * root,
+                             table(d, false) + q,
+                             gradients ? table(d, true) + q : nullptr,
+                             L.n_points);
+            }
+          __syncthreads();
+          double *const      out  = base + L.first;
+          const unsigned int rows = gradients ? dim + 1 : 1;
+          for (unsigned int t = threadIdx.x; t < n * L.n_points;
+               t += blockDim.x)
+            {
+              const unsigned int   i = t / L.n_points, q = t % L.n_points;
+              const unsigned char *e = P.D.exponents + dim * i;
+              double               v[dim], dv[dim];
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                {
+                  v[d] = table(d, false)[e[d] * L.n_points + q];
+                  if (gradients)
+                    dv[d] = table(d, true)[e[d] * L.n_points + q];
+                }
+              double value = v[0];
+#pragma unroll
+              for (int d = 1; d < dim; ++d)
+                value *= v[d];
+              double *const row =
+                out + std::size_t(i * rows) * L.point_stride + q;
+              row[0] = value;
+              if (gradients)
+#pragma unroll
+                for (int r = 0; r < dim; ++r)
+                  {
+                    double product = 1.;
+#pragma unroll
+                    for (int d = 0; d < dim; ++d)
+                      product *= d == r ? dv[d] : v[d];
+                    row[(1 + r) * L.point_stride] = product;
+                  }
+            }
+          __syncthreads();
+        }
+
+        /// From `first` to `second`: the orthonormal functions.
+        __device__ void
+        transform_basis(const bool gradients) const
+        {
+          const unsigned int  rows = gradients ? dim + 1 : 1;
+          const double *const from = base + L.first;
+          double *const       to   = base + L.second;
+          const double *const CT   = C();
+          const unsigned int  ld = L.stride, ldq = L.point_stride * rows;
+          unsigned int        counter = 0;
+          for (unsigned int r = 0; r < rows; ++r)
+            block_product<2>(
+              n,
+              L.n_points,
+              padded_n,
+              [&](const unsigned int i, const unsigned int j) {
+                return j < n ? CT[j * ld + i] : 0.;
+              },
+              [&](const unsigned int q, const unsigned int j) {
+                return j < n ? from[j * ldq + r * L.point_stride + q] : 0.;
+              },
+              [&](const unsigned int i, const unsigned int q, const double v) {
+                to[i * ldq + r * L.point_stride + q] = v;
+              },
+              counter);
+          __syncthreads();
+        }
+
+        // ---- basis
+
+        __device__ void
+        mass_matrix(const bool transformed) const
+        {
+          const unsigned int begin = P.volume_begin[k],
+                             end   = P.volume_begin[k + 1];
+          double *const M_         = M();
+          zero(M_, std::size_t(n) * L.stride);
+          for (unsigned int q = begin; q < end; q += L.n_points / 4)
+            {
+              volume_points(q, end, true, nullptr);
+              evaluate_box(false);
+              if (transformed)
+                transform_basis(false);
+              add_product<false>(base + (transformed ? L.second : L.first),
+                                 base + (transformed ? L.second : L.first),
+                                 L.point_stride,
+                                 weight(0),
+                                 M_,
+                                 L.stride);
+              __syncthreads();
+            }
+        }
+
+        /// matrix(i, j) += sum over points of left_i weight right_j; @p mirror:
+        /// the lower triangle is written to both.
+        template <bool whole>
+        __device__ void
+        add_product(const double      *left,
+                    const double      *right,
+                    const unsigned int ldq,
+                    const double      *w,
+                    double            *matrix,
+                    const unsigned int ld) const
+        {
+          unsigned int counter = 0;
+          add_product<whole>(left, right, ldq, w, matrix, ld, counter);
+        }
+        template <bool whole>
+        __device__ void
+        add_product(const double      *left,
+                    const double      *right,
+                    const unsigned int ldq,
+                    const double      *w,
+                    double            *matrix,
+                    const unsigned int ld,
+                    unsigned int      &counter) const
+        {
+          block_product<2>(
+            n,
+            n,
+            L.n_points,
+            [&](const unsigned int i, const unsigned int q) {
+              return left[i * ldq + q] * w[q];
+            },
+            [&](const unsigned int j, const unsigned int q) {
+              return right[j * ldq + q];
+            },
+            [&](const unsigned int i, const unsigned int j, const double v) {
+              matrix[i * ld + j] += v;
+            },
+            counter,
+            !whole);
+        }
+
+        /// Coefficients of functions that are orthonormal on the polytope; see
+        /// LocalBasis.
+        __device__ bool
+        orthonormalise(int *bad, double *sum) const
+        {
+          const unsigned int ld = L.stride;
+          double *const M_ = M(), *const CT = C();
+          for (unsigned int pass = 0; pass < 6; ++pass)
+            {
+              bool   shifted   = false;
+              double deviation = 0., largest = 0.;
+              while (true)
+                {
+                  mass_matrix(pass > 0);
+                  if (threadIdx.x < 32)
+                    {
+                      double square = 0., diagonal = 0.;
+                      for (unsigned int i = threadIdx.x; i < n; i += 32)
+                        {
+                          const double m = M_[i * ld + i] - 1.;
+                          diagonal       = fmax(diagonal, M_[i * ld + i]);
+                          square += m * m;
+                          for (unsigned int j = 0; j < i; ++j)
+                            square += 2. * M_[i * ld + j] * M_[i * ld + j];
+                        }
+                      for (unsigned int s = 16; s > 0; s /= 2)
+                        {
+                          square += __shfl_xor_sync(~0u, square, s);
+                          diagonal =
+                            fmax(diagonal, __shfl_xor_sync(~0u, diagonal, s));
+                        }
+                      if (threadIdx.x == 0)
+                        {
+                          sum[0] = square;
+                          sum[1] = diagonal;
+                          *bad   = 0;
+                        }
+                    }
+                  if (pass == 0)
+                    for (unsigned int e = threadIdx.x; e < n * n;
+                         e += blockDim.x)
+                      CT[e / n * ld + e % n] = e / n == e % n ? 1. : 0.;
+                  __syncthreads();
+                  deviation = sum[0];
+                  largest   = sum[1];
+                  if (shifted)
+                    for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+                      M_[i * ld + i] += 1e-13 * n * largest;
+                  __syncthreads();
+                  block_cholesky(n,
+                                 2 * n,
+                                 M_,
+                                 ld,
+                                 base + L.schur_inverse,
+                                 base + L.diagonal_entries,
+                                 bad);
+                  __syncthreads();
+                  const bool failed = *bad != 0;
+                  __syncthreads();
+                  if (!failed)
+                    break;
+                  // Once more with a shift; only the first pass needs one.
+                  if (shifted || pass > 0 || !(largest > 0.))
+                    return false;
+                  shifted = true;
+                }
+              // The coefficients tell how close to dependent the functions
+              // were: after a good factorisation of a good matrix all is done.
+              if (pass == 0)
+                {
+                  if (threadIdx.x < 32)
+                    {
+                      double square = 0.;
+                      for (unsigned int e = threadIdx.x; e < n * n; e += 32)
+                        square +=
+                          CT[e / n * ld + e % n] * CT[e / n * ld + e % n];
+                      for (unsigned int s = 16; s > 0; s /= 2)
+                        square += __shfl_xor_sync(~0u, square, s);
+                      if (threadIdx.x == 0)
+                        sum[0] = square;
+                    }
+                  __syncthreads();
+                  const bool done = !shifted && sum[0] * largest < 10. * n;
+                  __syncthreads();
+                  if (done)
+                    return true;
+                }
+              else if (deviation < 1e-6)
+                return true;
+            }
+          return false;
+        }
+
+        // ---- integrals
+
+        /// Returns the integral of |f| (thread 0).
+        __device__ void
+        volume_integrals(double *abs_f, int *stabilised) const
+        {
+          const HDGForm<dim> &form  = P.form;
+          const unsigned int  begin = P.volume_begin[k],
+                             end    = P.volume_begin[k + 1];
+          const double *const phi   = base + L.second;
+          const unsigned int  ldq   = (dim + 1) * L.point_stride;
+          for (unsigned int slice = begin; slice < end; slice += L.n_points / 4)
+            {
+              volume_points(slice, end, false, stabilised);
+              evaluate_box(true);
+              transform_basis(true);
+              unsigned int counter = 0;
+              if (!L.diagonal)
+                for (int d = 0; d < (form.tensor ? dim : 1); ++d)
+                  for (int e = 0; e <= d; ++e)
+                    {
+                      double *const A =
+                        base + L.mass +
+                        std::size_t(d) * padded_n * L.mass_stride +
+                        e * padded_n;
+                      if (d == e)
+                        add_product<false>(phi,
+                                           phi,
+                                           ldq,
+                                           weight(3 + dim + d * dim + e),
+                                           A,
+                                           L.mass_stride,
+                                           counter);
+                      else
+                        add_product<true>(phi,
+                                          phi,
+                                          ldq,
+                                          weight(3 + dim + d * dim + e),
+                                          A,
+                                          L.mass_stride,
+                                          counter);
+                    }
+              for (int d = 0; d < dim; ++d)
+                add_product<true>(phi,
+                                  phi + (1 + d) * L.point_stride,
+                                  ldq,
+                                  weight(0),
+                                  form.tensor ? H(0) + d * padded_n : H(d),
+                                  L.mass_stride,
+                                  counter);
+              if (form.advection)
+                {
+                  // div(b u) tests with -b . grad phi_i
+                  const bool conservative = form.conservative;
+                  const auto directional  = [&](const unsigned int i,
+                                               const unsigned int q) {
+                    double sum = 0.;
+#pragma unroll
+                    for (int d = 0; d < dim; ++d)
+                      sum += weight(3 + d)[q] *
+                             phi[i * ldq + (1 + d) * L.point_stride + q];
+                    return sum;
+                  };
+                  block_product<1>(
+                    n,
+                    n,
+                    L.n_points,
+                    [&](const unsigned int i, const unsigned int q) {
+                      return conservative ? weight(1)[q] * phi[i * ldq + q] -
+                                              directional(i, q)
+                                          : phi[i * ldq + q];
+                    },
+                    [&](const unsigned int j, const unsigned int q) {
+                      return conservative ? phi[j * ldq + q]
+                                          : weight(1)[q] * phi[j * ldq + q] +
+                                              directional(j, q);
+                    },
+                    [&](const unsigned int i,
+                        const unsigned int j,
+                        const double       v) {
+                      E()[i * L.stride + j] += v;
+                    },
+                    counter);
+                }
+              else if (form.reaction)
+                add_product<false>(
+                  phi, phi, ldq, weight(1), E(), L.stride, counter);
+              if (form.source)
+                {
+                  double *const load = T() + std::size_t(n_traces) * L.stride;
+                  for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+                    {
+                      double sum = 0.;
+                      for (unsigned int q = 0; q < L.n_points; ++q)
+                        sum += weight(2)[q] * phi[i * ldq + q];
+                      load[i] += sum;
+                    }
+                  if (threadIdx.x == 0)
+                    for (unsigned int q = 0; q < L.n_points; ++q)
+                      *abs_f += fabs(weight(2)[q]);
+                }
+              __syncthreads();
+            }
+        }
+
+        /// Points of facets. weight: 0 w, 1 S, 2 S - b.n, 3 of E, 4 of G, 5 g,
+        /// 6 .. normal.
+        __device__ void
+        facet_points(const unsigned int begin,
+                     const unsigned int end,
+                     int               *stabilised) const
+        {
+          const HDGForm<dim> &form = P.form;
+          for (unsigned int q = threadIdx.x; q < L.n_points; q += blockDim.x)
+            {
+              const unsigned int i           = min(begin + q / 4, end - 1);
+              const HDGFacetQuad quad        = P.facet_quad[i];
+              const unsigned int rule_degree = quad.code >> 4 & 15u;
+              const unsigned int n_points =
+                n_facet_points<Cells::others>(P.D, quad.facet, rule_degree);
+              const unsigned int point = quad.first + q % 4;
+              const unsigned int side  = quad.code & 1u;
+              double             y[dim], normal[dim];
+              double             w = general_facet_point(P.D,
+                                             quad.facet,
+                                             min(point, n_points - 1),
+                                             rule_degree,
+                                             y,
+                                             normal);
+              if (begin + q / 4 >= end || point >= n_points)
+                w = 0.;
+              double bn = 0.;
+              for (int d = 0; d < dim; ++d)
+                {
+                  trace_x(d)[q] = y[d];
+                  x(d)[q]       = side == 0
+                                    ? y[d]
+                                    : y[d] + P.D.shift[(quad.code >> 8) * dim + d];
+                  if (side == 1)
+                    normal[d] = -normal[d];
+                  weight(6 + d)[q] = w * normal[d];
+                  bn += form.b[d] * normal[d];
+                }
+              if (!form.advection)
+                bn = 0.;
+              else if (P.facet_table != nullptr)
+                bn = P.facet_table[4 * (i - P.first_facet_quad) + q % 4];
+              const double tau = P.tau != nullptr
+                                   ? P.tau[2 * std::size_t(quad.facet) + side]
+                                   : form.tau;
+              const double S = tau + (bn > 0. ? bn : 0.), difference = S - bn;
+              if (w != 0. && S + difference > 0.)
+                *stabilised = 1;
+              double g = 0., alpha = 0.;
+              if (quad.boundary != invalid_index)
+                {
+                  const double *t =
+                    P.boundary_table + 4 * std::size_t(quad.boundary) + q % 4;
+                  g     = t[0];
+                  alpha = t[P.n_boundary_points];
+                }
+              weight(0)[q] = w;
+              weight(1)[q] = w * S;
+              weight(2)[q] = w * difference;
+              weight(3)[q] = w * (form.conservative ? S : difference);
+              weight(4)[q] = quad.code & 4u   ? 0.
+                             : quad.code & 2u ? w * (S + alpha)
+                                              : w * difference;
+              weight(5)[q] = w * g;
+            }
+          __syncthreads();
+        }
+
+        /// Trace functions at the points, each those of its patch: rows behind
+        /// the values in `first`.
+        __device__ void
+        evaluate_traces(const unsigned int begin, const unsigned int end) const
+        {
+          for (unsigned int t = threadIdx.x; t < dim * L.n_points;
+               t += blockDim.x)
+            {
+              const unsigned int d = t / L.n_points, q = t % L.n_points;
+              const unsigned int patch =
+                P.facet_quad[min(begin + q / 4, end - 1)].patch;
+              const double *frame =
+                P.patch_frame + std::size_t(patch) * (dim * (dim + 2));
+              const double scale = frame[dim * dim + dim + d];
+              double       y     = -frame[dim * dim + d];
+              for (int e = 0; e < dim; ++e)
+                y += frame[d * dim + e] * trace_x(e)[q];
+              double *const values = table(d, false) + q;
+              if (scale != 0.)
+                write_legendre(P.patch_degree[patch],
+                               scale * y,
+                               1.,
+                               0.,
+                               values,
+                               nullptr,
+                               L.n_points);
+              else
+                for (unsigned int i = 0; i <= P.patch_degree[patch]; ++i)
+                  values[i * L.n_points] = i == 0 ? 1. : 0.;
+            }
+          __syncthreads();
+          double *const psi = traces();
+          for (unsigned int t = threadIdx.x; t < L.n_basis * L.n_points;
+               t += blockDim.x)
+            {
+              const unsigned int m = t / L.n_points, q = t % L.n_points;
+              const unsigned int patch =
+                P.facet_quad[min(begin + q / 4, end - 1)].patch;
+              if (m >= P.patch_functions[patch])
+                continue;
+              const unsigned int n_generators =
+                Legendre::n_functions(dim,
+                                      P.patch_degree[patch],
+                                      P.tensor_product);
+              const double *c = P.patch_coefficients + P.patch_offset[patch] +
+                                std::size_t(m) * n_generators;
+              double sum = 0.;
+              for (unsigned int g = 0; g < n_generators; ++g)
+                {
+                  const double factor = __ldg(c + g);
+                  if (factor == 0.)
+                    continue;
+                  const unsigned char *e = P.D.exponents + dim * g;
+                  double               value =
+                    factor * table(0, false)[e[0] * L.n_points + q];
+                  for (int d = 1; d < dim; ++d)
+                    value *= table(d, false)[e[d] * L.n_points + q];
+                  sum += value;
+                }
+              psi[m * L.point_stride + q] = sum;
+            }
+          __syncthreads();
+        }
+
+        __device__ double *
+        traces() const
+        {
+          return base + L.first + std::size_t(n) * L.point_stride;
+        }
+
+        __device__ void
+        facet_integrals(double *K, int *stabilised) const
+        {
+          const HDGForm<dim> &form  = P.form;
+          const unsigned int  begin = P.facet_begin[k],
+                             end    = P.facet_begin[k + 1];
+          const double *const phi = base + L.second, *const psi = traces();
+          const unsigned int ldq = L.point_stride;
+          double *const integral = trace_vector(0), *const data =
+                                                      trace_vector(1);
+          for (unsigned int slice = begin; slice < end; slice += L.n_points / 4)
+            {
+              facet_points(slice, end, stabilised);
+              evaluate_box(false);
+              transform_basis(false);
+              evaluate_traces(slice, end);
+              unsigned int counter = 0;
+              add_product<true>(
+                phi, phi, ldq, weight(3), E(), L.stride, counter);
+              // ---- patch by patch
+              const unsigned int slice_end = min(end, slice + L.n_points / 4);
+              for (unsigned int q0 = slice, q1; q0 < slice_end; q0 = q1)
+                {
+                  const HDGFacetQuad quad = P.facet_quad[q0];
+                  q1                      = q0 + 1;
+                  while (q1 < slice_end &&
+                         P.facet_quad[q1].patch == quad.patch &&
+                         P.facet_quad[q1].row == quad.row)
+                    ++q1;
+                  const unsigned int n_psi = P.patch_functions[quad.patch];
+                  if (n_psi == 0)
+                    continue;
+                  trace_products(quad.row,
+                                 n_psi,
+                                 4 * (q0 - slice),
+                                 4 * (q1 - slice),
+                                 counter);
+                  if (!(quad.code & 4u))
+                    block_product<1>(
+                      n_psi,
+                      n_psi,
+                      4 * (q1 - q0),
+                      [&](const unsigned int i, const unsigned int q) {
+                        return psi[i * ldq + 4 * (q0 - slice) + q] *
+                               weight(4)[4 * (q0 - slice) + q];
+                      },
+                      [&](const unsigned int j, const unsigned int q) {
+                        return psi[j * ldq + 4 * (q0 - slice) + q];
+                      },
+                      [&](const unsigned int i,
+                          const unsigned int j,
+                          const double       v) {
+                        K[std::size_t(quad.row + i) * n_traces + quad.row +
+                          j] += v;
+                      },
+                      counter);
+                  for (unsigned int i = threadIdx.x; i < n_psi; i += blockDim.x)
+                    {
+                      double s = 0., g = 0.;
+                      for (unsigned int q = 4 * (q0 - slice);
+                           q < 4 * (q1 - slice);
+                           ++q)
+                        {
+                          s += psi[i * ldq + q] * weight(0)[q];
+                          g += psi[i * ldq + q] * weight(5)[q];
+                        }
+                      integral[quad.row + i] += s;
+                      data[quad.row + i] += g;
+                    }
+                }
+              __syncthreads();
+            }
+        }
+
+        /// F, R and T of a patch, from points [q0, q1) of the slice.
+        __device__ void
+        trace_products(const unsigned int row,
+                       const unsigned int n_psi,
+                       const unsigned int q0,
+                       const unsigned int q1,
+                       unsigned int      &counter) const
+        {
+          const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
+                             n_warps = blockDim.x / 32, g = lane / 4,
+                             t    = lane % 4;
+          const double *const phi = base + L.second, *const psi = traces();
+          const unsigned int ldq       = L.point_stride;
+          const bool         advection = P.form.advection;
+          const auto         all = [](const int, const int) { return true; };
+          for (unsigned int i0 = 0; i0 < n_psi; i0 += 16)
+            for (unsigned int j0 = 0; j0 < n; j0 += 8)
+              {
+                const bool mine = counter == warp;
+                counter         = counter + 1 == n_warps ? 0 : counter + 1;
+                if (!mine)
+                  continue;
+                double              c[dim + 2][2][1][2] = {};
+                const double *const left0 = psi + min(i0 + g, n_psi - 1) * ldq,
+                                    *const left1 =
+                                      psi + min(i0 + 8 + g, n_psi - 1) * ldq,
+                                    *const right =
+                                      phi + min(j0 + g, n - 1) * ldq;
+                for (unsigned int q = q0 + t; q < q1; q += 4)
+                  {
+                    const double a0 = left0[q], a1 = left1[q],
+                                 b[1] = {right[q]};
+#pragma unroll
+                    for (int d = 0; d < dim; ++d)
+                      {
+                        const double w    = weight(6 + d)[q];
+                        const double a[2] = {a0 * w, a1 * w};
+                        WarpProduct<2, 1, 1, double>::add(c[d], a, b, all);
+                      }
+                    {
+                      const double w    = weight(1)[q];
+                      const double a[2] = {a0 * w, a1 * w};
+                      WarpProduct<2, 1, 1, double>::add(c[dim], a, b, all);
+                    }
+                    if (advection)
+                      {
+                        const double w    = weight(2)[q];
+                        const double a[2] = {a0 * w, a1 * w};
+                        WarpProduct<2, 1, 1, double>::add(c[dim + 1],
+                                                          a,
+                                                          b,
+                                                          all);
+                      }
+                  }
+#pragma unroll
+                for (int h = 0; h < 2; ++h)
+#pragma unroll
+                  for (int s = 0; s < 2; ++s)
+                    {
+                      const unsigned int i = i0 + 8 * h + g, j = j0 + 2 * t + s;
+                      if (i >= n_psi || j >= n)
+                        continue;
+#pragma unroll
+                      for (int d = 0; d < dim; ++d)
+                        flux_row(row + i, d)[j] += c[d][h][0][s];
+                      R()[(row + i) * L.stride + j] += c[dim][h][0][s];
+                      if (advection)
+                        T()[(row + i) * L.stride + j] += c[dim + 1][h][0][s];
+                    }
+              }
+        }
+
+        // ---- elimination
+
+        /// Fills K and the right-hand side; then U and Q are the rows of T()
+        /// and flux_row(), if @p recovery. *bad: 1 A, 2 the Schur complement
+        /// is singular.
+        __device__ bool
+        eliminate(double *K, const bool recovery, int *bad) const
+        {
+          const HDGForm<dim> &form = P.form;
+          const unsigned int  ldm = L.mass_stride, ld = L.stride;
+          const unsigned int  depth = (n_mass + 3) / 4 * 4;
+          // ---- V = L^-1 H, W = L^-1 F, rows below A
+          if (threadIdx.x == 0)
+            *bad = 0;
+          if (!L.diagonal)
+            {
+              // (padding is the identity)
+              if (form.tensor)
+                for (unsigned int i = threadIdx.x; i < n_mass; i += blockDim.x)
+                  if (i % padded_n >= n)
+                    base[L.mass + std::size_t(i) * (ldm + 1)] = 1.;
+              __syncthreads();
+              block_cholesky(n_mass,
+                             n_mass + L.n_blocks * (n + n_rows),
+                             base + L.mass,
+                             ldm,
+                             base + L.inverse,
+                             base + L.diagonal_entries,
+                             bad);
+              if (*bad != 0)
+                return false;
+            }
+          __syncthreads();
+          // of the products of V and W, where A is a multiple of the identity
+          const double factor = L.diagonal ? form.a : 1.;
+
+          // ---- Schur complement; R and T + H^T A^-1 F
+          unsigned int counter = 0;
+          for (unsigned int d = 0; d < L.n_blocks; ++d)
+            {
+              const double *const V = H(d);
+              block_product<2>(
+                n,
+                n,
+                depth,
+                [&](const unsigned int i, const unsigned int l) {
+                  return V[i * ldm + l];
+                },
+                [&](const unsigned int j, const unsigned int l) {
+                  return V[j * ldm + l];
+                },
+                [&](const unsigned int i,
+                    const unsigned int j,
+                    const double       v) {
+                  E()[i * ld + j] += factor * v;
+                },
+                counter,
+                !form.advection);
+              const double *const W = F(d);
+              block_product<2>(
+                n_traces,
+                n,
+                depth,
+                [&](const unsigned int m, const unsigned int l) {
+                  return W[m * ldm + l];
+                },
+                [&](const unsigned int j, const unsigned int l) {
+                  return V[j * ldm + l];
+                },
+                [&](const unsigned int m,
+                    const unsigned int j,
+                    const double       v) {
+                  R()[m * ld + j] += factor * v;
+                  if (form.advection)
+                    T()[m * ld + j] += factor * v;
+                },
+                counter);
+              // (the next component may give a tile to another warp)
+              __syncthreads();
+            }
+
+          // ---- U; without advection L^-1 of it
+          if (form.advection)
+            block_solve(
+              n, E(), ld, n_rows, T(), ld, base + L.diagonal_entries, bad);
+          else
+            block_cholesky(n,
+                           n + n_rows,
+                           E(),
+                           ld,
+                           base + L.schur_inverse,
+                           base + L.diagonal_entries,
+                           bad);
+          __syncthreads();
+          if (*bad != 0)
+            {
+              __syncthreads();
+              if (threadIdx.x == 0)
+                *bad = 2;
+              __syncthreads();
+              return false;
+            }
+
+          // ---- K, and -K lambda_f
+          const double *const left = R(), *const right = T();
+          if (n_traces > 0)
+            {
+              counter = 0;
+              block_product_of_traces(K, left, right, factor, depth, counter);
+            }
+          double *const load = trace_vector(2);
+          for (unsigned int m = threadIdx.x; m < n_traces; m += blockDim.x)
+            {
+              double sum = 0.;
+              for (unsigned int i = 0; i < n; ++i)
+                sum += left[m * ld + i] * right[n_traces * ld + i];
+              load[m] = sum;
+            }
+          if (!recovery)
+            {
+              __syncthreads();
+              return true;
+            }
+
+          // ---- U and Q: L^-T (W - V u)
+          if (!form.advection)
+            block_backward(n, E(), ld, base + L.schur_inverse, n_rows, R(), ld);
+          else
+            __syncthreads();
+          counter = 0;
+          for (unsigned int d = 0; d < L.n_blocks; ++d)
+            {
+              const double *const V = H(d);
+              double *const       W = F(d);
+              const double *const U = T();
+              block_product<2>(
+                n_rows,
+                n_mass,
+                padded_n,
+                [&](const unsigned int m, const unsigned int i) {
+                  return U[m * ld + i];
+                },
+                [&](const unsigned int j, const unsigned int i) {
+                  return i < n ? V[i * ldm + j] : 0.;
+                },
+                [&](const unsigned int m,
+                    const unsigned int j,
+                    const double       v) {
+                  W[m * ldm + j] = factor * (W[m * ldm + j] - v);
+                },
+                counter);
+            }
+          if (!L.diagonal)
+            block_backward(n_mass,
+                           base + L.mass,
+                           ldm,
+                           base + L.inverse,
+                           L.n_blocks * n_rows,
+                           F(0),
+                           ldm);
+          __syncthreads();
+          return true;
+        }
+
+        /// K += F^T A^-1 F - Y_R^T Z Y_T; symmetric without advection.
+        __device__ void
+        block_product_of_traces(double            *K,
+                                const double      *left,
+                                const double      *right,
+                                const double       factor,
+                                const unsigned int depth,
+                                unsigned int      &counter) const
+        {
+          const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
+                             n_warps = blockDim.x / 32, g = lane / 4,
+                             t   = lane % 4;
+          const unsigned int ldm = L.mass_stride, ld = L.stride;
+          const bool         symmetric = !P.form.advection;
+          const auto         all = [](const int, const int) { return true; };
+          for (unsigned int i0 = 0; i0 < n_traces; i0 += 16)
+            for (unsigned int j0 = 0; j0 < n_traces; j0 += 16)
+              {
+                if (symmetric && j0 > i0)
+                  break;
+                const bool mine = counter == warp;
+                counter         = counter + 1 == n_warps ? 0 : counter + 1;
+                if (!mine)
+                  continue;
+                double             c[2][2][2] = {};
+                const unsigned int row[2]     = {min(i0 + g, n_traces - 1),
+                                                 min(i0 + 8 + g, n_traces - 1)},
+                                   column[2]  = {min(j0 + g, n_traces - 1),
+                                                 min(j0 + 8 + g, n_traces - 1)};
+                for (unsigned int d = 0; d < L.n_blocks; ++d)
+                  {
+                    const double *const W = F(d);
+#pragma unroll 2
+                    for (unsigned int l = t; l < depth; l += 4)
+                      {
+                        const double a[2] = {factor * W[row[0] * ldm + l],
+                                             factor * W[row[1] * ldm + l]},
+                                     b[2] = {W[column[0] * ldm + l],
+                                             W[column[1] * ldm + l]};
+                        WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                      }
+                  }
+#pragma unroll 2
+                for (unsigned int l = t; l < padded_n; l += 4)
+                  {
+                    const double a[2] = {-left[row[0] * ld + l],
+                                         -left[row[1] * ld + l]},
+                                 b[2] = {right[column[0] * ld + l],
+                                         right[column[1] * ld + l]};
+                    WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                  }
+#pragma unroll
+                for (int h = 0; h < 2; ++h)
+#pragma unroll
+                  for (int u = 0; u < 2; ++u)
+#pragma unroll
+                    for (int s = 0; s < 2; ++s)
+                      {
+                        const unsigned int i = i0 + 8 * h + g,
+                                           j = j0 + 8 * u + 2 * t + s;
+                        if (i >= n_traces || j >= n_traces ||
+                            (symmetric && j > i))
+                          continue;
+                        const double v =
+                          K[std::size_t(i) * n_traces + j] + c[h][u][s];
+                        K[std::size_t(i) * n_traces + j] = v;
+                        if (symmetric && i != j)
+                          K[std::size_t(j) * n_traces + i] = v;
+                      }
+              }
+        }
+
+        /// Results of the polytope to global memory.
+        __device__ void
+        store(const double *K, const bool recovery) const
+        {
+          const std::uint64_t first = P.trace_offset[k];
+          const unsigned int  begin = P.D.polytope_interface_offset[k],
+                             end    = P.D.polytope_interface_offset[k + 1];
+          const double *const        integral = trace_vector(0),
+                              *const data     = trace_vector(1),
+                              *const load     = trace_vector(2);
+          for (unsigned int e = begin; e < end; ++e)
+            {
+              const unsigned int row = P.entry_row[e],
+                                 next =
+                                   e + 1 < end ? P.entry_row[e + 1] : n_traces;
+              const bool fixed = P.entry_fixed[e] & 1;
+              for (unsigned int m = row + threadIdx.x; m < next;
+                   m += blockDim.x)
+                {
+                  P.integral[first + m]  = integral[m];
+                  P.dirichlet[first + m] = fixed ? data[m] : 0.;
+                  double value           = (fixed ? 0. : data[m]) + load[m];
+                  for (unsigned int f = begin; f < end; ++f)
+                    if (P.entry_fixed[f] & 1)
+                      {
+                        const unsigned int f_next =
+                          f + 1 < end ? P.entry_row[f + 1] : n_traces;
+                        for (unsigned int j = P.entry_row[f]; j < f_next; ++j)
+                          value -= K[std::size_t(m) * n_traces + j] * data[j];
+                      }
+                  P.rhs[first + m] = value;
+                }
+            }
+          if (!recovery)
+            return;
+          double *const to = P.solvers + P.solver_offset[k] - P.first_solver;
+          const double *const U = T();
+          for (unsigned int e = threadIdx.x; e < n_rows * n; e += blockDim.x)
+            {
+              const unsigned int m = e / n, i = e % n;
+              double *const      row = to + std::size_t(m) * (dim + 1) * n + i;
+              row[0]                 = U[m * L.stride + i];
+              for (int d = 0; d < dim; ++d)
+                row[(d + 1) * n] = flux_row(m, d)[i];
+            }
+          double *const coefficients = to + std::size_t(n_rows) * (dim + 1) * n;
+          const double *const CT     = C();
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            coefficients[e] = CT[e / n * L.stride + e % n];
+        }
+      };
+
+
+
+      /// Remembers the first polytope that fails.
+      template <int dim>
+      __device__ inline void
+      fail(const HDGData<dim> &P, const unsigned int k, const HDGFailure what)
+      {
+        atomicMin(P.failure, (unsigned long long)k << 8 | (unsigned int)what);
+      }
+
+
+
+      /// One block a polytope.
+      template <int dim>
+      __global__ void __launch_bounds__(256)
+        hdg_local_kernel(const __grid_constant__ HDGData<dim> P)
+      {
+        extern __shared__ double shared[];
+        __shared__ double        sum[2];
+        __shared__ double        abs_f;
+        __shared__ int           bad, stabilised;
+        double *const            base = P.workspace != nullptr
+                                          ? P.workspace + blockIdx.x * P.layout.size
+                                          : shared;
+        // (padding stays zero)
+        HDGBlock<dim>::zero(base, P.layout.size);
+        __syncthreads();
+        for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
+          {
+            const HDGBlock<dim> block(P, base, k);
+            double *const       K = P.K + (P.square_offset[k] - P.first_square);
+            if (threadIdx.x == 0)
+              {
+                abs_f      = 0.;
+                stabilised = 0;
+              }
+            bool good = block.orthonormalise(&bad, sum);
+            if (!good && threadIdx.x == 0)
+              fail(P, k, HDGFailure::basis);
+            __syncthreads();
+            // (the mass matrix has used some of this)
+            block.zero(base, P.layout.transform);
+            block.zero(base + P.layout.schur,
+                       P.layout.inverse - P.layout.schur);
+            __syncthreads();
+            if (good)
+              {
+                block.volume_integrals(&abs_f, &stabilised);
+                block.facet_integrals(K, &stabilised);
+                const bool recovery = P.solvers != nullptr;
+                good                = block.eliminate(K, recovery, &bad);
+                __syncthreads();
+                if (good)
+                  block.store(K, recovery);
+                if (threadIdx.x == 0)
+                  {
+                    P.abs_f[k] = abs_f;
+                    if (!stabilised)
+                      fail(P, k, HDGFailure::no_stabilisation);
+                    else if (!good)
+                      fail(P,
+                           k,
+                           bad == 1 ? HDGFailure::diffusion
+                                    : HDGFailure::schur_complement);
+                  }
+              }
+            __syncthreads();
+          }
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

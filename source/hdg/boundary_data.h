@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_hdg_boundary_data_h
+#define tessella_source_hdg_boundary_data_h
+
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/grid/polytopic_mesh.h>
+
+#include <string>
+
+// What both backends of hybridizable dG take from the caller's functions, and
+// what they say when that cannot be used.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /**
+     * Data of a condition at n points: Dirichlet values, or g = value + n .
+     * flux and alpha of Neumann and Robin conditions; added to @p g and @p
+     * alpha. Throws where advection enters through a Neumann or Robin boundary
+     * and where data are not finite.
+     */
+    template <int dim>
+    void
+    evaluate_boundary_data(const BoundaryCondition<dim> &condition,
+                           const unsigned int            boundary_id,
+                           const unsigned int            n,
+                           const double *const          *x,
+                           const double *const          *normal,
+                           const double                 *bn,
+                           double                       *g,
+                           double                       *alpha);
+
+    /**
+     * a^-1 at point @p q from the entries of a (the first one, unless
+     * @p tensor). Throws if a is not positive (definite); x: points.
+     */
+    template <int dim>
+    void
+    invert_diffusion(const bool           tensor,
+                     const double *const *x,
+                     const unsigned int   q,
+                     const double *const *a,
+                     double              *inverse);
+
+    /// "polytope 3 (box (0, 0) to (1, 1))"
+    template <int dim>
+    std::string
+    describe_polytope(const PolytopicMesh<dim> &mesh, const unsigned int k);
+
+    /// Why a local problem cannot be solved.
+    enum class LocalFailure
+    {
+      diffusion,        ///< the mass matrix with a^-1 is singular
+      schur_complement, ///< so is the rest
+      basis,            ///< polynomials depend on each other on the polytope
+      no_stabilisation
+    };
+
+    template <int dim>
+    [[noreturn]] void
+    throw_local_failure(const LocalFailure        failure,
+                        const PolytopicMesh<dim> &mesh,
+                        const unsigned int        k);
+  } // namespace internal
+} // namespace Tessella
+
+#endif

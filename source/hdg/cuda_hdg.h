@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_hdg_cuda_hdg_h
+#define tessella_source_hdg_cuda_hdg_h
+
+#include <tessella/assembly/block_sparsity.h>
+#include <tessella/lac/device_vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "../../cuda/hdg.h"
+#include "local_solver.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /**
+     * The host's part of hybridizable dG on a CUDA device: reference rules,
+     * tables of coefficients that vary (evaluated by the host's threads at the
+     * points of a tile), data on the boundary, errors in words.
+     */
+    template <int dim>
+    class CUDAHDG
+    {
+    public:
+      /// Uploads mesh, trace spaces and structure. References must outlive the
+      /// object.
+      CUDAHDG(const LocalProblem<dim>    &problem,
+              const BlockSparsity        &sparsity,
+              const Device::HDGNumbering &numbering,
+              const std::size_t           device_memory);
+
+      /// Is it for the mesh and rules of @p problem?
+      bool
+      fits(const LocalProblem<dim> &problem) const;
+
+      /// Matrix and right-hand side in device memory.
+      Device::HDGTimes
+      assemble(const LocalProblem<dim> &problem,
+               const bool               keep,
+               double                  *values,
+               double                  *rhs);
+
+      /// Seconds on the device; all in its memory.
+      double
+      recover(const LocalProblem<dim> &problem,
+              const double            *trace,
+              double                  *solution,
+              double                  *flux);
+
+      /// c or alpha is non-zero somewhere, or there is advection: by polytopes,
+      /// after assemble(); and the integrals of |g|.
+      std::vector<bool>   fixes_constant;
+      std::vector<double> integral_abs_g;
+
+      /// Traces of polytopes, see Device::HDGAssembler.
+      std::vector<double>
+      dirichlet() const;
+      void
+      balance(std::vector<double> &integral, std::vector<double> &abs_f) const;
+      const std::vector<std::uint64_t> &
+      trace_offset() const;
+
+      static void
+      download(const double *from, double *to, const std::size_t n);
+      static void
+      upload(const double *from, double *to, const std::size_t n);
+
+    private:
+      Device::HDGProblem<dim>
+      make_problem(const LocalProblem<dim> &problem);
+
+      void
+      tabulate_boundary(const LocalProblem<dim> &problem,
+                        std::vector<double>     &table);
+
+      void
+      tabulate(const LocalProblem<dim>    &problem,
+               const Device::HDGForm<dim> &form,
+               const unsigned int          begin,
+               const unsigned int          end,
+               const std::uint64_t         n_points,
+               double                     *volume,
+               double                     *facets);
+
+      const PolytopicMesh<dim>                  &mesh;
+      const std::uint64_t                        revision, quadrature_revision;
+      const std::vector<unsigned int>            order;
+      Device::RuleTables                         rules;
+      std::vector<unsigned char>                 exponents;
+      std::unique_ptr<Device::HDGAssembler<dim>> device;
+      std::vector<char>                          reaction; // of polytopes
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif
