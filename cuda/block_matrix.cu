@@ -80,6 +80,18 @@ namespace Tessella
                                          : *b - value;
         }
 
+        /// Entry @p p of a vector whose entries from @p n on, those of other
+        /// processes, lie @p ghost_shift further on.
+        template <typename Number>
+        __device__ inline const Number *
+        entry_of(const Number        *x,
+                 const unsigned int   p,
+                 const unsigned int   n,
+                 const std::ptrdiff_t ghost_shift)
+        {
+          return x + (p < n ? std::ptrdiff_t(p) : p + ghost_shift);
+        }
+
         /**
          * S lanes work on a unit, G of them on a row, each with R rows and with
          * U packs of a row at once. @p columns: uniform blocks of n columns:
@@ -101,9 +113,11 @@ namespace Tessella
                          const unsigned int n_packs, // of a block's row
                          const Number *__restrict__ values,
                          const Number *__restrict__ x,
-                         Number       *y,
-                         const Number *b,
-                         const Product product)
+                         const unsigned int   n_owned,
+                         const std::ptrdiff_t ghost_shift,
+                         Number              *y,
+                         const Number        *b,
+                         const Product        product)
         {
           const unsigned int  lane = threadIdx.x % 32;
           const std::uint64_t u =
@@ -147,7 +161,8 @@ namespace Tessella
                       const unsigned int p =
                         uniform ? columns[unit.first_column + block] + rest * V
                                 : columns[unit.first_column + c + k * G];
-                      z[k] = *reinterpret_cast<const Pack<Number, V> *>(x + p);
+                      z[k] = *reinterpret_cast<const Pack<Number, V> *>(
+                        entry_of(x, p, n_owned, ghost_shift));
                     }
                   if (uniform)
                     {
@@ -464,11 +479,11 @@ namespace Tessella
         Array<Number>       values;
         Array<unsigned int> columns;
         std::size_t         n_columns = 0;
-        /// By number of rows: at most 4, at most 10, at most 7 of larger or
-        /// wide ones.
-        Array<RowUnit> units[3];
-        /// Of uniform blocks with at most 6 rows, block rows that are not in
-        /// units.
+        /// Of interior and boundary rows, by number of rows: at most 4, at most
+        /// 10, at most 7 of larger or wide ones.
+        Array<RowUnit> units[2][3];
+        /// Of uniform blocks with at most 6 rows, interior block rows that are
+        /// not in units.
         Array<Batch> batches;
         unsigned int panel = 0, shared_memory = 0;
 
@@ -487,9 +502,9 @@ namespace Tessella
                        const std::vector<std::uint64_t> &dof_offset)
         {
           const std::size_t n = sparsity.row_width.size();
-          n_rows              = dof_offset.back();
+          n_rows              = dof_offset[n];
           n_values            = sparsity.n_nonzero_elements();
-          if (n_rows >= (1ull << 32))
+          if (dof_offset.back() >= (1ull << 32))
             throw Error(
               "A matrix on a CUDA device has at most 4294967295 rows,"
               " but " +
@@ -500,7 +515,7 @@ namespace Tessella
             return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
           };
           unsigned int min_n = ~0u, bits = 0;
-          for (std::size_t k = 0; k < n; ++k)
+          for (std::size_t k = 0; k + 1 < dof_offset.size(); ++k)
             {
               max_n = std::max(max_n, size(k));
               min_n = std::min(min_n, size(k));
@@ -512,8 +527,15 @@ namespace Tessella
           while (2 * pack * sizeof(Number) <= 16 && bits % (2 * pack) == 0)
             pack *= 2;
 
-          const std::vector<bool>   in_batch = make_batches(sparsity, n);
-          std::vector<RowUnit>      unit_list[3];
+          // (columns are in ascending order)
+          std::vector<bool> at_boundary(n, false);
+          for (std::size_t k = 0; k < n; ++k)
+            at_boundary[k] =
+              sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
+              sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
+          const std::vector<bool> in_batch =
+            make_batches(sparsity, n, at_boundary);
+          std::vector<RowUnit>      unit_list[2][3];
           std::vector<unsigned int> column_list;
           for (std::size_t k = 0; k < n; ++k)
             {
@@ -546,7 +568,7 @@ namespace Tessella
                   unit.first_row = static_cast<unsigned int>(dof_offset[k] + i);
                   unit.n_rows    = std::min(rows, size(k) - i);
                   unit.first_column = first_column;
-                  unit_list[type].push_back(unit);
+                  unit_list[at_boundary[k]][type].push_back(unit);
                 }
             }
 
@@ -557,13 +579,16 @@ namespace Tessella
           synchronize();
           n_columns = column_list.size();
           columns   = Array<unsigned int>(column_list);
-          for (unsigned int type = 0; type < 3; ++type)
-            units[type] = Array<RowUnit>(unit_list[type]);
+          for (unsigned int part = 0; part < 2; ++part)
+            for (unsigned int type = 0; type < 3; ++type)
+              units[part][type] = Array<RowUnit>(unit_list[part][type]);
         }
 
         // Collects block rows for batch_kernel(); returns which ones.
         std::vector<bool>
-        make_batches(const BlockSparsity &sparsity, const std::size_t n)
+        make_batches(const BlockSparsity     &sparsity,
+                     const std::size_t        n,
+                     const std::vector<bool> &at_boundary)
         {
           std::vector<bool> in_batch(n, false);
           // With full packs, and the vector in the device's caches, rows dealt
@@ -592,12 +617,13 @@ namespace Tessella
               Batch batch = {};
               batch.first = k;
               batch.n     = 1;
-              if (bytes(batch) > max_bytes)
+              if (at_boundary[k] || bytes(batch) > max_bytes)
                 {
                   ++k;
                   continue;
                 }
-              while (k + batch.n < n && (batch.n + 1) * max_n <= batch_rows)
+              while (k + batch.n < n && !at_boundary[k + batch.n] &&
+                     (batch.n + 1) * max_n <= batch_rows)
                 {
                   ++batch.n;
                   if (bytes(batch) > max_bytes)
@@ -629,7 +655,8 @@ namespace Tessella
                Number               *y,
                const Number         *x,
                const Product         product,
-               const Number         *b) const
+               const Number         *b,
+               const Number         *ghosts) const
         {
           if (units.size() == 0)
             return;
@@ -639,25 +666,35 @@ namespace Tessella
           const auto kernel = uniform
                                 ? product_kernel<Number, V, S, G, R, U, true>
                                 : product_kernel<Number, V, S, G, R, U, false>;
-          kernel<<<n_blocks, n_threads>>>(units.size(),
-                                          units.data(),
-                                          columns.data(),
-                                          max_n / V,
-                                          values.data(),
-                                          x,
-                                          y,
-                                          b,
-                                          product);
+          kernel<<<n_blocks, n_threads>>>(
+            units.size(),
+            units.data(),
+            columns.data(),
+            max_n / V,
+            values.data(),
+            x,
+            static_cast<unsigned int>(n_rows),
+            ghosts == nullptr ? 0 : ghosts - x - std::ptrdiff_t(n_rows),
+            y,
+            b,
+            product);
           check(cudaGetLastError(), "a product with a matrix");
         }
 
         template <int V>
         void
-        vmult(Number       *y,
-              const Number *x,
-              const Product product,
-              const Number *b) const
+        vmult(Number           *y,
+              const Number     *x,
+              const Product     product,
+              const Number     *b,
+              const ProductRows rows,
+              const Number     *ghosts) const
         {
+          if (rows == ProductRows::boundary)
+            {
+              launch_all<V>(units[1], y, x, product, b, ghosts);
+              return;
+            }
           if (batches.size() > 0)
             {
               const auto kernel = batch_kernel<Number, V>;
@@ -675,20 +712,35 @@ namespace Tessella
                                         product);
               check(cudaGetLastError(), "a product with a matrix");
             }
+          launch_all<V>(units[0], y, x, product, b, nullptr);
+          if (rows == ProductRows::all)
+            launch_all<V>(units[1], y, x, product, b, ghosts);
+        }
+
+        template <int V>
+        void
+        launch_all(const Array<RowUnit> (&units)[3],
+                   Number       *y,
+                   const Number *x,
+                   const Product product,
+                   const Number *b,
+                   const Number *ghosts) const
+        {
           // Shapes as measured on an H200; a load of 16 bytes a lane needs
           // fewer of them at once.
           constexpr bool full     = V * sizeof(Number) == 16,
                          is_float = sizeof(Number) == 4;
           if (full && !is_float)
-            launch<V, 32, 16, 2, 2>(units[0], y, x, product, b);
+            launch<V, 32, 16, 2, 2>(units[0], y, x, product, b, ghosts);
           else
-            launch<V, 16, 8, 2, (full ? 2 : 3)>(units[0], y, x, product, b);
+            launch<V, 16, 8, 2, (full ? 2 : 3)>(
+              units[0], y, x, product, b, ghosts);
           if (is_float && !full)
-            launch<V, 32, 8, 3, 3>(units[1], y, x, product, b);
+            launch<V, 32, 8, 3, 3>(units[1], y, x, product, b, ghosts);
           else
-            launch<V, 32, 16, 5, 3>(units[1], y, x, product, b);
+            launch<V, 32, 16, 5, 3>(units[1], y, x, product, b, ghosts);
           launch<V, 32, 32, 7, (full && !is_float ? 1 : 2)>(
-            units[2], y, x, product, b);
+            units[2], y, x, product, b, ghosts);
         }
 
         template <int V>
@@ -754,24 +806,27 @@ namespace Tessella
 
       template <typename Number>
       void
-      BlockMatrix<Number>::vmult(Number       *y,
-                                 const Number *x,
-                                 const Product product,
-                                 const Number *b) const
+      BlockMatrix<Number>::vmult(Number           *y,
+                                 const Number     *x,
+                                 const Product     product,
+                                 const Number     *b,
+                                 const ProductRows rows,
+                                 const Number     *ghosts) const
       {
         if (implementation->n_rows == 0)
           return;
         switch (implementation->pack)
           {
             case 1:
-              implementation->template vmult<1>(y, x, product, b);
+              implementation->template vmult<1>(y, x, product, b, rows, ghosts);
               break;
             case 2:
-              implementation->template vmult<2>(y, x, product, b);
+              implementation->template vmult<2>(y, x, product, b, rows, ghosts);
               break;
             default:
               if constexpr (sizeof(Number) == 4)
-                implementation->template vmult<4>(y, x, product, b);
+                implementation->template vmult<4>(
+                  y, x, product, b, rows, ghosts);
           }
       }
 
@@ -893,11 +948,12 @@ namespace Tessella
       std::size_t
       BlockMatrix<Number>::memory_consumption() const
       {
+        std::size_t n_units = 0;
+        for (const auto &part : implementation->units)
+          for (const auto &units : part)
+            n_units += units.size();
         return implementation->n_values * sizeof(Number) +
-               (implementation->units[0].size() +
-                implementation->units[1].size() +
-                implementation->units[2].size()) *
-                 sizeof(RowUnit) +
+               n_units * sizeof(RowUnit) +
                implementation->batches.size() * sizeof(Batch) +
                implementation->n_columns * sizeof(unsigned int) +
                implementation->rows.size() * sizeof(BlockRow) +

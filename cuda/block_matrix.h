@@ -23,8 +23,19 @@ namespace Tessella
         subtract ///< y = b - A x
       };
 
+      /// Which block rows a product computes: those that meet no columns of
+      /// other processes, or those that do, or both.
+      enum class ProductRows : unsigned char
+      {
+        all,
+        interior,
+        boundary
+      };
+
       /**
-       * Block rows on the device, in the layout of the BlockSparsity.
+       * Block rows on the device, in the layout of the BlockSparsity. Blocks
+       * beyond the block rows are those of other processes; their entries of
+       * vectors lie in an array of their own.
        *
        * vmult(): a group of lanes computes some rows of a block row. A lane
        * loads the entry of the vector that belongs to a column once and uses
@@ -52,12 +63,15 @@ namespace Tessella
         values() const;
 
         /// In the default stream; @p b only for Product::subtract, it may be @p
-        /// y, which must not be @p x.
+        /// y, which must not be @p x. @p ghosts: entries of x of other
+        /// processes, which boundary rows need.
         void
-        vmult(Number       *y,
-              const Number *x,
-              const Product product,
-              const Number *b = nullptr) const;
+        vmult(Number           *y,
+              const Number     *x,
+              const Product     product,
+              const Number     *b      = nullptr,
+              const ProductRows rows   = ProductRows::all,
+              const Number     *ghosts = nullptr) const;
 
         bool
         has_transpose() const;

@@ -63,45 +63,50 @@ namespace Tessella
         }
 
         /**
-         * One thread block inverts a diagonal block in shared memory (@p
-         * buffer: null) or, if that is too small, in its place of @p inverse.
-         * The result is stored by columns, which is how lanes read it.
+         * One thread block inverts block @p first_block + its number in shared
+         * memory (@p buffer: null) or, if that is too small, in @p buffer. In
+         * double precision for all matrices: blocks of high degree are singular
+         * to single precision, though their inverses are good there. The
+         * result is stored by columns, which is how lanes read it.
          */
         template <typename Number>
         __global__ void
-        invert_kernel(const BlockRows rows,
+        invert_kernel(const BlockRows    rows,
+                      const unsigned int first_block,
                       const Number *__restrict__ values,
                       Number       *inverse,
-                      const bool    shared_memory,
+                      double       *buffer,
                       unsigned int *first_singular)
         {
           extern __shared__ __align__(16) unsigned char shared[];
-          const unsigned int k = blockIdx.x, n = size(rows, k);
+          const unsigned int k = first_block + blockIdx.x, n = size(rows, k);
           unsigned int      *swaps = reinterpret_cast<unsigned int *>(shared);
-          Number            *line =
-            reinterpret_cast<Number *>(shared + (rows.max_size + 3) / 4 * 16);
+          double            *line =
+            reinterpret_cast<double *>(shared + (rows.max_size + 3) / 4 * 16);
           Number *const result = inverse + rows.square_offset[k];
           // (a place with room for the pivot row)
-          Number *const       a     = shared_memory ? line + n : result;
+          double *const       a     = buffer == nullptr
+                                        ? line + n
+                                        : buffer + std::uint64_t(blockIdx.x) *
+                                           rows.max_size * rows.max_size;
           const unsigned int  width = rows.row_width[k];
           const Number *const from =
             values + rows.value_offset[k] + rows.diagonal[k];
-          __shared__ Number least;
+          __shared__ double least;
           __shared__ bool   singular;
           // by columns: the inverse of the transpose is computed
           for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
             a[(e % n) * n + e / n] = from[std::uint64_t(e / n) * width + e % n];
           __syncthreads();
 
-          constexpr Number epsilon =
-            sizeof(Number) == 8 ? Number(2.3e-16) : Number(1.2e-7);
+          constexpr double epsilon = 2.3e-16;
           if (threadIdx.x < 32)
             {
-              Number value  = 0;
+              double value  = 0;
               bool   finite = true;
               for (unsigned int e = threadIdx.x; e < n * n; e += 32)
                 {
-                  value  = max(value, Number(fabs(a[e])));
+                  value  = max(value, double(fabs(a[e])));
                   finite = finite && isfinite(a[e]);
                 }
               for (int offset = 16; offset > 0; offset /= 2)
@@ -119,11 +124,11 @@ namespace Tessella
               if (threadIdx.x < 32)
                 {
                   // largest entry of column p from row p on
-                  Number       value = -1;
+                  double       value = -1;
                   unsigned int index = p;
                   for (unsigned int i = p + threadIdx.x; i < n; i += 32)
                     {
-                      const Number x = fabs(a[i * n + p]);
+                      const double x = fabs(a[i * n + p]);
                       if (x > value)
                         {
                           value = x;
@@ -132,7 +137,7 @@ namespace Tessella
                     }
                   for (int offset = 16; offset > 0; offset /= 2)
                     {
-                      const Number other = __shfl_xor_sync(~0u, value, offset);
+                      const double other = __shfl_xor_sync(~0u, value, offset);
                       const unsigned int other_index =
                         __shfl_xor_sync(~0u, index, offset);
                       if (other > value ||
@@ -153,11 +158,11 @@ namespace Tessella
                 break;
               const unsigned int pivot = swaps[p];
               // pivot row, scaled, apart; its old place gets row p
-              const Number scale = Number(1) / a[pivot * n + p];
+              const double scale = double(1) / a[pivot * n + p];
               __syncthreads();
               for (unsigned int j = threadIdx.x; j < n; j += blockDim.x)
                 {
-                  line[j] = (j == p ? Number(1) : a[pivot * n + j]) * scale;
+                  line[j] = (j == p ? double(1) : a[pivot * n + j]) * scale;
                   if (pivot != p)
                     a[pivot * n + j] = a[p * n + j];
                 }
@@ -167,11 +172,11 @@ namespace Tessella
               for (unsigned int i = threadIdx.x / 32; i < n;
                    i += blockDim.x / 32)
                 {
-                  const Number factor = a[i * n + p];
+                  const double factor = a[i * n + p];
                   __syncwarp();
                   for (unsigned int j = threadIdx.x % 32; j < n; j += 32)
                     {
-                      const Number old = j == p ? Number(0) : a[i * n + j];
+                      const double old = j == p ? double(0) : a[i * n + j];
                       a[i * n + j] = i == p ? line[j] : old - factor * line[j];
                     }
                 }
@@ -188,16 +193,15 @@ namespace Tessella
               {
                 for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
                   {
-                    const Number t      = a[i * n + p];
+                    const double t      = a[i * n + p];
                     a[i * n + p]        = a[i * n + swaps[p]];
                     a[i * n + swaps[p]] = t;
                   }
                 // (the same thread has the same row)
               }
           __syncthreads();
-          if (shared_memory)
-            for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
-              result[e] = a[e];
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            result[e] = static_cast<Number>(a[e]);
         }
 
         /// Entry i of D_k^{-1} x; blocks are stored by columns.
@@ -286,6 +290,7 @@ namespace Tessella
                      const Number *__restrict__ inverse,
                      const unsigned int *__restrict__ list,
                      const Number *__restrict__ b,
+                     const Number *__restrict__ ghosts,
                      Number *x)
         {
           extern __shared__ __align__(16) unsigned char shared[];
@@ -305,8 +310,11 @@ namespace Tessella
               const unsigned int l  = rows.block_column[begin + m];
               const unsigned int to = rows.column_offset[begin + m];
               const unsigned int nl = size(rows, l);
+              const Number      *from =
+                l < rows.n ? x + rows.dof_offset[l]
+                                : ghosts + (rows.dof_offset[l] - rows.n_dofs);
               for (unsigned int i = lane; i < nl; i += 32)
-                z[to + i] = x[rows.dof_offset[l] + i];
+                z[to + i] = from[i];
             }
           __syncthreads();
           for (unsigned int i = warp; i < n; i += n_warps)
@@ -470,7 +478,8 @@ namespace Tessella
         /// A warp a row; with the transpose, a thread a column.
         template <typename Number>
         __global__ void
-        __launch_bounds__(n_threads) dense_kernel(const unsigned int n,
+        __launch_bounds__(n_threads) dense_kernel(const unsigned int n_rows,
+                                                  const unsigned int n_columns,
                                                   const bool         transpose,
                                                   const Number *__restrict__ A,
                                                   const Number *__restrict__ x,
@@ -479,21 +488,21 @@ namespace Tessella
           const unsigned int thread = blockIdx.x * n_threads + threadIdx.x;
           if (transpose)
             {
-              if (thread >= n)
+              if (thread >= n_columns)
                 return;
               Number sum = 0;
-              for (unsigned int i = 0; i < n; ++i)
-                sum += A[std::uint64_t(i) * n + thread] * x[i];
+              for (unsigned int i = 0; i < n_rows; ++i)
+                sum += A[std::uint64_t(i) * n_columns + thread] * x[i];
               y[thread] = sum;
               return;
             }
           const unsigned int i = thread / 32;
-          if (i >= n)
+          if (i >= n_rows)
             return;
           Number sum = 0;
 #pragma unroll 4
-          for (unsigned int j = thread % 32; j < n; j += 32)
-            sum += A[std::uint64_t(i) * n + j] * x[j];
+          for (unsigned int j = thread % 32; j < n_columns; j += 32)
+            sum += A[std::uint64_t(i) * n_columns + j] * x[j];
           for (int offset = 16; offset > 0; offset /= 2)
             sum += __shfl_xor_sync(~0u, sum, offset);
           if (thread % 32 == 0)
@@ -532,14 +541,32 @@ namespace Tessella
           return 0;
         Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
         const std::size_t   n         = rows.max_size;
-        const std::size_t   lists     = (n + 3) / 4 * 16 + n * sizeof(Number);
-        const std::size_t   bytes     = lists + n * n * sizeof(Number);
+        const std::size_t   lists     = (n + 3) / 4 * 16 + n * sizeof(double);
+        const std::size_t   bytes     = lists + n * n * sizeof(double);
         const bool          in_shared = bytes <= 48 * 1024;
         // (a warp a row)
         const unsigned int threads = n <= 10 ? 32 : n <= 24 ? 64 : 256;
-        invert_kernel<<<rows.n, threads, in_shared ? bytes : lists>>>(
-          rows, values, inverse, in_shared, first.data());
-        check(cudaGetLastError(), "the inversion of diagonal blocks");
+        // Without enough shared memory as many blocks at once as keep the
+        // device busy.
+        const unsigned int n_at_once =
+          in_shared ? rows.n : std::min(rows.n, 2048u);
+        Array<double> buffer;
+        if (!in_shared)
+          buffer.resize(n_at_once * n * n);
+        for (unsigned int k = 0; k < rows.n; k += n_at_once)
+          {
+            invert_kernel<<<std::min(n_at_once, rows.n - k),
+                            threads,
+                            in_shared ? bytes : lists>>>(rows,
+                                                         k,
+                                                         values,
+                                                         inverse,
+                                                         in_shared
+                                                           ? nullptr
+                                                           : buffer.data(),
+                                                         first.data());
+            check(cudaGetLastError(), "the inversion of diagonal blocks");
+          }
         unsigned int result = 0;
         check(cudaMemcpy(
                 &result, first.data(), sizeof(result), cudaMemcpyDeviceToHost),
@@ -598,6 +625,7 @@ namespace Tessella
                             const unsigned int *list,
                             const unsigned int  n,
                             const Number       *b,
+                            const Number       *ghosts,
                             Number             *x)
       {
         if (n == 0)
@@ -608,7 +636,8 @@ namespace Tessella
         const unsigned int threads = rows.max_size <= 4    ? 64
                                      : rows.max_size <= 24 ? 128
                                                            : 256;
-        relax_kernel<<<n, threads, bytes>>>(rows, values, inverse, list, b, x);
+        relax_kernel<<<n, threads, bytes>>>(
+          rows, values, inverse, list, b, ghosts, x);
         check(cudaGetLastError(), "a preconditioner");
       }
 
@@ -678,16 +707,17 @@ namespace Tessella
 
       template <typename Number>
       void
-      Blocks<Number>::dense_product(const unsigned int n,
+      Blocks<Number>::dense_product(const unsigned int n_rows,
+                                    const unsigned int n_columns,
                                     const bool         transpose,
                                     const Number      *A,
                                     const Number      *x,
                                     Number            *y)
       {
-        if (n == 0)
+        if (n_rows == 0 || n_columns == 0)
           return;
-        dense_kernel<<<n_thread_blocks(transpose ? n : 32ull * n), n_threads>>>(
-          n, transpose, A, x, y);
+        dense_kernel<<<n_thread_blocks(transpose ? n_columns : 32ull * n_rows),
+                       n_threads>>>(n_rows, n_columns, transpose, A, x, y);
         check(cudaGetLastError(), "multigrid");
       }
 
@@ -701,6 +731,18 @@ namespace Tessella
                           Number           *y)
       {
         combine<Number>(y, n, 1, factor, x, 0, nullptr);
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::scale_add(const std::size_t n,
+                                const Number      s,
+                                const Number     *x,
+                                Number           *y)
+      {
+        combine<Number>(y, n, s, 1, x, 0, nullptr);
       }
 
 

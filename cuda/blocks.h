@@ -17,10 +17,11 @@ namespace Tessella
     /// the memory where they run.
     struct BlockRows
     {
-      unsigned int         n         = 0; ///< block rows
+      /// Block rows; blocks from number n on are columns of other processes.
+      unsigned int         n         = 0;
       unsigned int         max_size  = 0; ///< largest number of rows of one
       unsigned int         max_width = 0; ///< largest row_width
-      std::uint64_t        n_dofs    = 0;
+      std::uint64_t        n_dofs    = 0; ///< rows
       const std::uint64_t *dof_offset, *block_offset, *value_offset;
       const unsigned int  *block_column, *column_offset, *row_width;
       /// First column of the diagonal block within its block row.
@@ -103,7 +104,8 @@ namespace Tessella
                         const bool       set);
 
         /// x_k += D_k^{-1} (b - A x)_k for the @p n block rows k in @p list,
-        /// none of which is coupled with another one.
+        /// none of which is coupled with another one. @p ghosts: entries of x
+        /// of other processes.
         static void
         relax(const BlockRows    &rows,
               const Number       *values,
@@ -111,6 +113,7 @@ namespace Tessella
               const unsigned int *list,
               const unsigned int  n,
               const Number       *b,
+              const Number       *ghosts,
               Number             *x);
 
         /// coarse = P^T fine
@@ -134,9 +137,10 @@ namespace Tessella
                  const Number                *fine_values,
                  Number                      *coarse_values);
 
-        /// y = A x or A^T x, A of @p n rows and columns, row by row.
+        /// y = A x or A^T x, A of @p n_rows and @p n_columns, row by row.
         static void
-        dense_product(const unsigned int n,
+        dense_product(const unsigned int n_rows,
+                      const unsigned int n_columns,
                       const bool         transpose,
                       const Number      *A,
                       const Number      *x,
@@ -148,6 +152,13 @@ namespace Tessella
             const Number      factor,
             const Number     *x,
             Number           *y);
+
+        /// y = s y + x; without x if that is null.
+        static void
+        scale_add(const std::size_t n,
+                  const Number      s,
+                  const Number     *x,
+                  Number           *y);
 
         static void
         set_zero(const std::size_t n, Number *y);

@@ -70,8 +70,31 @@ namespace Tessella
             for (std::uint64_t i = 0; i < dof_offset[k + 1] - dof_offset[k];
                  ++i)
               ghost_columns.push_back(handler->first_dof(k) + i);
+          partition.reset();
         }
       return sparsity;
+    }
+
+    // Null on one process. Collective.
+    const std::shared_ptr<const BlockPartition> &
+    get_partition()
+    {
+      get_sparsity();
+      if (n_processes > 1 && partition == nullptr)
+        {
+          const PolytopicMesh<dim>  &mesh = handler->polytopic_mesh();
+          std::vector<std::uint64_t> first_ghost_row;
+          for (unsigned int k = mesh.n_owned_polytopes();
+               k < mesh.n_polytopes();
+               ++k)
+            first_ghost_row.push_back(handler->first_dof(k));
+          partition =
+            std::make_shared<const BlockPartition>(communicator,
+                                                   dof_offset,
+                                                   mesh.n_owned_polytopes(),
+                                                   first_ghost_row);
+        }
+      return partition;
     }
 
     // Runs what does not communicate; on an error, all processes throw.
@@ -92,7 +115,8 @@ namespace Tessella
                              " lives on one process, but the mesh is "
                              "distributed over " +
                              std::to_string(n_processes) +
-                             ": use the classes of TrilinosWrappers."));
+                             ": use the classes of TrilinosWrappers, block "
+                             "matrices and their vectors."));
     }
 
     // Everything that assembly of @p form needs from the geometry: quadrature,
@@ -312,7 +336,7 @@ namespace Tessella
       constexpr bool       is_double = std::is_same<Number, double>::value;
       const BlockSparsity &blocks    = get_sparsity();
       const std::size_t    n_values  = blocks.n_nonzero_elements(),
-                        n_rows       = dof_offset.back();
+                        n_rows       = dof_offset[handler->n_polytopes()];
 
       std::vector<Number> values;
       Number             *to = target.host_values;
@@ -418,11 +442,31 @@ namespace Tessella
     template <typename Number>
     void
     set_target(DeviceVector<Number>             &vector,
-               internal::Device::Target<Number> &target) const
+               internal::Device::Target<Number> &target)
     {
-      check_one_process("DeviceVector");
-      check_size(vector.size(), "vector");
+      check_distribution(vector.size(), vector.locally_owned_size());
       target.device_rhs = vector.begin();
+    }
+
+    template <typename Number>
+    void
+    set_target(LinearAlgebra::distributed::Vector<Number> &vector,
+               internal::Device::Target<Number>           &target)
+    {
+      check_distribution(vector.size(), vector.locally_owned_size());
+      target.host_rhs = vector.begin();
+    }
+
+    void
+    check_distribution(const types::global_dof_index size,
+                       const types::global_dof_index n_here)
+    {
+      check_size(size, "vector");
+      get_sparsity();
+      AssertThrow(n_here == dof_offset[handler->n_polytopes()],
+                  ExcMessage("The vector is distributed over processes in "
+                             "another way than the degrees of freedom: call "
+                             "reinit() of the assembler on it."));
     }
 
     // Places of all values of a matrix.
@@ -495,7 +539,6 @@ namespace Tessella
     set_target(DeviceBlockMatrix<Number>        &matrix,
                internal::Device::Target<Number> &target)
     {
-      check_one_process("DeviceBlockMatrix");
       const BlockSparsity &blocks = get_sparsity();
       check_size(matrix.m(), "matrix");
       AssertThrow(matrix.dof_offset() == dof_offset &&
@@ -512,7 +555,6 @@ namespace Tessella
     set_target(HostBlockMatrix<Number>          &matrix,
                internal::Device::Target<Number> &target)
     {
-      check_one_process("HostBlockMatrix");
       const BlockSparsity &blocks = get_sparsity();
       check_size(matrix.m(), "matrix");
       AssertThrow(matrix.dof_offset() == dof_offset &&
@@ -521,6 +563,17 @@ namespace Tessella
                              "this mesh and element: call reinit() of the "
                              "assembler on it, after distribute_dofs()."));
       target.host_values = matrix.values();
+    }
+
+    template <typename MatrixType>
+    void
+    reinit_block_matrix(MatrixType &matrix)
+    {
+      const Timer          timer;
+      const BlockSparsity &blocks = get_sparsity();
+      const auto          &rows   = get_partition();
+      on_all_processes([&] { matrix.reinit(blocks, dof_offset, rows); });
+      report.structure_time = timer.wall_time();
     }
 
     template <typename Number, typename MatrixType, typename VectorType>
@@ -586,6 +639,7 @@ namespace Tessella
     unsigned int                            n_processes;
     bool                                    penalty_on_device = false;
     std::vector<types::global_dof_index>    ghost_columns;
+    std::shared_ptr<const BlockPartition>   partition;
     Backend                                 backend; // not automatic
 
     // What is kept, and the revisions (0: none) that it belongs to.
@@ -770,11 +824,7 @@ namespace Tessella
   void
   PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &matrix)
   {
-    const Timer timer;
-    implementation->check_one_process("DeviceBlockMatrix");
-    const BlockSparsity &sparsity = implementation->get_sparsity();
-    matrix.reinit(sparsity, implementation->dof_offset);
-    implementation->report.structure_time = timer.wall_time();
+    implementation->reinit_block_matrix(matrix);
   }
 
 
@@ -784,8 +834,8 @@ namespace Tessella
   void
   PolytopicAssembler<dim>::reinit(DeviceVector<Number> &vector)
   {
-    implementation->check_one_process("DeviceVector");
-    vector.reinit(implementation->handler->n_dofs());
+    vector.reinit(implementation->handler->locally_owned_dofs(),
+                  implementation->communicator);
   }
 
 
@@ -807,23 +857,26 @@ namespace Tessella
   void
   PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &matrix)
   {
-    implementation->check_one_process("HostBlockMatrix");
-    const Timer          timer;
-    const BlockSparsity &sparsity = implementation->get_sparsity();
-    matrix.reinit(sparsity, implementation->dof_offset);
-    implementation->report.structure_time = timer.wall_time();
+    implementation->reinit_block_matrix(matrix);
   }
 
 
 
   template <int dim>
-  template <typename Number>
+  template <typename Number, typename VectorType>
   void
   PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &matrix,
-                                  Vector<Number>          &rhs)
+                                  VectorType              &rhs)
   {
     reinit(matrix);
-    rhs.reinit(matrix.m());
+    if constexpr (std::is_same<VectorType, Vector<Number>>::value)
+      {
+        implementation->check_one_process("dealii::Vector");
+        rhs.reinit(matrix.m());
+      }
+    else
+      rhs.reinit(implementation->handler->locally_owned_dofs(),
+                 implementation->communicator);
   }
 
 
@@ -973,11 +1026,11 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename Number>
+  template <typename Number, typename VectorType>
   void
   PolytopicAssembler<dim>::assemble(const Form<dim>         &form,
                                     HostBlockMatrix<Number> &matrix,
-                                    Vector<Number>          &rhs)
+                                    VectorType              &rhs)
   {
     implementation->template assemble<Number>(form, &matrix, &rhs);
   }
@@ -1019,13 +1072,17 @@ namespace Tessella
   template class PolytopicAssembler<3>;
   template class PolytopicAssembler<4>;
 
+#define INSTANTIATE_VECTOR(dim, Number, VectorType)                          \
+  template void PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &,   \
+                                                VectorType &);               \
+  template void PolytopicAssembler<dim>::assemble(const Form<dim> &,         \
+                                                  HostBlockMatrix<Number> &, \
+                                                  VectorType &);
+
 #define INSTANTIATE(dim, Number)                                               \
   template void PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &);    \
-  template void PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &,     \
-                                                Vector<Number> &);             \
-  template void PolytopicAssembler<dim>::assemble(const Form<dim> &,           \
-                                                  HostBlockMatrix<Number> &,   \
-                                                  Vector<Number> &);           \
+  INSTANTIATE_VECTOR(dim, Number, Vector<Number>)                              \
+  INSTANTIATE_VECTOR(dim, Number, LinearAlgebra::distributed::Vector<Number>)  \
   template void PolytopicAssembler<dim>::assemble_matrix(                      \
     const Form<dim> &, HostBlockMatrix<Number> &);                             \
   template void PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &);  \
@@ -1046,5 +1103,9 @@ namespace Tessella
   INSTANTIATE(3, float)
   INSTANTIATE(4, double)
   INSTANTIATE(4, float)
+  INSTANTIATE_VECTOR(4, double, TrilinosWrappers::MPI::Vector)
+  INSTANTIATE_VECTOR(2, double, TrilinosWrappers::MPI::Vector)
+  INSTANTIATE_VECTOR(3, double, TrilinosWrappers::MPI::Vector)
 #undef INSTANTIATE
+#undef INSTANTIATE_VECTOR
 } // namespace Tessella

@@ -6,6 +6,7 @@
 #include <exception>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace Tessella
 {
@@ -27,6 +28,24 @@ namespace Tessella
       return dealii::Utilities::MPI::job_supports_mpi()
                ? dealii::Utilities::MPI::this_mpi_process(communicator)
                : 0;
+    }
+
+
+
+    double
+    ordered_sum(const MPI_Comm communicator, const double value)
+    {
+      const unsigned int n = n_processes(communicator);
+      if (n == 1)
+        return value;
+      std::vector<double> values(n);
+      const int           ierr = MPI_Allgather(
+        &value, 1, MPI_DOUBLE, values.data(), 1, MPI_DOUBLE, communicator);
+      AssertThrowMPI(ierr);
+      double result = 0.;
+      for (const double v : values)
+        result += v;
+      return result;
     }
 
 

@@ -17,6 +17,11 @@ namespace Tessella
     unsigned int
     this_process(const MPI_Comm communicator);
 
+    /// Sum over all processes, in the order of their numbers: the same bits on
+    /// every process and in every run. Collective.
+    double
+    ordered_sum(const MPI_Comm communicator, const double value);
+
     /**
      * Runs @p work, which must not communicate, on every process; where it
      * throws on some, every process throws: those their own exception, the

@@ -23,23 +23,29 @@ namespace Tessella
       std::vector<std::uint64_t> squares(n + 1, 0);
       rows   = BlockRows();
       rows.n = n;
-      for (unsigned int k = 0; k < n; ++k)
-        {
-          const std::uint64_t size = offset[k + 1] - offset[k];
-          rows.max_size            = std::max(rows.max_size, unsigned(size));
-          rows.max_width = std::max(rows.max_width, sparsity.row_width[k]);
-          squares[k + 1] = squares[k] + size * size;
-          const auto begin =
-                       sparsity.block_column.begin() + sparsity.block_offset[k],
-                     end = sparsity.block_column.begin() +
-                           sparsity.block_offset[k + 1],
-                     found = std::lower_bound(begin, end, k);
-          AssertThrow(found != end && *found == k,
-                      ExcMessage("Block row " + std::to_string(k) +
-                                 " of the matrix has no diagonal block."));
-          places[k] =
-            sparsity.column_offset[found - sparsity.block_column.begin()];
-        }
+      internal::on_all_processes(communicator(), [&] {
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            const std::uint64_t size = offset[k + 1] - offset[k];
+            rows.max_size            = std::max(rows.max_size, unsigned(size));
+            rows.max_width   = std::max(rows.max_width, sparsity.row_width[k]);
+            squares[k + 1]   = squares[k] + size * size;
+            const auto begin = sparsity.block_column.begin() +
+                               sparsity.block_offset[k],
+                       end = sparsity.block_column.begin() +
+                             sparsity.block_offset[k + 1],
+                       found = std::lower_bound(begin, end, k);
+            AssertThrow(found != end && *found == k,
+                        ExcMessage("Block row " + std::to_string(k) +
+                                   " of the matrix has no diagonal block."));
+            places[k] =
+              sparsity.column_offset[found - sparsity.block_column.begin()];
+          }
+      });
+      // (columns of other processes are met, too)
+      for (unsigned int k = n; k + 1 < offset.size(); ++k)
+        rows.max_size =
+          std::max(rows.max_size, unsigned(offset[k + 1] - offset[k]));
       n_squares = squares[n];
       dof_offset.assign(offset);
       block_offset.assign(sparsity.block_offset);
@@ -66,17 +72,21 @@ namespace Tessella
     void
     BlockData<MatrixType>::invert_diagonal()
     {
-      inverse.resize(n_squares);
-      const unsigned int k = SpaceType::call([&] {
-        return Blocks::invert_diagonal(rows, matrix->values(), inverse.data());
+      internal::on_all_processes(communicator(), [&] {
+        inverse.resize(n_squares);
+        const unsigned int k = SpaceType::call([&] {
+          return Blocks::invert_diagonal(rows,
+                                         matrix->values(),
+                                         inverse.data());
+        });
+        AssertThrow(k == rows.n,
+                    ExcMessage(
+                      "The diagonal block of polytope " + std::to_string(k) +
+                      " is singular: preconditioners made of blocks, "
+                      "and multigrid with them, do not work for this "
+                      "matrix. Take a direct solver, or check "
+                      "coefficients, boundary conditions and penalty."));
       });
-      AssertThrow(k == rows.n,
-                  ExcMessage("The diagonal block of polytope " +
-                             std::to_string(k) +
-                             " is singular: preconditioners made of blocks, "
-                             "and multigrid with them, do not work for this "
-                             "matrix. Take a direct solver, or check "
-                             "coefficients, boundary conditions and penalty."));
     }
 
 
@@ -85,10 +95,34 @@ namespace Tessella
     void
     BlockData<MatrixType>::make_colors()
     {
-      const BlockSparsity      &sparsity = matrix->block_sparsity();
-      const unsigned int        n        = rows.n;
-      std::vector<unsigned int> color(n, invalid_index), last;
-      unsigned int              n_colors = 0;
+      const BlockSparsity &sparsity  = matrix->block_sparsity();
+      const unsigned int   n         = rows.n;
+      const auto          &partition = matrix->partition();
+      // Those of lower processes first, so that the colours are those of one
+      // process: processes that are neighbours wait for each other.
+      std::vector<unsigned int> color(matrix->dof_offset().size() - 1,
+                                      invalid_index),
+        last;
+      HaloMessages messages;
+      unsigned int n_colors = 0, this_process = 0;
+      if (partition != nullptr)
+        {
+          this_process = internal::this_process(partition->communicator());
+          halo         = std::make_unique<typename SpaceType::Halo>(partition);
+          messages.start(
+            *partition,
+            [](const BlockPartition::Partner &) {
+              return HaloMessages::Place{nullptr, HaloMessages::none};
+            },
+            [&](const BlockPartition::Partner &partner) {
+              return HaloMessages::Place{color.data() + n + partner.begin,
+                                         partner.rank < this_process
+                                           ? (partner.end - partner.begin) *
+                                               sizeof(unsigned int)
+                                           : HaloMessages::none};
+            });
+          messages.finish();
+        }
       for (unsigned int k = 0; k < n; ++k)
         {
           for (std::uint64_t b = sparsity.block_offset[k];
@@ -96,18 +130,40 @@ namespace Tessella
                ++b)
             {
               const unsigned int c = color[sparsity.block_column[b]];
-              if (c != invalid_index)
-                last[c] = k;
+              if (c == invalid_index)
+                continue;
+              if (c >= last.size())
+                last.resize(c + 1, invalid_index);
+              last[c] = k;
             }
           unsigned int c = 0;
-          while (c < n_colors && last[c] == k)
+          while (c < last.size() && last[c] == k)
             ++c;
-          if (c == n_colors)
-            {
-              ++n_colors;
-              last.push_back(invalid_index);
-            }
+          if (c == last.size())
+            last.push_back(invalid_index);
           color[k] = c;
+          n_colors = std::max(n_colors, c + 1);
+        }
+      if (partition != nullptr)
+        {
+          std::vector<unsigned int> sent;
+          for (const unsigned int k : partition->send_blocks())
+            sent.push_back(color[k]);
+          messages.start(
+            *partition,
+            [&](const BlockPartition::Partner &partner) {
+              return HaloMessages::Place{sent.data() + partner.begin,
+                                         partner.rank > this_process
+                                           ? (partner.end - partner.begin) *
+                                               sizeof(unsigned int)
+                                           : HaloMessages::none};
+            },
+            [](const BlockPartition::Partner &) {
+              return HaloMessages::Place{nullptr, HaloMessages::none};
+            });
+          messages.finish();
+          n_colors = Utilities::MPI::max(n_colors, partition->communicator());
+          color.resize(n);
         }
       color_offset.assign(n_colors + 1, 0);
       for (const unsigned int c : color)
@@ -173,25 +229,31 @@ namespace Tessella
     double
     BlockData<MatrixType>::largest_eigenvalue(const bool symmetric) const
     {
-      // (numbers without pattern; the same ones everywhere)
+      // (numbers without pattern; the same ones for every number of processes)
+      const std::uint64_t first =
+        matrix->partition() == nullptr ? 0 : matrix->partition()->first_row();
       std::vector<Number> start(rows.n_dofs);
-      std::uint64_t       state = 88172645463325252ull;
-      for (Number &number : start)
+      for (std::uint64_t i = 0; i < rows.n_dofs; ++i)
         {
-          state ^= state << 13;
-          state ^= state >> 7;
-          state ^= state << 17;
-          number = static_cast<Number>((state >> 11) * 0x1p-53 - 0.5);
+          std::uint64_t z = (first + i + 1) * 0x9e3779b97f4a7c15ull;
+          z               = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+          z               = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+          z ^= z >> 31;
+          start[i] = static_cast<Number>((z >> 11) * 0x1p-53 - 0.5);
         }
-      Array<Number> array;
-      array.assign(start);
       const std::size_t n = rows.n_dofs;
-      VectorType        r(n), z(n), p(n), q(n);
-      const auto        dot = [&](const VectorType &x, const VectorType &y) {
-        return SpaceType::call(
-          [&] { return Blocks::dot(n, x.begin(), y.begin()); });
+      Array<Number>     r, z, p, q;
+      r.assign(start);
+      z.resize(n);
+      p.resize(n);
+      q.resize(n);
+      const auto dot = [&](const Array<Number> &x, const Array<Number> &y) {
+        return internal::ordered_sum(communicator(), SpaceType::call([&] {
+                                       return Blocks::dot(n,
+                                                          x.data(),
+                                                          y.data());
+                                     }));
       };
-      SpaceType::call([&] { Blocks::copy(n, array.data(), r.begin()); });
       const unsigned int n_steps = 10;
 
       if (!symmetric)
@@ -203,11 +265,13 @@ namespace Tessella
               if (!(norm > 0.) || !std::isfinite(norm))
                 break;
               eigenvalue = step == 0 ? 1. : norm;
-              r *= Number(1. / norm);
-              matrix->vmult(q, r);
+              SpaceType::call([&] {
+                Blocks::scale_add(n, Number(1. / norm), nullptr, r.data());
+              });
+              matrix->vmult_owned(q.data(), r.data());
               SpaceType::call([&] {
                 Blocks::apply_diagonal(
-                  rows, inverse.data(), false, q.begin(), r.begin());
+                  rows, inverse.data(), false, q.data(), r.data());
               });
             }
           return 1.2 * eigenvalue;
@@ -221,7 +285,7 @@ namespace Tessella
         {
           SpaceType::call([&] {
             Blocks::apply_diagonal(
-              rows, inverse.data(), false, r.begin(), z.begin());
+              rows, inverse.data(), false, r.data(), z.data());
           });
           const double next = dot(r, z);
           // (few unknowns: all eigenvalues are found)
@@ -229,11 +293,13 @@ namespace Tessella
             break;
           beta = step > 0 ? next / rz : 0.;
           rz   = next;
-          if (step > 0)
-            p.sadd(Number(beta), Number(1), z);
-          else
-            p = z;
-          matrix->vmult(q, p);
+          SpaceType::call([&] {
+            if (step > 0)
+              Blocks::scale_add(n, Number(beta), z.data(), p.data());
+            else
+              Blocks::copy(n, z.data(), p.data());
+          });
+          matrix->vmult_owned(q.data(), p.data());
           const double pq             = dot(p, q);
           const double alpha_previous = alpha;
           AssertThrow(rz > 0. && pq > 0. && std::isfinite(pq),
@@ -248,9 +314,75 @@ namespace Tessella
                              (step > 0 ? beta / alpha_previous : 0.));
           if (step > 0)
             off_diagonal.push_back(std::sqrt(beta) / alpha_previous);
-          r.add(Number(-alpha), q);
+          SpaceType::call(
+            [&] { Blocks::add(n, Number(-alpha), q.data(), r.data()); });
         }
       return 1.1 * extreme_eigenvalues(diagonal, off_diagonal).second;
+    }
+
+
+
+    template <typename MatrixType>
+    void
+    BlockData<MatrixType>::chebyshev(const unsigned int degree,
+                                     const double       largest,
+                                     const bool         zero_start,
+                                     const bool         transpose,
+                                     const Number      *b,
+                                     Number            *x,
+                                     Number            *r,
+                                     Number            *d) const
+    {
+      for (unsigned int i = 1; i <= degree; ++i)
+        {
+          const bool set = zero_start && i == 1;
+          if (!set)
+            matrix->subtract_product_owned(r, x, b, transpose);
+          const Number alpha = i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.),
+                       beta  = (8. * i - 4.) / (2. * i + 1.) / largest;
+          SpaceType::call([&] {
+            Blocks::polynomial_step(rows,
+                                    inverse.data(),
+                                    transpose,
+                                    alpha,
+                                    beta,
+                                    set ? b : r,
+                                    d,
+                                    x,
+                                    set);
+          });
+        }
+    }
+
+
+
+    template <typename MatrixType>
+    void
+    BlockData<MatrixType>::relax(const bool    ascending,
+                                 const Number *b,
+                                 Number       *x) const
+    {
+      const unsigned int n_colors = color_offset.size() - 1;
+      for (unsigned int i = 0; i < n_colors; ++i)
+        {
+          const unsigned int c      = ascending ? i : n_colors - 1 - i;
+          const Number      *ghosts = nullptr;
+          if (halo != nullptr)
+            {
+              halo->start(x);
+              ghosts = halo->finish();
+            }
+          SpaceType::call([&] {
+            Blocks::relax(rows,
+                          matrix->values(),
+                          inverse.data(),
+                          color_list.data() + color_offset[c],
+                          color_offset[c + 1] - color_offset[c],
+                          b,
+                          ghosts,
+                          x);
+          });
+        }
     }
 
 

@@ -17,7 +17,9 @@ namespace Tessella
     unsigned int                    degree    = 1;
     bool                            symmetric = true;
     double                          largest   = 0.;
-    vector_type                     r, d;
+    typename internal::BlockData<MatrixType>::template Array<
+      typename MatrixType::value_type>
+      r, d;
   };
 
 
@@ -45,7 +47,7 @@ namespace Tessella
   typename BlockPreconditioner<MatrixType>::size_type
   BlockPreconditioner<MatrixType>::m() const
   {
-    return implementation == nullptr ? 0 : implementation->data.rows.n_dofs;
+    return implementation == nullptr ? 0 : implementation->data.matrix->m();
   }
 
 
@@ -73,16 +75,16 @@ namespace Tessella
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockPreconditioner<MatrixType>::check(const vector_type &dst,
-                                         const vector_type &src) const
+  BlockPreconditioner<MatrixType>::check(const VectorType &dst,
+                                         const VectorType &src) const
   {
     AssertThrow(implementation != nullptr, ExcNotInitialized());
-    AssertThrow(src.size() == n(), ExcDimensionMismatch(src.size(), n()));
-    AssertThrow(dst.size() == m(), ExcDimensionMismatch(dst.size(), m()));
-    AssertThrow(&dst != &src || dst.size() == 0,
-                ExcMessage("Source and destination of a preconditioner must be"
-                           " different vectors."));
+    internal::check_vectors(dst,
+                            src,
+                            m(),
+                            implementation->data.matrix->n_owned_rows());
   }
 
 
@@ -113,8 +115,11 @@ namespace Tessella
     {
       using Data = internal::BlockData<MatrixType>;
       Data::SpaceType::call([&] {
-        Data::Blocks::apply_diagonal(
-          data.rows, data.inverse.data(), transpose, src.begin(), dst.begin());
+        Data::Blocks::apply_diagonal(data.rows,
+                                     data.inverse.data(),
+                                     transpose,
+                                     internal::entries(src),
+                                     internal::entries(dst));
       });
     }
   } // namespace
@@ -122,8 +127,9 @@ namespace Tessella
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockJacobi<MatrixType>::vmult(vector_type &dst, const vector_type &src) const
+  BlockJacobi<MatrixType>::vmult(VectorType &dst, const VectorType &src) const
   {
     this->check(dst, src);
     apply_diagonal(this->implementation->data, dst, src, false);
@@ -132,9 +138,9 @@ namespace Tessella
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockJacobi<MatrixType>::Tvmult(vector_type       &dst,
-                                  const vector_type &src) const
+  BlockJacobi<MatrixType>::Tvmult(VectorType &dst, const VectorType &src) const
   {
     this->check(dst, src);
     apply_diagonal(this->implementation->data, dst, src, true);
@@ -161,52 +167,38 @@ namespace Tessella
     implementation.symmetric = data.symmetric;
     implementation.largest =
       implementation.data.largest_eigenvalue(data.symmetric);
-    implementation.r.reinit(matrix.m());
-    implementation.d.reinit(matrix.m());
+    implementation.r.resize(matrix.n_owned_rows());
+    implementation.d.resize(matrix.n_owned_rows());
   }
 
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockChebyshev<MatrixType>::apply(vector_type       &x,
-                                    const vector_type &b,
-                                    const bool         zero_start,
-                                    const bool         transpose) const
+  BlockChebyshev<MatrixType>::apply(VectorType       &x,
+                                    const VectorType &b,
+                                    const bool        zero_start,
+                                    const bool        transpose) const
   {
-    using Data                 = internal::BlockData<MatrixType>;
-    using Number               = typename MatrixType::value_type;
-    auto       &implementation = *this->implementation;
-    const Data &data           = implementation.data;
-    for (unsigned int i = 1; i <= implementation.degree; ++i)
-      {
-        const bool set = zero_start && i == 1;
-        if (!set)
-          data.matrix->subtract_product(implementation.r, x, b, transpose);
-        const Number alpha = i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.),
-                     beta =
-                       (8. * i - 4.) / (2. * i + 1.) / implementation.largest;
-        Data::SpaceType::call([&] {
-          Data::Blocks::polynomial_step(data.rows,
-                                        data.inverse.data(),
-                                        transpose,
-                                        alpha,
-                                        beta,
-                                        set ? b.begin()
-                                            : implementation.r.begin(),
-                                        implementation.d.begin(),
-                                        x.begin(),
-                                        set);
-        });
-      }
+    auto &implementation = *this->implementation;
+    implementation.data.chebyshev(implementation.degree,
+                                  implementation.largest,
+                                  zero_start,
+                                  transpose,
+                                  internal::entries(b),
+                                  internal::entries(x),
+                                  implementation.r.data(),
+                                  implementation.d.data());
   }
 
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockChebyshev<MatrixType>::vmult(vector_type       &dst,
-                                    const vector_type &src) const
+  BlockChebyshev<MatrixType>::vmult(VectorType       &dst,
+                                    const VectorType &src) const
   {
     this->check(dst, src);
     apply(dst, src, true, false);
@@ -215,9 +207,10 @@ namespace Tessella
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockChebyshev<MatrixType>::Tvmult(vector_type       &dst,
-                                     const vector_type &src) const
+  BlockChebyshev<MatrixType>::Tvmult(VectorType       &dst,
+                                     const VectorType &src) const
   {
     this->check(dst, src);
     apply(dst, src, true, true);
@@ -226,8 +219,9 @@ namespace Tessella
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockChebyshev<MatrixType>::smooth(vector_type &x, const vector_type &b) const
+  BlockChebyshev<MatrixType>::smooth(VectorType &x, const VectorType &b) const
   {
     this->check(x, b);
     apply(x, b, false, false);
@@ -268,36 +262,25 @@ namespace Tessella
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockGaussSeidel<MatrixType>::sweep(vector_type       &x,
-                                      const vector_type &b,
-                                      const bool         ascending) const
+  BlockGaussSeidel<MatrixType>::sweep(VectorType       &x,
+                                      const VectorType &b,
+                                      const bool        ascending) const
   {
     this->check(x, b);
-    using Data                  = internal::BlockData<MatrixType>;
-    const Data        &data     = this->implementation->data;
-    const unsigned int n_colors = data.color_offset.size() - 1;
-    for (unsigned int i = 0; i < n_colors; ++i)
-      {
-        const unsigned int c = ascending ? i : n_colors - 1 - i;
-        Data::SpaceType::call([&] {
-          Data::Blocks::relax(data.rows,
-                              data.matrix->values(),
-                              data.inverse.data(),
-                              data.color_list.data() + data.color_offset[c],
-                              data.color_offset[c + 1] - data.color_offset[c],
-                              b.begin(),
-                              x.begin());
-        });
-      }
+    this->implementation->data.relax(ascending,
+                                     internal::entries(b),
+                                     internal::entries(x));
   }
 
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockGaussSeidel<MatrixType>::vmult(vector_type       &dst,
-                                      const vector_type &src) const
+  BlockGaussSeidel<MatrixType>::vmult(VectorType       &dst,
+                                      const VectorType &src) const
   {
     this->check(dst, src);
     dst = 0.;
@@ -311,9 +294,10 @@ namespace Tessella
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  BlockGaussSeidel<MatrixType>::Tvmult(vector_type       &dst,
-                                       const vector_type &src) const
+  BlockGaussSeidel<MatrixType>::Tvmult(VectorType       &dst,
+                                       const VectorType &src) const
   {
     this->check(dst, src);
     AssertThrow(this->implementation->symmetric,
@@ -335,15 +319,44 @@ namespace Tessella
 
 
 
+#define INSTANTIATE_VECTOR(MatrixType, VectorType)                             \
+  template void BlockJacobi<MatrixType>::vmult(VectorType &,                   \
+                                               const VectorType &) const;      \
+  template void BlockJacobi<MatrixType>::Tvmult(VectorType &,                  \
+                                                const VectorType &) const;     \
+  template void BlockChebyshev<MatrixType>::vmult(VectorType &,                \
+                                                  const VectorType &) const;   \
+  template void BlockChebyshev<MatrixType>::Tvmult(VectorType &,               \
+                                                   const VectorType &) const;  \
+  template void BlockChebyshev<MatrixType>::smooth(VectorType &,               \
+                                                   const VectorType &) const;  \
+  template void BlockGaussSeidel<MatrixType>::vmult(VectorType &,              \
+                                                    const VectorType &) const; \
+  template void BlockGaussSeidel<MatrixType>::Tvmult(VectorType &,             \
+                                                     const VectorType &)       \
+    const;                                                                     \
+  template void BlockGaussSeidel<MatrixType>::sweep(VectorType &,              \
+                                                    const VectorType &,        \
+                                                    const bool) const;
+
 #define INSTANTIATE(MatrixType)                   \
   template class BlockPreconditioner<MatrixType>; \
   template class BlockJacobi<MatrixType>;         \
   template class BlockChebyshev<MatrixType>;      \
   template class BlockGaussSeidel<MatrixType>;
 
-  INSTANTIATE(HostBlockMatrix<double>)
-  INSTANTIATE(HostBlockMatrix<float>)
-  INSTANTIATE(DeviceBlockMatrix<double>)
-  INSTANTIATE(DeviceBlockMatrix<float>)
+#define INSTANTIATE_NUMBER(Number)                               \
+  INSTANTIATE(HostBlockMatrix<Number>)                           \
+  INSTANTIATE_VECTOR(HostBlockMatrix<Number>, Vector<Number>)    \
+  INSTANTIATE_VECTOR(HostBlockMatrix<Number>,                    \
+                     LinearAlgebra::distributed::Vector<Number>) \
+  INSTANTIATE(DeviceBlockMatrix<Number>)                         \
+  INSTANTIATE_VECTOR(DeviceBlockMatrix<Number>, DeviceVector<Number>)
+
+  INSTANTIATE_NUMBER(double)
+  INSTANTIATE_NUMBER(float)
+  INSTANTIATE_VECTOR(HostBlockMatrix<double>, TrilinosWrappers::MPI::Vector)
+#undef INSTANTIATE_NUMBER
 #undef INSTANTIATE
+#undef INSTANTIATE_VECTOR
 } // namespace Tessella

@@ -8,13 +8,17 @@
 #include <tessella/lac/host_block_matrix.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "../../cuda/vector.h"
+#include "../base/collective.h"
 #include "device_call.h"
+#include "halo_exchange.h"
 #include "host_blocks.h"
+#include "vector_access.h"
 
 // What a template over the type of the matrix needs to know about the memory
 // that it lives in.
@@ -38,6 +42,17 @@ namespace Tessella
       resize(const std::size_t size)
       {
         array.resize(size);
+      }
+      /// Of the same size, from the memory of the host.
+      void
+      copy_from(const std::vector<T> &values)
+      {
+        std::copy(values.begin(), values.end(), array.data());
+      }
+      std::size_t
+      size() const
+      {
+        return array.size();
       }
       T *
       data() const
@@ -71,9 +86,7 @@ namespace Tessella
       assign(const std::vector<T> &values)
       {
         resize(values.size());
-        if (n > 0)
-          device_call(
-            [&] { Device::upload_bytes(begin, values.data(), n * sizeof(T)); });
+        copy_from(values);
       }
       void
       resize(const std::size_t size)
@@ -85,6 +98,19 @@ namespace Tessella
           device_call([&] {
             begin = static_cast<T *>(Device::allocate_bytes(size * sizeof(T)));
           });
+      }
+      /// Of the same size, from the memory of the host.
+      void
+      copy_from(const std::vector<T> &values)
+      {
+        if (n > 0)
+          device_call(
+            [&] { Device::upload_bytes(begin, values.data(), n * sizeof(T)); });
+      }
+      std::size_t
+      size() const
+      {
+        return n;
       }
       T *
       data() const
@@ -109,9 +135,17 @@ namespace Tessella
     struct Space<HostBlockMatrix<Number>>
     {
       using Blocks = HostBlocks<Number>;
+      using Halo   = HostHalo<Number>;
       template <typename T>
-      using Array  = HostSpaceArray<T>;
-      using Vector = dealii::Vector<Number>;
+      using Array = HostSpaceArray<T>;
+      template <typename To, typename From>
+      static void
+      convert(const std::size_t n, const From *from, To *to)
+      {
+        for_entries(n, [&](const std::size_t i) {
+          to[i] = static_cast<To>(from[i]);
+        });
+      }
       template <typename Function>
       static auto
       call(const Function &function) -> decltype(function())
@@ -124,9 +158,15 @@ namespace Tessella
     struct Space<DeviceBlockMatrix<Number>>
     {
       using Blocks = Device::Blocks<Number>;
+      using Halo   = DeviceHalo<Number>;
       template <typename T>
-      using Array  = DeviceSpaceArray<T>;
-      using Vector = DeviceVector<Number>;
+      using Array = DeviceSpaceArray<T>;
+      template <typename To, typename From>
+      static void
+      convert(const std::size_t n, const From *from, To *to)
+      {
+        device_call([&] { Device::copy(to, from, n); });
+      }
       template <typename Function>
       static auto
       call(const Function &function) -> decltype(function())
@@ -144,12 +184,13 @@ namespace Tessella
     class BlockData
     {
     public:
-      using Number     = typename MatrixType::value_type;
-      using SpaceType  = Space<MatrixType>;
-      using Blocks     = typename SpaceType::Blocks;
-      using VectorType = typename SpaceType::Vector;
+      using Number    = typename MatrixType::value_type;
+      using SpaceType = Space<MatrixType>;
+      using Blocks    = typename SpaceType::Blocks;
       template <typename T>
       using Array = typename SpaceType::template Array<T>;
+
+      // All are collective; what one process finds wrong is thrown on all.
 
       /// Structure alone; @p matrix must outlive this object.
       void
@@ -157,7 +198,7 @@ namespace Tessella
       /// Throws with the number of a block that has no inverse.
       void
       invert_diagonal();
-      /// Greedy, in the order of the block rows.
+      /// Greedy, in the order of the block rows of all processes.
       void
       make_colors();
       /// Largest eigenvalue of D^{-1} A, enlarged by a tenth: ten steps of
@@ -165,6 +206,29 @@ namespace Tessella
       /// method. Throws if a symmetric matrix is found to be indefinite.
       double
       largest_eigenvalue(const bool symmetric) const;
+      /// Improves @p x by Chebyshev's polynomial of the fourth kind for A x =
+      /// b, of @p degree, where @p largest is the eigenvalue; @p zero_start: x
+      /// counts as zero and is not read. @p r, @p d: places for vectors.
+      void
+      chebyshev(const unsigned int degree,
+                const double       largest,
+                const bool         zero_start,
+                const bool         transpose,
+                const Number      *b,
+                Number            *x,
+                Number            *r,
+                Number            *d) const;
+      /// A sweep of Gauss-Seidel through the colours.
+      void
+      relax(const bool ascending, const Number *b, Number *x) const;
+
+      MPI_Comm
+      communicator() const
+      {
+        return matrix->partition() == nullptr
+                 ? MPI_COMM_SELF
+                 : matrix->partition()->communicator();
+      }
 
       const MatrixType *matrix = nullptr;
       BlockRows         rows;
@@ -181,6 +245,8 @@ namespace Tessella
         square_offset;
       Array<unsigned int> block_column, column_offset, row_width, diagonal;
       std::uint64_t       n_squares = 0;
+      /// For relax(), if there are several processes.
+      std::unique_ptr<typename SpaceType::Halo> halo;
     };
   } // namespace internal
 } // namespace Tessella

@@ -13,7 +13,9 @@
 #include "../../cuda/block_matrix.h"
 #include "../../cuda/vector.h"
 #include "device_call.h"
+#include "halo_exchange.h"
 #include "store_block_row.h"
+#include "vector_access.h"
 
 namespace Tessella
 {
@@ -25,35 +27,35 @@ namespace Tessella
   {
     Implementation(const BlockSparsity              &sparsity,
                    const std::vector<std::uint64_t> &dof_offset)
-      : sparsity(sparsity)
-      , dof_offset(dof_offset)
-      , matrix(sparsity, dof_offset)
+      : matrix(sparsity, dof_offset)
     {}
 
-    BlockSparsity                         sparsity;
-    std::vector<std::uint64_t>            dof_offset;
     internal::Device::BlockMatrix<Number> matrix;
-  };
+    /// Of several processes; else null.
+    std::unique_ptr<internal::DeviceHalo<Number>> halo;
 
-
-
-  namespace
-  {
-    template <typename Number>
     void
-    check_vectors(const DeviceBlockMatrix<Number> &matrix,
-                  const DeviceVector<Number>      &dst,
-                  const DeviceVector<Number>      &src)
+    vmult(Number       *y,
+          const Number *x,
+          const Product product,
+          const Number *b = nullptr)
     {
-      AssertThrow(src.size() == matrix.n(),
-                  ExcDimensionMismatch(src.size(), matrix.n()));
-      AssertThrow(dst.size() == matrix.m(),
-                  ExcDimensionMismatch(dst.size(), matrix.m()));
-      AssertThrow(&dst != &src || dst.empty(),
-                  ExcMessage("Source and destination of a product with a matrix"
-                             " must be different vectors."));
+      using Rows         = internal::Device::ProductRows;
+      const auto compute = [&](const Rows rows, const Number *ghosts) {
+        internal::device_call(
+          [&] { matrix.vmult(y, x, product, b, rows, ghosts); });
+      };
+      if (halo == nullptr)
+        {
+          compute(Rows::all, nullptr);
+          return;
+        }
+      halo->start(x);
+      compute(Rows::interior, nullptr);
+      const Number *const ghosts = halo->finish();
+      compute(Rows::boundary, ghosts);
     }
-  } // namespace
+  };
 
 
 
@@ -68,7 +70,8 @@ namespace Tessella
   template <typename Number>
   DeviceBlockMatrix<Number>::DeviceBlockMatrix(
     DeviceBlockMatrix &&matrix) noexcept
-    : implementation(std::move(matrix.implementation))
+    : BlockMatrixBase(std::move(matrix))
+    , implementation(std::move(matrix.implementation))
   {}
 
 
@@ -82,6 +85,7 @@ namespace Tessella
   DeviceBlockMatrix<Number> &
   DeviceBlockMatrix<Number>::operator=(DeviceBlockMatrix &&matrix) noexcept
   {
+    BlockMatrixBase::operator=(std::move(matrix));
     implementation = std::move(matrix.implementation);
     return *this;
   }
@@ -91,15 +95,18 @@ namespace Tessella
   template <typename Number>
   void
   DeviceBlockMatrix<Number>::reinit(
-    const BlockSparsity &sparsity, const std::vector<std::uint64_t> &dof_offset)
+    const BlockSparsity                         &sparsity,
+    const std::vector<std::uint64_t>            &dof_offset,
+    const std::shared_ptr<const BlockPartition> &partition)
   {
-    AssertThrow(dof_offset.size() == sparsity.row_width.size() + 1,
-                ExcDimensionMismatch(dof_offset.size(),
-                                     sparsity.row_width.size() + 1));
     implementation.reset(); // its memory may be needed
+    set_structure(sparsity, dof_offset, partition);
     internal::device_call([&] {
       implementation = std::make_unique<Implementation>(sparsity, dof_offset);
     });
+    if (partition != nullptr)
+      implementation->halo =
+        std::make_unique<internal::DeviceHalo<Number>>(partition);
   }
 
 
@@ -109,6 +116,7 @@ namespace Tessella
   DeviceBlockMatrix<Number>::clear()
   {
     implementation.reset();
+    clear_structure();
   }
 
 
@@ -129,52 +137,16 @@ namespace Tessella
 
 
   template <typename Number>
-  typename DeviceBlockMatrix<Number>::size_type
-  DeviceBlockMatrix<Number>::m() const
-  {
-    return implementation == nullptr ? 0 : implementation->dof_offset.back();
-  }
-
-
-
-  template <typename Number>
-  typename DeviceBlockMatrix<Number>::size_type
-  DeviceBlockMatrix<Number>::n() const
-  {
-    return m();
-  }
-
-
-
-  template <typename Number>
-  bool
-  DeviceBlockMatrix<Number>::empty() const
-  {
-    return m() == 0;
-  }
-
-
-
-  template <typename Number>
-  std::uint64_t
-  DeviceBlockMatrix<Number>::n_nonzero_elements() const
-  {
-    return implementation == nullptr
-             ? 0
-             : implementation->sparsity.n_nonzero_elements();
-  }
-
-
-
-  template <typename Number>
   std::size_t
   DeviceBlockMatrix<Number>::memory_consumption() const
   {
-    std::size_t bytes = sizeof(*this);
+    std::size_t bytes = sizeof(*this) + structure_memory_consumption();
     if (implementation != nullptr)
-      bytes += implementation->sparsity.memory_consumption() +
-               implementation->dof_offset.capacity() * sizeof(std::uint64_t) +
-               implementation->matrix.memory_consumption();
+      {
+        bytes += implementation->matrix.memory_consumption();
+        if (implementation->halo != nullptr)
+          bytes += implementation->halo->memory_consumption();
+      }
     return bytes;
   }
 
@@ -186,28 +158,8 @@ namespace Tessella
   {
     if (implementation == nullptr)
       return 0;
-    return (n_nonzero_elements() + 2 * m()) * sizeof(Number) +
-           implementation->sparsity.block_column.size() * sizeof(unsigned int);
-  }
-
-
-
-  template <typename Number>
-  const BlockSparsity &
-  DeviceBlockMatrix<Number>::block_sparsity() const
-  {
-    AssertThrow(implementation != nullptr, ExcNotInitialized());
-    return implementation->sparsity;
-  }
-
-
-
-  template <typename Number>
-  const std::vector<std::uint64_t> &
-  DeviceBlockMatrix<Number>::dof_offset() const
-  {
-    AssertThrow(implementation != nullptr, ExcNotInitialized());
-    return implementation->dof_offset;
+    return (n_nonzero_elements() + 2 * n_owned_rows()) * sizeof(Number) +
+           block_sparsity().block_column.size() * sizeof(unsigned int);
   }
 
 
@@ -234,14 +186,21 @@ namespace Tessella
 
   template <typename Number>
   void
+  DeviceBlockMatrix<Number>::vmult_owned(Number *dst, const Number *src) const
+  {
+    if (!empty())
+      implementation->vmult(dst, src, Product::set);
+  }
+
+
+
+  template <typename Number>
+  void
   DeviceBlockMatrix<Number>::vmult(DeviceVector<Number>       &dst,
                                    const DeviceVector<Number> &src) const
   {
-    check_vectors(*this, dst, src);
-    if (!empty())
-      internal::device_call([&] {
-        implementation->matrix.vmult(dst.begin(), src.begin(), Product::set);
-      });
+    internal::check_vectors(dst, src, m(), n_owned_rows());
+    vmult_owned(dst.begin(), src.begin());
   }
 
 
@@ -251,29 +210,29 @@ namespace Tessella
   DeviceBlockMatrix<Number>::vmult_add(DeviceVector<Number>       &dst,
                                        const DeviceVector<Number> &src) const
   {
-    check_vectors(*this, dst, src);
+    internal::check_vectors(dst, src, m(), n_owned_rows());
     if (!empty())
-      internal::device_call([&] {
-        implementation->matrix.vmult(dst.begin(), src.begin(), Product::add);
-      });
+      implementation->vmult(dst.begin(), src.begin(), Product::add);
   }
 
 
 
   namespace
   {
-    template <typename Matrix, typename Vector>
+    template <typename Matrix, typename Number>
     void
-    transpose_product(Matrix                            &data,
-                      Vector                            &dst,
-                      const Vector                      &src,
-                      const Product                      product,
-                      const typename Vector::value_type *b = nullptr)
+    transpose_product(const BlockMatrixBase &structure,
+                      Matrix                &matrix,
+                      Number                *y,
+                      const Number          *x,
+                      const Product          product,
+                      const Number          *b = nullptr)
     {
       internal::device_call([&] {
-        if (!data.matrix.has_transpose())
-          data.matrix.make_transpose(data.sparsity, data.dof_offset);
-        data.matrix.Tvmult(dst.begin(), src.begin(), product, b);
+        if (!matrix.has_transpose())
+          matrix.make_transpose(structure.block_sparsity(),
+                                structure.dof_offset());
+        matrix.Tvmult(y, x, product, b);
       });
     }
   } // namespace
@@ -285,9 +244,11 @@ namespace Tessella
   DeviceBlockMatrix<Number>::Tvmult(DeviceVector<Number>       &dst,
                                     const DeviceVector<Number> &src) const
   {
-    check_vectors(*this, dst, src);
+    internal::check_vectors(dst, src, m(), n_owned_rows());
+    assert_one_process("A product with the transpose");
     if (!empty())
-      transpose_product(*implementation, dst, src, Product::set);
+      transpose_product(
+        *this, implementation->matrix, dst.begin(), src.begin(), Product::set);
   }
 
 
@@ -297,9 +258,32 @@ namespace Tessella
   DeviceBlockMatrix<Number>::Tvmult_add(DeviceVector<Number>       &dst,
                                         const DeviceVector<Number> &src) const
   {
-    check_vectors(*this, dst, src);
+    internal::check_vectors(dst, src, m(), n_owned_rows());
+    assert_one_process("A product with the transpose");
     if (!empty())
-      transpose_product(*implementation, dst, src, Product::add);
+      transpose_product(
+        *this, implementation->matrix, dst.begin(), src.begin(), Product::add);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceBlockMatrix<Number>::subtract_product_owned(Number       *dst,
+                                                    const Number *x,
+                                                    const Number *b,
+                                                    const bool transpose) const
+  {
+    if (empty())
+      return;
+    if (transpose)
+      {
+        assert_one_process("A product with the transpose");
+        transpose_product(
+          *this, implementation->matrix, dst, x, Product::subtract, b);
+      }
+    else
+      implementation->vmult(dst, x, Product::subtract, b);
   }
 
 
@@ -312,20 +296,10 @@ namespace Tessella
                                               const bool transpose) const
   {
     if (&dst != &b)
-      dst.reinit(m(), true);
-    check_vectors(*this, dst, x);
-    AssertThrow(b.size() == m(), ExcDimensionMismatch(b.size(), m()));
-    if (empty())
-      return;
-    if (transpose)
-      transpose_product(*implementation, dst, x, Product::subtract, b.begin());
-    else
-      internal::device_call([&] {
-        implementation->matrix.vmult(dst.begin(),
-                                     x.begin(),
-                                     Product::subtract,
-                                     b.begin());
-      });
+      dst.reinit(b, true);
+    internal::check_vectors(dst, x, m(), n_owned_rows());
+    internal::check_vector(b, m(), n_owned_rows());
+    subtract_product_owned(dst.begin(), x.begin(), b.begin(), transpose);
   }
 
 
@@ -361,7 +335,7 @@ namespace Tessella
   DeviceBlockMatrix<Number>::copy_from(
     const DeviceBlockMatrix<OtherNumber> &matrix)
   {
-    reinit(matrix.block_sparsity(), matrix.dof_offset());
+    reinit(matrix.block_sparsity(), matrix.dof_offset(), matrix.partition());
     if (!empty())
       internal::device_call([&] {
         internal::Device::copy(values(), matrix.values(), n_nonzero_elements());

@@ -7,6 +7,7 @@
 #ifndef TESSELLA_HAVE_CUDA
 #  include "../../cuda/block_matrix.h"
 #  include "../../cuda/blocks.h"
+#  include "../../cuda/halo.h"
 #  include "../../cuda/vector.h"
 #endif
 
@@ -70,6 +71,8 @@ namespace Tessella
       BlockMatrix<Number>::vmult(Number *,
                                  const Number *,
                                  const Product,
+                                 const Number *,
+                                 const ProductRows,
                                  const Number *) const
       {
         no_device();
@@ -102,6 +105,61 @@ namespace Tessella
       {
         no_device();
       }
+      template <typename Number>
+      struct Halo<Number>::Implementation
+      {};
+      template <typename Number>
+      Halo<Number>::Halo(const std::vector<unsigned int> &, const std::size_t)
+      {
+        no_device();
+      }
+      template <typename Number>
+      Halo<Number>::~Halo() = default;
+      template <typename Number>
+      void
+      Halo<Number>::pack(const Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Halo<Number>::wait_for_packed()
+      {
+        no_device();
+      }
+      template <typename Number>
+      Number *
+      Halo<Number>::send_buffer() const
+      {
+        no_device();
+      }
+      template <typename Number>
+      Number *
+      Halo<Number>::receive_buffer() const
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Halo<Number>::upload()
+      {
+        no_device();
+      }
+      template <typename Number>
+      const Number *
+      Halo<Number>::ghosts() const
+      {
+        no_device();
+      }
+      template <typename Number>
+      std::size_t
+      Halo<Number>::memory_consumption() const
+      {
+        no_device();
+      }
+      template class Halo<double>;
+      template class Halo<float>;
+
       void *
       allocate_bytes(const std::size_t)
       {
@@ -149,6 +207,7 @@ namespace Tessella
                             const unsigned int *,
                             const unsigned int,
                             const Number *,
+                            const Number *,
                             Number *)
       {
         no_device();
@@ -183,6 +242,7 @@ namespace Tessella
       template <typename Number>
       void
       Blocks<Number>::dense_product(const unsigned int,
+                                    const unsigned int,
                                     const bool,
                                     const Number *,
                                     const Number *,
@@ -196,6 +256,15 @@ namespace Tessella
                           const Number,
                           const Number *,
                           Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::scale_add(const std::size_t,
+                                const Number,
+                                const Number *,
+                                Number *)
       {
         no_device();
       }

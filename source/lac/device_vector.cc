@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "../../cuda/vector.h"
+#include "../base/collective.h"
 #include "device_call.h"
+#include "vector_access.h"
 
 namespace Tessella
 {
@@ -75,7 +77,7 @@ namespace Tessella
   {
     if (this != &vector)
       {
-        reinit(vector.n, true);
+        reinit(vector, true);
         internal::device_call(
           [&] { internal::Device::copy(values, vector.values, n); });
       }
@@ -99,7 +101,7 @@ namespace Tessella
   DeviceVector<Number> &
   DeviceVector<Number>::operator=(const DeviceVector<OtherNumber> &vector)
   {
-    reinit(vector.size(), true);
+    reinit(vector, true);
     internal::device_call(
       [&] { internal::Device::copy(values, vector.begin(), n); });
     return *this;
@@ -119,7 +121,7 @@ namespace Tessella
 
   template <typename Number>
   void
-  DeviceVector<Number>::reinit(const size_type size,
+  DeviceVector<Number>::resize(const size_type size,
                                const bool      omit_zeroing_entries)
   {
     if (size > capacity)
@@ -139,12 +141,72 @@ namespace Tessella
 
 
   template <typename Number>
+  void
+  DeviceVector<Number>::reinit(const size_type size,
+                               const bool      omit_zeroing_entries)
+  {
+    distributed  = false;
+    communicator = MPI_COMM_SELF;
+    n_global     = size;
+    first        = 0;
+    resize(size, omit_zeroing_entries);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::reinit(const IndexSet &locally_owned,
+                               const MPI_Comm  comm,
+                               const bool      omit_zeroing_entries)
+  {
+    if (internal::n_processes(comm) == 1)
+      {
+        reinit(locally_owned.size(), omit_zeroing_entries);
+        return;
+      }
+    internal::on_all_processes(comm, [&] {
+      AssertThrow(locally_owned.is_contiguous(),
+                  ExcMessage("The entries of a vector on a device that a "
+                             "process owns must be consecutive."));
+      distributed  = true;
+      communicator = comm;
+      n_global     = locally_owned.size();
+      first =
+        locally_owned.n_elements() == 0 ? 0 : locally_owned.nth_index_in_set(0);
+      resize(locally_owned.n_elements(), omit_zeroing_entries);
+    });
+  }
+
+
+
+  template <typename Number>
   template <typename OtherNumber>
   void
   DeviceVector<Number>::reinit(const DeviceVector<OtherNumber> &vector,
                                const bool omit_zeroing_entries)
   {
-    reinit(vector.size(), omit_zeroing_entries);
+    const IndexSet owned = vector.locally_owned_elements();
+    communicator         = vector.get_mpi_communicator();
+    distributed          = communicator != MPI_COMM_SELF;
+    n_global             = vector.size();
+    first = owned.n_elements() == 0 ? 0 : owned.nth_index_in_set(0);
+    resize(vector.locally_owned_size(), omit_zeroing_entries);
+  }
+
+
+
+  template <typename Number>
+  void
+  DeviceVector<Number>::reinit_for_copy(const size_type size)
+  {
+    if (!distributed)
+      reinit(size, true);
+    else
+      AssertThrow(size == n,
+                  ExcMessage("This process has " + std::to_string(n) +
+                             " entries of the vector on the device, but " +
+                             std::to_string(size) + " were given."));
   }
 
 
@@ -156,6 +218,10 @@ namespace Tessella
     std::swap(values, vector.values);
     std::swap(n, vector.n);
     std::swap(capacity, vector.capacity);
+    std::swap(n_global, vector.n_global);
+    std::swap(first, vector.first);
+    std::swap(communicator, vector.communicator);
+    std::swap(distributed, vector.distributed);
   }
 
 
@@ -201,14 +267,6 @@ namespace Tessella
       download(copy.data(), values, n);
       std::copy(copy.begin(), copy.end(), to);
     }
-
-    void
-    check_local(const TrilinosWrappers::MPI::Vector &vector)
-    {
-      AssertThrow(vector.locally_owned_elements().n_elements() == vector.size(),
-                  ExcMessage("A DeviceVector belongs to one process, but the "
-                             "Trilinos vector is distributed over several."));
-    }
   } // namespace
 
 
@@ -217,7 +275,7 @@ namespace Tessella
   void
   DeviceVector<Number>::copy_from(const std::vector<Number> &vector)
   {
-    reinit(vector.size(), true);
+    reinit_for_copy(vector.size());
     if (n > 0)
       upload(values, vector.data(), n, std::true_type());
   }
@@ -228,7 +286,7 @@ namespace Tessella
   void
   DeviceVector<Number>::copy_from(const Vector<double> &vector)
   {
-    reinit(vector.size(), true);
+    reinit_for_copy(vector.size());
     if (n > 0)
       upload(values, vector.begin(), n, std::is_same<Number, double>());
   }
@@ -239,7 +297,7 @@ namespace Tessella
   void
   DeviceVector<Number>::copy_from(const Vector<float> &vector)
   {
-    reinit(vector.size(), true);
+    reinit_for_copy(vector.size());
     if (n > 0)
       upload(values, vector.begin(), n, std::is_same<Number, float>());
   }
@@ -250,10 +308,14 @@ namespace Tessella
   void
   DeviceVector<Number>::copy_from(const TrilinosWrappers::MPI::Vector &vector)
   {
-    check_local(vector);
-    reinit(vector.size(), true);
+    reinit(vector.locally_owned_elements(),
+           vector.get_mpi_communicator(),
+           true);
     if (n > 0)
-      upload(values, vector.begin(), n, std::is_same<Number, double>());
+      upload(values,
+             internal::entries(vector),
+             n,
+             std::is_same<Number, double>());
   }
 
 
@@ -292,13 +354,14 @@ namespace Tessella
   void
   DeviceVector<Number>::copy_to(TrilinosWrappers::MPI::Vector &vector) const
   {
-    check_local(vector);
-    AssertThrow(vector.size() == n,
+    AssertThrow(vector.size() == n_global && internal::n_entries(vector) == n,
                 ExcMessage("The Trilinos vector has " +
                            std::to_string(vector.size()) +
                            " entries and the vector on the device " +
-                           std::to_string(n) + ": reinit() the former."));
-    download(vector.begin(), values, n);
+                           std::to_string(n_global) +
+                           ", or they are distributed in different ways: "
+                           "reinit() the former."));
+    download(internal::entries(vector), values, n);
   }
 
 
@@ -307,7 +370,7 @@ namespace Tessella
   typename DeviceVector<Number>::size_type
   DeviceVector<Number>::size() const
   {
-    return n;
+    return n_global;
   }
 
 
@@ -316,7 +379,7 @@ namespace Tessella
   bool
   DeviceVector<Number>::empty() const
   {
-    return n == 0;
+    return n_global == 0;
   }
 
 
@@ -334,7 +397,7 @@ namespace Tessella
   bool
   DeviceVector<Number>::in_local_range(const size_type index) const
   {
-    return index < n;
+    return index >= first && index < first + n;
   }
 
 
@@ -343,7 +406,9 @@ namespace Tessella
   IndexSet
   DeviceVector<Number>::locally_owned_elements() const
   {
-    return complete_index_set(n);
+    IndexSet set(n_global);
+    set.add_range(first, first + n);
+    return set;
   }
 
 
@@ -352,7 +417,7 @@ namespace Tessella
   MPI_Comm
   DeviceVector<Number>::get_mpi_communicator() const
   {
-    return MPI_COMM_SELF;
+    return communicator;
   }
 
 
@@ -427,7 +492,17 @@ namespace Tessella
   void
   DeviceVector<Number>::check_size(const DeviceVector &vector) const
   {
-    AssertThrow(vector.n == n, ExcDimensionMismatch(vector.n, n));
+    AssertThrow(vector.n == n && vector.n_global == n_global,
+                ExcDimensionMismatch(vector.n_global, n_global));
+  }
+
+
+
+  template <typename Number>
+  double
+  DeviceVector<Number>::sum(const double value) const
+  {
+    return distributed ? internal::ordered_sum(communicator, value) : value;
   }
 
 
@@ -444,8 +519,10 @@ namespace Tessella
             const Number          b = 0,
             const Number         *w = nullptr)
     {
-      internal::device_call(
-        [&] { internal::Device::combine(y.begin(), y.size(), s, a, x, b, w); });
+      internal::device_call([&] {
+        internal::Device::combine(
+          y.begin(), y.locally_owned_size(), s, a, x, b, w);
+      });
     }
   } // namespace
 
@@ -547,7 +624,7 @@ namespace Tessella
   void
   DeviceVector<Number>::equ(const Number a, const DeviceVector &V)
   {
-    reinit(V.n, true);
+    reinit(V, true);
     combine<Number>(*this, 0, a, V.values);
   }
 
@@ -569,8 +646,8 @@ namespace Tessella
   DeviceVector<Number>::operator*(const DeviceVector &V) const
   {
     check_size(V);
-    return internal::device_call(
-      [&] { return internal::Device::dot(values, V.values, n); });
+    return sum(internal::device_call(
+      [&] { return internal::Device::dot(values, V.values, n); }));
   }
 
 
@@ -583,9 +660,9 @@ namespace Tessella
   {
     check_size(V);
     check_size(W);
-    return internal::device_call([&] {
+    return sum(internal::device_call([&] {
       return internal::Device::add_and_dot(values, a, V.values, W.values, n);
-    });
+    }));
   }
 
 
@@ -603,8 +680,8 @@ namespace Tessella
   typename DeviceVector<Number>::real_type
   DeviceVector<Number>::l1_norm() const
   {
-    return internal::device_call(
-      [&] { return internal::Device::absolute_sum(values, n); });
+    return sum(internal::device_call(
+      [&] { return internal::Device::absolute_sum(values, n); }));
   }
 
 
@@ -613,8 +690,8 @@ namespace Tessella
   typename DeviceVector<Number>::real_type
   DeviceVector<Number>::l2_norm() const
   {
-    return std::sqrt(internal::device_call(
-      [&] { return internal::Device::dot(values, values, n); }));
+    return std::sqrt(sum(internal::device_call(
+      [&] { return internal::Device::dot(values, values, n); })));
   }
 
 
@@ -623,8 +700,9 @@ namespace Tessella
   typename DeviceVector<Number>::real_type
   DeviceVector<Number>::linfty_norm() const
   {
-    return internal::device_call(
+    const double here = internal::device_call(
       [&] { return internal::Device::absolute_maximum(values, n); });
+    return distributed ? Utilities::MPI::max(here, communicator) : here;
   }
 
 
@@ -633,9 +711,10 @@ namespace Tessella
   Number
   DeviceVector<Number>::mean_value() const
   {
-    AssertThrow(n > 0, ExcMessage("An empty vector has no mean value."));
-    return internal::device_call(
-      [&] { return internal::Device::sum(values, n) / n; });
+    AssertThrow(n_global > 0, ExcMessage("An empty vector has no mean value."));
+    return sum(internal::device_call(
+             [&] { return internal::Device::sum(values, n); })) /
+           n_global;
   }
 
 
@@ -644,8 +723,10 @@ namespace Tessella
   bool
   DeviceVector<Number>::all_zero() const
   {
-    return internal::device_call(
+    const bool here = internal::device_call(
       [&] { return internal::Device::equal<Number>(values, nullptr, n); });
+    return distributed ? Utilities::MPI::min(here ? 1 : 0, communicator) == 1
+                       : here;
   }
 
 
@@ -654,9 +735,12 @@ namespace Tessella
   bool
   DeviceVector<Number>::operator==(const DeviceVector &V) const
   {
-    return n == V.n && internal::device_call([&] {
-             return internal::Device::equal<Number>(values, V.values, n);
-           });
+    const bool here =
+      n == V.n && n_global == V.n_global && internal::device_call([&] {
+        return internal::Device::equal<Number>(values, V.values, n);
+      });
+    return distributed ? Utilities::MPI::min(here ? 1 : 0, communicator) == 1
+                       : here;
   }
 
 

@@ -10,7 +10,9 @@
 #include <mutex>
 #include <utility>
 
+#include "halo_exchange.h"
 #include "host_blocks.h"
+#include "vector_access.h"
 
 namespace Tessella
 {
@@ -20,15 +22,17 @@ namespace Tessella
   template <typename Number>
   struct HostBlockMatrix<Number>::Implementation
   {
-    BlockSparsity               sparsity;
-    std::vector<std::uint64_t>  dof_offset;
     internal::HostArray<Number> values;
-    std::once_flag              transpose_made;
+    /// Of several processes; else null.
+    std::unique_ptr<internal::HostHalo<Number>> halo;
+    /// Block rows without ghost columns and with them; of several processes.
+    std::vector<unsigned int> interior, boundary;
+    std::once_flag            transpose_made;
     /// First value of the block (column, row) of each block (row, column).
     std::vector<std::uint64_t> transposed;
 
     void
-    make_transpose()
+    make_transpose(const BlockSparsity &sparsity)
     {
       std::call_once(transpose_made, [&] {
         std::vector<std::uint64_t> list(sparsity.block_column.size());
@@ -80,49 +84,44 @@ namespace Tessella
                                      : *b - value;
     }
 
-    template <typename Matrix, typename Number>
+    // Block rows in @p list, or the first @p n; @p ghosts: entries of x of
+    // other processes.
+    template <typename Number>
     void
-    check_vectors(const Matrix         &matrix,
-                  const Vector<Number> &dst,
-                  const Vector<Number> &src)
+    product(const BlockMatrixBase &matrix,
+            const Number          *values,
+            const unsigned int    *list,
+            const unsigned int     n_list,
+            Number                *y,
+            const Number          *x,
+            const Number          *ghosts,
+            const Product          type,
+            const Number          *b)
     {
-      AssertThrow(src.size() == matrix.n(),
-                  ExcDimensionMismatch(src.size(), matrix.n()));
-      AssertThrow(dst.size() == matrix.m(),
-                  ExcDimensionMismatch(dst.size(), matrix.m()));
-      AssertThrow(&dst != &src || dst.size() == 0,
-                  ExcMessage("Source and destination of a product with a matrix"
-                             " must be different vectors."));
-    }
-
-    template <typename Data, typename Number>
-    void
-    product(const Data   &data,
-            Number       *y,
-            const Number *x,
-            const Product type,
-            const Number *b = nullptr)
-    {
-      const BlockSparsity &sparsity = data.sparsity;
+      const BlockSparsity              &sparsity   = matrix.block_sparsity();
+      const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
+      const unsigned int                n_owned    = sparsity.row_width.size();
       internal::for_block_ranges(
-        sparsity.row_width.size(),
-        [&](const unsigned int begin, const unsigned int end) {
+        n_list, [&](const unsigned int begin, const unsigned int end) {
           std::vector<Number> gathered, sums;
-          for (unsigned int k = begin; k < end; ++k)
+          for (unsigned int e = begin; e < end; ++e)
             {
+              const unsigned int  k     = list == nullptr ? e : list[e];
               const unsigned int  width = sparsity.row_width[k];
-              const std::uint64_t first = data.dof_offset[k];
-              const unsigned int  n     = data.dof_offset[k + 1] - first;
+              const std::uint64_t first = dof_offset[k];
+              const unsigned int  n     = dof_offset[k + 1] - first;
               gathered.resize(width);
               sums.resize(n);
               internal::gather(sparsity.block_column.data() +
                                  sparsity.block_offset[k],
                                sparsity.block_offset[k + 1] -
                                  sparsity.block_offset[k],
-                               data.dof_offset.data(),
+                               dof_offset.data(),
+                               n_owned,
                                x,
+                               ghosts,
                                gathered.data());
-              internal::multiply(data.values.data() + sparsity.value_offset[k],
+              internal::multiply(values + sparsity.value_offset[k],
                                  n,
                                  width,
                                  width,
@@ -136,22 +135,69 @@ namespace Tessella
 
     template <typename Data, typename Number>
     void
-    transpose_product(Data         &data,
-                      Number       *y,
-                      const Number *x,
-                      const Product type,
-                      const Number *b = nullptr)
+    product(const BlockMatrixBase &matrix,
+            Data                  &data,
+            Number                *y,
+            const Number          *x,
+            const Product          type,
+            const Number          *b = nullptr)
     {
-      data.make_transpose();
-      const BlockSparsity &sparsity = data.sparsity;
+      const Number *const values = data.values.data();
+      if (data.halo == nullptr)
+        {
+          product<Number>(matrix,
+                          values,
+                          nullptr,
+                          matrix.block_sparsity().row_width.size(),
+                          y,
+                          x,
+                          nullptr,
+                          type,
+                          b);
+          return;
+        }
+      data.halo->start(x);
+      product<Number>(matrix,
+                      values,
+                      data.interior.data(),
+                      data.interior.size(),
+                      y,
+                      x,
+                      nullptr,
+                      type,
+                      b);
+      const Number *const ghosts = data.halo->finish();
+      product<Number>(matrix,
+                      values,
+                      data.boundary.data(),
+                      data.boundary.size(),
+                      y,
+                      x,
+                      ghosts,
+                      type,
+                      b);
+    }
+
+    template <typename Data, typename Number>
+    void
+    transpose_product(const BlockMatrixBase &matrix,
+                      Data                  &data,
+                      Number                *y,
+                      const Number          *x,
+                      const Product          type,
+                      const Number          *b = nullptr)
+    {
+      const BlockSparsity              &sparsity   = matrix.block_sparsity();
+      const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
+      data.make_transpose(sparsity);
       internal::for_block_ranges(
         sparsity.row_width.size(),
         [&](const unsigned int begin, const unsigned int end) {
           std::vector<Number> sums;
           for (unsigned int k = begin; k < end; ++k)
             {
-              const std::uint64_t first = data.dof_offset[k];
-              const unsigned int  n     = data.dof_offset[k + 1] - first;
+              const std::uint64_t first = dof_offset[k];
+              const unsigned int  n     = dof_offset[k + 1] - first;
               sums.assign(n, Number(0));
               for (std::uint64_t m = sparsity.block_offset[k];
                    m < sparsity.block_offset[k + 1];
@@ -159,8 +205,7 @@ namespace Tessella
                 {
                   const unsigned int l = sparsity.block_column[m];
                   const Number *block = data.values.data() + data.transposed[m];
-                  for (std::uint64_t i = data.dof_offset[l];
-                       i < data.dof_offset[l + 1];
+                  for (std::uint64_t i = dof_offset[l]; i < dof_offset[l + 1];
                        ++i, block += sparsity.row_width[l])
                     for (unsigned int j = 0; j < n; ++j)
                       sums[j] += block[j] * x[i];
@@ -181,7 +226,8 @@ namespace Tessella
 
   template <typename Number>
   HostBlockMatrix<Number>::HostBlockMatrix(HostBlockMatrix &&matrix) noexcept
-    : implementation(std::move(matrix.implementation))
+    : BlockMatrixBase(std::move(matrix))
+    , implementation(std::move(matrix.implementation))
   {}
 
 
@@ -195,6 +241,7 @@ namespace Tessella
   HostBlockMatrix<Number> &
   HostBlockMatrix<Number>::operator=(HostBlockMatrix &&matrix) noexcept
   {
+    BlockMatrixBase::operator=(std::move(matrix));
     implementation = std::move(matrix.implementation);
     return *this;
   }
@@ -203,17 +250,21 @@ namespace Tessella
 
   template <typename Number>
   void
-  HostBlockMatrix<Number>::reinit(const BlockSparsity              &sparsity,
-                                  const std::vector<std::uint64_t> &dof_offset)
+  HostBlockMatrix<Number>::reinit(
+    const BlockSparsity                         &sparsity,
+    const std::vector<std::uint64_t>            &dof_offset,
+    const std::shared_ptr<const BlockPartition> &partition)
   {
-    AssertThrow(dof_offset.size() == sparsity.row_width.size() + 1,
-                ExcDimensionMismatch(dof_offset.size(),
-                                     sparsity.row_width.size() + 1));
     implementation.reset();
-    implementation             = std::make_unique<Implementation>();
-    implementation->sparsity   = sparsity;
-    implementation->dof_offset = dof_offset;
-    implementation->values.resize(sparsity.n_nonzero_elements());
+    set_structure(sparsity, dof_offset, partition);
+    implementation = std::make_unique<Implementation>();
+    implementation->values.resize(n_nonzero_elements());
+    if (partition != nullptr)
+      {
+        implementation->halo =
+          std::make_unique<internal::HostHalo<Number>>(partition);
+        list_rows(implementation->interior, implementation->boundary);
+      }
     *this = 0.;
   }
 
@@ -224,6 +275,7 @@ namespace Tessella
   HostBlockMatrix<Number>::clear()
   {
     implementation.reset();
+    clear_structure();
   }
 
 
@@ -244,75 +296,20 @@ namespace Tessella
 
 
   template <typename Number>
-  typename HostBlockMatrix<Number>::size_type
-  HostBlockMatrix<Number>::m() const
-  {
-    return implementation == nullptr ? 0 : implementation->dof_offset.back();
-  }
-
-
-
-  template <typename Number>
-  typename HostBlockMatrix<Number>::size_type
-  HostBlockMatrix<Number>::n() const
-  {
-    return m();
-  }
-
-
-
-  template <typename Number>
-  bool
-  HostBlockMatrix<Number>::empty() const
-  {
-    return m() == 0;
-  }
-
-
-
-  template <typename Number>
-  std::uint64_t
-  HostBlockMatrix<Number>::n_nonzero_elements() const
-  {
-    return implementation == nullptr
-             ? 0
-             : implementation->sparsity.n_nonzero_elements();
-  }
-
-
-
-  template <typename Number>
   std::size_t
   HostBlockMatrix<Number>::memory_consumption() const
   {
-    std::size_t bytes = sizeof(*this);
+    std::size_t bytes = sizeof(*this) + structure_memory_consumption();
     if (implementation != nullptr)
-      bytes += implementation->sparsity.memory_consumption() +
-               (implementation->dof_offset.capacity() +
-                implementation->transposed.capacity()) *
-                 sizeof(std::uint64_t) +
+      bytes += implementation->transposed.capacity() * sizeof(std::uint64_t) +
+               (implementation->interior.capacity() +
+                implementation->boundary.capacity()) *
+                 sizeof(unsigned int) +
+               (implementation->halo == nullptr
+                  ? 0
+                  : implementation->halo->memory_consumption()) +
                n_nonzero_elements() * sizeof(Number);
     return bytes;
-  }
-
-
-
-  template <typename Number>
-  const BlockSparsity &
-  HostBlockMatrix<Number>::block_sparsity() const
-  {
-    AssertThrow(implementation != nullptr, ExcNotInitialized());
-    return implementation->sparsity;
-  }
-
-
-
-  template <typename Number>
-  const std::vector<std::uint64_t> &
-  HostBlockMatrix<Number>::dof_offset() const
-  {
-    AssertThrow(implementation != nullptr, ExcNotInitialized());
-    return implementation->dof_offset;
   }
 
 
@@ -337,86 +334,123 @@ namespace Tessella
 
   template <typename Number>
   void
-  HostBlockMatrix<Number>::vmult(Vector<Number>       &dst,
-                                 const Vector<Number> &src) const
+  HostBlockMatrix<Number>::vmult_owned(Number *dst, const Number *src) const
   {
-    check_vectors(*this, dst, src);
     if (!empty())
-      product(*implementation, dst.begin(), src.begin(), Product::set);
+      product(*this, *implementation, dst, src, Product::set);
   }
 
 
 
   template <typename Number>
   void
-  HostBlockMatrix<Number>::vmult_add(Vector<Number>       &dst,
-                                     const Vector<Number> &src) const
+  HostBlockMatrix<Number>::subtract_product_owned(Number       *dst,
+                                                  const Number *x,
+                                                  const Number *b,
+                                                  const bool    transpose) const
   {
-    check_vectors(*this, dst, src);
-    if (!empty())
-      product(*implementation, dst.begin(), src.begin(), Product::add);
+    if (empty())
+      return;
+    if (transpose)
+      {
+        assert_one_process("A product with the transpose");
+        transpose_product(*this, *implementation, dst, x, Product::subtract, b);
+      }
+    else
+      product(*this, *implementation, dst, x, Product::subtract, b);
   }
 
 
 
   template <typename Number>
+  template <typename VectorType>
   void
-  HostBlockMatrix<Number>::Tvmult(Vector<Number>       &dst,
-                                  const Vector<Number> &src) const
+  HostBlockMatrix<Number>::vmult(VectorType &dst, const VectorType &src) const
   {
-    check_vectors(*this, dst, src);
+    internal::check_vectors(dst, src, m(), n_owned_rows());
+    vmult_owned(internal::entries(dst), internal::entries(src));
+  }
+
+
+
+  template <typename Number>
+  template <typename VectorType>
+  void
+  HostBlockMatrix<Number>::vmult_add(VectorType       &dst,
+                                     const VectorType &src) const
+  {
+    internal::check_vectors(dst, src, m(), n_owned_rows());
     if (!empty())
-      transpose_product(*implementation,
-                        dst.begin(),
-                        src.begin(),
+      product(*this,
+              *implementation,
+              internal::entries(dst),
+              internal::entries(src),
+              Product::add);
+  }
+
+
+
+  template <typename Number>
+  template <typename VectorType>
+  void
+  HostBlockMatrix<Number>::Tvmult(VectorType &dst, const VectorType &src) const
+  {
+    internal::check_vectors(dst, src, m(), n_owned_rows());
+    assert_one_process("A product with the transpose");
+    if (!empty())
+      transpose_product(*this,
+                        *implementation,
+                        internal::entries(dst),
+                        internal::entries(src),
                         Product::set);
   }
 
 
 
   template <typename Number>
+  template <typename VectorType>
   void
-  HostBlockMatrix<Number>::Tvmult_add(Vector<Number>       &dst,
-                                      const Vector<Number> &src) const
+  HostBlockMatrix<Number>::Tvmult_add(VectorType       &dst,
+                                      const VectorType &src) const
   {
-    check_vectors(*this, dst, src);
+    internal::check_vectors(dst, src, m(), n_owned_rows());
+    assert_one_process("A product with the transpose");
     if (!empty())
-      transpose_product(*implementation,
-                        dst.begin(),
-                        src.begin(),
+      transpose_product(*this,
+                        *implementation,
+                        internal::entries(dst),
+                        internal::entries(src),
                         Product::add);
   }
 
 
 
   template <typename Number>
+  template <typename VectorType>
   void
-  HostBlockMatrix<Number>::subtract_product(Vector<Number>       &dst,
-                                            const Vector<Number> &x,
-                                            const Vector<Number> &b,
-                                            const bool transpose) const
+  HostBlockMatrix<Number>::subtract_product(VectorType       &dst,
+                                            const VectorType &x,
+                                            const VectorType &b,
+                                            const bool        transpose) const
   {
     if (&dst != &b)
-      dst.reinit(m(), true);
-    check_vectors(*this, dst, x);
-    AssertThrow(b.size() == m(), ExcDimensionMismatch(b.size(), m()));
-    if (empty())
-      return;
-    if (transpose)
-      transpose_product(
-        *implementation, dst.begin(), x.begin(), Product::subtract, b.begin());
-    else
-      product(
-        *implementation, dst.begin(), x.begin(), Product::subtract, b.begin());
+      dst.reinit(b, true);
+    internal::check_vectors(dst, x, m(), n_owned_rows());
+    internal::check_vector(b, m(), n_owned_rows());
+    subtract_product_owned(internal::entries(dst),
+                           internal::entries(x),
+                           internal::entries(b),
+                           transpose);
   }
 
 
 
   template <typename Number>
+  template <typename VectorType>
   Number
-  HostBlockMatrix<Number>::residual(Vector<Number>       &dst,
-                                    const Vector<Number> &x,
-                                    const Vector<Number> &b) const
+  HostBlockMatrix<Number>::residual(VectorType       &dst,
+                                    const VectorType &x,
+                                    const VectorType &b) const
   {
     subtract_product(dst, x, b);
     return dst.l2_norm();
@@ -451,7 +485,7 @@ namespace Tessella
   void
   HostBlockMatrix<Number>::copy_from(const HostBlockMatrix<OtherNumber> &matrix)
   {
-    reinit(matrix.block_sparsity(), matrix.dof_offset());
+    reinit(matrix.block_sparsity(), matrix.dof_offset(), matrix.partition());
     const OtherNumber *from = matrix.values();
     internal::for_entries(n_nonzero_elements(), [&](const std::size_t i) {
       implementation->values.data()[i] = static_cast<Number>(from[i]);
@@ -481,14 +515,35 @@ namespace Tessella
 
 
 
-  template class HostBlockMatrix<double>;
-  template class HostBlockMatrix<float>;
-  template void
-  HostBlockMatrix<double>::copy_from(const HostBlockMatrix<double> &);
-  template void
-  HostBlockMatrix<double>::copy_from(const HostBlockMatrix<float> &);
-  template void
-  HostBlockMatrix<float>::copy_from(const HostBlockMatrix<double> &);
-  template void
-  HostBlockMatrix<float>::copy_from(const HostBlockMatrix<float> &);
+#define INSTANTIATE_VECTOR(Number, VectorType)                                   \
+  template void   HostBlockMatrix<Number>::vmult(VectorType &,                   \
+                                               const VectorType &) const;      \
+  template void   HostBlockMatrix<Number>::vmult_add(VectorType &,               \
+                                                   const VectorType &) const;  \
+  template void   HostBlockMatrix<Number>::Tvmult(VectorType &,                  \
+                                                const VectorType &) const;     \
+  template void   HostBlockMatrix<Number>::Tvmult_add(VectorType &,              \
+                                                    const VectorType &) const; \
+  template void   HostBlockMatrix<Number>::subtract_product(VectorType &,        \
+                                                          const VectorType &,  \
+                                                          const VectorType &,  \
+                                                          const bool) const;   \
+  template Number HostBlockMatrix<Number>::residual(VectorType &,                \
+                                                    const VectorType &,          \
+                                                    const VectorType &) const;
+
+#define INSTANTIATE(Number)                         \
+  template class HostBlockMatrix<Number>;           \
+  template void HostBlockMatrix<Number>::copy_from( \
+    const HostBlockMatrix<double> &);               \
+  template void HostBlockMatrix<Number>::copy_from( \
+    const HostBlockMatrix<float> &);                \
+  INSTANTIATE_VECTOR(Number, Vector<Number>)        \
+  INSTANTIATE_VECTOR(Number, LinearAlgebra::distributed::Vector<Number>)
+
+  INSTANTIATE(double)
+  INSTANTIATE(float)
+  INSTANTIATE_VECTOR(double, TrilinosWrappers::MPI::Vector)
+#undef INSTANTIATE
+#undef INSTANTIATE_VECTOR
 } // namespace Tessella

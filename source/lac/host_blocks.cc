@@ -14,16 +14,17 @@ namespace Tessella
     {
       // In place, row pivoting; false if there is no inverse. Pivots below
       // the rounding error of the block's largest entry count as zero.
-      template <typename Number>
+      // (In double precision for all matrices: blocks of high degree are
+      // singular to single precision, though their inverses are good there.)
       bool
-      invert(const unsigned int n, Number *a, std::vector<unsigned int> &swaps)
+      invert(const unsigned int n, double *a, std::vector<unsigned int> &swaps)
       {
         swaps.resize(n);
-        Number largest = 0;
+        double largest = 0;
         for (unsigned int i = 0; i < n * n; ++i)
           largest = std::max(largest, std::abs(a[i]));
-        const Number least =
-          n * std::numeric_limits<Number>::epsilon() * largest;
+        const double least =
+          n * std::numeric_limits<double>::epsilon() * largest;
         if (!std::isfinite(largest) || largest == 0)
           return n == 0;
         for (unsigned int k = 0; k < n; ++k)
@@ -37,14 +38,14 @@ namespace Tessella
               return false;
             if (pivot != k)
               std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
-            const Number scale = Number(1) / a[k * n + k];
+            const double scale = double(1) / a[k * n + k];
             a[k * n + k]       = 1;
             for (unsigned int j = 0; j < n; ++j)
               a[k * n + j] *= scale;
             for (unsigned int i = 0; i < n; ++i)
               if (i != k)
                 {
-                  const Number factor = a[i * n + k];
+                  const double factor = a[i * n + k];
                   a[i * n + k]        = 0;
                   for (unsigned int j = 0; j < n; ++j)
                     a[i * n + j] -= factor * a[k * n + j];
@@ -97,17 +98,22 @@ namespace Tessella
       for_block_ranges(
         rows.n, [&](const unsigned int begin, const unsigned int end) {
           std::vector<unsigned int> swaps;
+          std::vector<double>       block;
           for (unsigned int k = begin; k < end; ++k)
             {
               const unsigned int n = size(rows, k);
               const Number      *from =
                 values + rows.value_offset[k] + rows.diagonal[k];
-              Number *to = inverse + rows.square_offset[k];
+              block.resize(std::size_t(n) * n);
               for (unsigned int i = 0; i < n; ++i)
                 std::copy_n(from + std::size_t(i) * rows.row_width[k],
                             n,
-                            to + i * n);
-              if (!invert(n, to, swaps))
+                            block.data() + i * n);
+              const bool good = invert(n, block.data(), swaps);
+              std::copy(block.begin(),
+                        block.end(),
+                        inverse + rows.square_offset[k]);
+              if (!good)
                 {
                   unsigned int present = first;
                   while (k < present &&
@@ -186,6 +192,7 @@ namespace Tessella
                               const unsigned int *list,
                               const unsigned int  n_list,
                               const Number       *b,
+                              const Number       *ghosts,
                               Number             *x)
     {
       for_block_ranges(
@@ -201,7 +208,9 @@ namespace Tessella
               gather(rows.block_column + rows.block_offset[k],
                      rows.block_offset[k + 1] - rows.block_offset[k],
                      rows.dof_offset,
+                     rows.n,
                      x,
+                     ghosts,
                      gathered.data());
               multiply(values + rows.value_offset[k],
                        n,
@@ -361,20 +370,22 @@ namespace Tessella
 
     template <typename Number>
     void
-    HostBlocks<Number>::dense_product(const unsigned int n,
+    HostBlocks<Number>::dense_product(const unsigned int n_rows,
+                                      const unsigned int n_columns,
                                       const bool         transpose,
                                       const Number      *A,
                                       const Number      *x,
                                       Number            *y)
     {
-      for_blocks(n, [&](const unsigned int i) {
+      for_blocks(transpose ? n_columns : n_rows, [&](const unsigned int i) {
         if (!transpose)
-          multiply(A + std::size_t(i) * n, 1, n, n, x, y + i);
+          multiply(
+            A + std::size_t(i) * n_columns, 1, n_columns, n_columns, x, y + i);
         else
           {
             Number sum = 0;
-            for (unsigned int j = 0; j < n; ++j)
-              sum += A[std::size_t(j) * n + i] * x[j];
+            for (unsigned int j = 0; j < n_rows; ++j)
+              sum += A[std::size_t(j) * n_columns + i] * x[j];
             y[i] = sum;
           }
       });
@@ -390,6 +401,20 @@ namespace Tessella
                             Number           *y)
     {
       for_entries(n, [&](const std::size_t i) { y[i] += factor * x[i]; });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::scale_add(const std::size_t n,
+                                  const Number      s,
+                                  const Number     *x,
+                                  Number           *y)
+    {
+      for_entries(n, [&](const std::size_t i) {
+        y[i] = x == nullptr ? s * y[i] : s * y[i] + x[i];
+      });
     }
 
 

@@ -90,20 +90,26 @@ namespace Tessella
           8192);
     }
 
-    /// Entries of @p x that belong to the block columns listed.
+    /// Entries of @p x that belong to the block columns listed; from number @p
+    /// n_owned on they are in @p ghosts.
     template <typename Number>
     inline void
     gather(const unsigned int  *columns,
            const std::size_t    n_columns,
            const std::uint64_t *dof_offset,
+           const unsigned int   n_owned,
            const Number        *x,
+           const Number        *ghosts,
            Number              *to)
     {
       for (std::size_t m = 0; m < n_columns; ++m)
         {
           const std::uint64_t first = dof_offset[columns[m]];
           const std::size_t   n     = dof_offset[columns[m] + 1] - first;
-          std::memcpy(to, x + first, n * sizeof(Number));
+          const Number *const from  = columns[m] < n_owned
+                                        ? x + first
+                                        : ghosts + (first - dof_offset[n_owned]);
+          std::memcpy(to, from, n * sizeof(Number));
           to += n;
         }
     }
@@ -195,6 +201,7 @@ namespace Tessella
             const unsigned int *list,
             const unsigned int  n,
             const Number       *b,
+            const Number       *ghosts,
             Number             *x);
       static void
       restrict_to(const BlockTransfer<Number> &transfer,
@@ -212,13 +219,19 @@ namespace Tessella
                const Number                *fine_values,
                Number                      *coarse_values);
       static void
-      dense_product(const unsigned int n,
+      dense_product(const unsigned int n_rows,
+                    const unsigned int n_columns,
                     const bool         transpose,
                     const Number      *A,
                     const Number      *x,
                     Number            *y);
       static void
       add(const std::size_t n, const Number factor, const Number *x, Number *y);
+      static void
+      scale_add(const std::size_t n,
+                const Number      s,
+                const Number     *x,
+                Number           *y);
       static void
       set_zero(const std::size_t n, Number *y);
       static void

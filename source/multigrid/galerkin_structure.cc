@@ -16,18 +16,19 @@ namespace Tessella
   {
     void
     list_children(const std::vector<unsigned int> &parent,
+                  const unsigned int               n_members,
                   const unsigned int               n_groups,
                   std::vector<unsigned int>       &offset,
                   std::vector<unsigned int>       &list)
     {
       offset.assign(n_groups + 1, 0);
-      for (const unsigned int p : parent)
-        ++offset[p + 1];
+      for (unsigned int k = 0; k < n_members; ++k)
+        ++offset[parent[k] + 1];
       for (unsigned int K = 0; K < n_groups; ++K)
         offset[K + 1] += offset[K];
       std::vector<unsigned int> next(offset.begin(), offset.end() - 1);
-      list.resize(parent.size());
-      for (unsigned int k = 0; k < parent.size(); ++k)
+      list.resize(n_members);
+      for (unsigned int k = 0; k < n_members; ++k)
         list[next[parent[k]]++] = k;
     }
 
@@ -45,7 +46,8 @@ namespace Tessella
                                      "to 2^32 blocks."));
       std::vector<unsigned int> child_offset, child;
       if (!parent.empty())
-        list_children(parent, n_coarse, child_offset, child);
+        list_children(
+          parent, fine.row_width.size(), n_coarse, child_offset, child);
 
       // Entries of coarse block row K as (coarse column, fine row, fine block),
       // sorted by column, the rest in order.

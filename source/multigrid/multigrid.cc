@@ -11,6 +11,7 @@
 #include <cmath>
 #include <utility>
 
+#include "../base/collective.h"
 #include "../lac/block_space.h"
 #include "galerkin_structure.h"
 
@@ -35,7 +36,7 @@ namespace Tessella
       Data              blocks;
       double            largest  = 0.;
       bool              prepared = false;
-      vector_type       x, b, r, d;
+      Array<Number>     x, b, r, d;
 
       // ---- to the next coarser level
       internal::BlockTransfer<Number> transfer;
@@ -48,10 +49,16 @@ namespace Tessella
 
     AdditionalData                      data;
     std::vector<std::unique_ptr<Level>> levels;
-    Array<Number>                       inverse; ///< of the coarsest matrix
-    MultigridReport                     report;
+    /// Rows of the inverse of the coarsest matrix that belong to this process.
+    Array<Number>   inverse;
+    MultigridReport report;
+    MPI_Comm        communicator = MPI_COMM_SELF;
     /// For vectors of the other precision.
-    vector_type dst, src;
+    Array<Number> dst, src;
+    /// Right-hand side on the coarsest level, of all processes.
+    Array<Number>       gathered;
+    std::vector<Number> gathered_host, own_host;
+    std::vector<int>    counts, places;
 
     // ---- set-up
 
@@ -66,8 +73,8 @@ namespace Tessella
       level.coarse_offset.assign(coarse.dof_offset);
       auto &transfer         = level.transfer;
       transfer               = internal::BlockTransfer<Number>();
-      transfer.n_fine        = fine.n_polytopes();
-      transfer.n_coarse      = coarse.n_polytopes();
+      transfer.n_fine        = fine.n_owned;
+      transfer.n_coarse      = coarse.n_owned;
       transfer.fine_offset   = level.fine_offset.data();
       transfer.coarse_offset = level.coarse_offset.data();
       transfer.parent = transfer.child_offset = transfer.child = nullptr;
@@ -84,10 +91,13 @@ namespace Tessella
       if (fine.parent.empty())
         return;
       std::vector<unsigned int> offset, list;
-      internal::list_children(fine.parent, coarse.n_polytopes(), offset, list);
+      internal::list_children(
+        fine.parent, fine.n_owned, coarse.n_owned, offset, list);
       std::vector<std::uint64_t> places;
       const std::vector<double>  injection = hierarchy.injection(l, places);
-      level.parent.assign(fine.parent);
+      level.parent.assign(
+        std::vector<unsigned int>(fine.parent.begin(),
+                                  fine.parent.begin() + fine.n_owned));
       level.child_offset.assign(offset);
       level.child.assign(list);
       level.matrix_offset.assign(places);
@@ -112,25 +122,40 @@ namespace Tessella
         {
           const MultigridHierarchy::Level &fine   = hierarchy.level(l),
                                           &coarse = hierarchy.level(l + 1);
-          const internal::GalerkinStructure structure(full->block_sparsity(),
-                                                      fine.parent,
-                                                      coarse.n_polytopes(),
-                                                      coarse.dof_offset);
-          Array<std::uint64_t>              offset;
-          Array<unsigned int>               row, block, coarse_row;
-          internal::GalerkinPlan            plan;
-          offset.assign(structure.offset);
-          row.assign(structure.row);
-          block.assign(structure.block);
-          coarse_row.assign(structure.coarse_row);
-          plan.n_blocks   = structure.coarse_row.size();
-          plan.offset     = offset.data();
-          plan.row        = row.data();
-          plan.block      = block.data();
-          plan.coarse_row = coarse_row.data();
-
-          Level &level = *levels[l + 1];
-          level.own.reinit(structure.sparsity, coarse.dof_offset);
+          Level                 &level            = *levels[l + 1];
+          internal::GalerkinPlan plan;
+          Array<std::uint64_t>   offset;
+          Array<unsigned int>    row, block, coarse_row;
+          MatrixType             next_full, next_none;
+          const auto             on_all_processes = [&](const auto &work) {
+            internal::on_all_processes(communicator, work);
+          };
+          on_all_processes([&] {
+            const internal::GalerkinStructure structure(full->block_sparsity(),
+                                                        fine.parent,
+                                                        coarse.n_owned,
+                                                        coarse.dof_offset);
+            offset.assign(structure.offset);
+            row.assign(structure.row);
+            block.assign(structure.block);
+            coarse_row.assign(structure.coarse_row);
+            plan.n_blocks     = structure.coarse_row.size();
+            plan.offset       = offset.data();
+            plan.row          = row.data();
+            plan.block        = block.data();
+            plan.coarse_row   = coarse_row.data();
+            const auto reinit = [&](MatrixType &matrix) {
+              matrix.reinit(structure.sparsity,
+                            coarse.dof_offset,
+                            coarse.partition);
+            };
+            reinit(level.own);
+            if (without_penalty != nullptr)
+              {
+                reinit(next_full);
+                reinit(next_none);
+              }
+          });
           level.matrix = &level.own;
           level.blocks.reinit(level.own);
           const auto galerkin = [&](const MatrixType &from, MatrixType &to) {
@@ -145,15 +170,14 @@ namespace Tessella
           };
           if (without_penalty == nullptr)
             {
-              galerkin(*full, level.own);
+              on_all_processes([&] { galerkin(*full, level.own); });
               full = &level.own;
               continue;
             }
-          MatrixType next_full, next_none;
-          next_full.reinit(structure.sparsity, coarse.dof_offset);
-          next_none.reinit(structure.sparsity, coarse.dof_offset);
-          galerkin(*full, next_full);
-          galerkin(*none, next_none);
+          on_all_processes([&] {
+            galerkin(*full, next_full);
+            galerkin(*none, next_none);
+          });
           double ratio = coarse.penalty_ratio;
           for (unsigned int attempt = 0;; ++attempt)
             {
@@ -194,23 +218,27 @@ namespace Tessella
       if (level.prepared)
         return;
       auto             &info = report.levels[l];
-      const std::size_t n    = level.matrix->m();
-      if (l > 0)
-        {
-          level.x.reinit(n);
-          level.b.reinit(n);
-        }
+      const std::size_t n    = level.matrix->n_owned_rows();
+      internal::on_all_processes(communicator, [&] {
+        if (l > 0)
+          {
+            level.x.resize(n);
+            level.b.resize(n);
+          }
+        if (l + 1 < levels.size())
+          level.r.resize(n);
+        if (l + 1 < levels.size() && data.smoother == Smoother::chebyshev)
+          level.d.resize(n);
+      });
       try
         {
           if (l + 1 == levels.size())
             invert_coarsest();
           else
             {
-              level.r.reinit(n);
               level.blocks.invert_diagonal();
               if (data.smoother == Smoother::chebyshev)
                 {
-                  level.d.reinit(n);
                   info.largest_eigenvalue = level.largest =
                     level.blocks.largest_eigenvalue(data.symmetric);
                 }
@@ -243,11 +271,20 @@ namespace Tessella
         {
           const Level &level = *levels[l];
           auto        &info  = report.levels[l];
-          info.n_polytopes   = hierarchy.level(l).n_polytopes();
-          info.max_degree = *std::max_element(hierarchy.level(l).degree.begin(),
-                                              hierarchy.level(l).degree.end());
-          info.n_dofs     = level.matrix->m();
+          const auto  &space = hierarchy.level(l);
+          info.n_polytopes   = space.n_owned;
+          info.max_degree    = 0;
+          for (unsigned int k = 0; k < space.n_owned; ++k)
+            info.max_degree = std::max(info.max_degree, space.degree[k]);
+          info.n_dofs             = level.matrix->m();
           info.n_nonzero_elements = level.matrix->n_nonzero_elements();
+          if (space.partition != nullptr)
+            {
+              info.n_polytopes = space.partition->sum(info.n_polytopes);
+              info.max_degree  = space.partition->max(info.max_degree);
+              info.n_nonzero_elements =
+                space.partition->sum(info.n_nonzero_elements);
+            }
           entries += info.n_nonzero_elements;
           prepare_level(l);
         }
@@ -299,27 +336,83 @@ namespace Tessella
                              std::to_string(data.max_coarse_dofs) +
                              " allowed for its dense inverse: give more "
                              "levels, or a larger max_coarse_dofs."));
-      std::vector<Number> values(matrix.n_nonzero_elements());
-      SpaceType::call([&] {
-        Blocks::download(values.size(), matrix.values(), values.data());
+      // Rows of this process, with all columns.
+      const BlockSparsity       &sparsity  = matrix.block_sparsity();
+      const auto                &offset    = matrix.dof_offset();
+      const auto                &partition = matrix.partition();
+      const std::uint64_t        n_owned   = matrix.n_owned_rows();
+      std::vector<std::uint64_t> column(offset.begin(), offset.end() - 1);
+      if (partition != nullptr)
+        {
+          for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
+            column[k] += partition->first_row();
+          partition->update_ghosts(column);
+        }
+      std::vector<double> own(n_owned * n, 0.), all;
+      internal::on_all_processes(communicator, [&] {
+        std::vector<Number> values(matrix.n_nonzero_elements());
+        SpaceType::call([&] {
+          Blocks::download(values.size(), matrix.values(), values.data());
+        });
+        for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
+          for (std::uint64_t b = sparsity.block_offset[k];
+               b < sparsity.block_offset[k + 1];
+               ++b)
+            {
+              const unsigned int l = sparsity.block_column[b];
+              const Number *value  = values.data() + sparsity.value_offset[k] +
+                                    sparsity.column_offset[b];
+              for (std::uint64_t i = offset[k]; i < offset[k + 1];
+                   ++i, value += sparsity.row_width[k])
+                for (std::uint64_t j = 0; j < offset[l + 1] - offset[l]; ++j)
+                  own[i * n + column[l] + j] = value[j];
+            }
+        if (partition != nullptr)
+          all.resize(n * n);
       });
-      const BlockSparsity     &sparsity = matrix.block_sparsity();
-      const auto              &offset   = matrix.dof_offset();
+      // All processes have the whole matrix, and invert it.
+      if (partition == nullptr)
+        all.swap(own);
+      else
+        {
+          const auto &first = partition->first_rows();
+          for (unsigned int r = 0; r + 1 < first.size(); ++r)
+            {
+              places.push_back(first[r]);
+              counts.push_back(first[r + 1] - first[r]);
+            }
+          // (whole rows, whose number cannot overflow)
+          MPI_Datatype row;
+          int          ierr = MPI_Type_contiguous(n, MPI_DOUBLE, &row);
+          AssertThrowMPI(ierr);
+          ierr = MPI_Type_commit(&row);
+          AssertThrowMPI(ierr);
+          ierr = MPI_Allgatherv(own.data(),
+                                n_owned,
+                                row,
+                                all.data(),
+                                counts.data(),
+                                places.data(),
+                                row,
+                                communicator);
+          AssertThrowMPI(ierr);
+          ierr = MPI_Type_free(&row);
+          AssertThrowMPI(ierr);
+        }
+      internal::on_all_processes(communicator,
+                                 [&] { invert_coarsest(n, n_owned, all); });
+    }
+
+    // @p values: the whole matrix, row by row.
+    void
+    invert_coarsest(const std::uint64_t        n,
+                    const std::uint64_t        n_owned,
+                    const std::vector<double> &values)
+    {
       LAPACKFullMatrix<double> dense(n, n);
-      dense = 0.;
-      for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
-        for (std::uint64_t b = sparsity.block_offset[k];
-             b < sparsity.block_offset[k + 1];
-             ++b)
-          {
-            const unsigned int l = sparsity.block_column[b];
-            const Number *value  = values.data() + sparsity.value_offset[k] +
-                                  sparsity.column_offset[b];
-            for (std::uint64_t i = offset[k]; i < offset[k + 1];
-                 ++i, value += sparsity.row_width[k])
-              for (std::uint64_t j = offset[l]; j < offset[l + 1]; ++j)
-                dense(i, j) = value[j - offset[l]];
-          }
+      for (std::uint64_t i = 0; i < n; ++i)
+        for (std::uint64_t j = 0; j < n; ++j)
+          dense(i, j) = values[i * n + j];
       const auto norm = [n](const LAPACKFullMatrix<double> &A) {
         double largest = 0.;
         for (std::uint64_t j = 0; j < n; ++j)
@@ -368,72 +461,55 @@ namespace Tessella
                     ": check that the problem has a unique solution (a "
                     "Dirichlet, Robin or inflow boundary, or a reaction term)"
                     " and that the penalty constant is large enough."));
-      std::vector<Number> rows(n * n);
-      for (std::uint64_t i = 0; i < n; ++i)
+      const std::uint64_t first =
+        counts.empty() ? 0 : places[internal::this_process(communicator)];
+      std::vector<Number> rows(n_owned * n);
+      for (std::uint64_t i = 0; i < n_owned; ++i)
         for (std::uint64_t j = 0; j < n; ++j)
-          rows[i * n + j] = dense(i, j);
+          rows[i * n + j] = dense(first + i, j);
       inverse.assign(rows);
+      if (!counts.empty())
+        {
+          gathered.resize(n);
+          gathered_host.resize(n);
+          own_host.resize(n_owned);
+        }
     }
 
     // ---- cycles
 
     void
     smooth(const unsigned int l,
-           vector_type       &x,
-           const vector_type &b,
+           Number            *x,
+           const Number      *b,
            const bool         zero_start,
            const bool         before,
            const bool         transpose)
     {
       Level &level = *levels[l];
-      if (data.smoother == Smoother::gauss_seidel)
+      if (data.smoother == Smoother::chebyshev)
         {
-          if (zero_start)
-            x = Number(0);
-          const unsigned int n_colors = level.blocks.color_offset.size() - 1;
-          for (unsigned int s = 0; s < data.n_smoothing_steps; ++s)
-            for (unsigned int i = 0; i < n_colors; ++i)
-              {
-                const unsigned int c     = before ? i : n_colors - 1 - i;
-                const unsigned int first = level.blocks.color_offset[c];
-                SpaceType::call([&] {
-                  Blocks::relax(level.blocks.rows,
-                                level.matrix->values(),
-                                level.blocks.inverse.data(),
-                                level.blocks.color_list.data() + first,
-                                level.blocks.color_offset[c + 1] - first,
-                                b.begin(),
-                                x.begin());
-                });
-              }
+          level.blocks.chebyshev(data.n_smoothing_steps,
+                                 level.largest,
+                                 zero_start,
+                                 transpose,
+                                 b,
+                                 x,
+                                 level.r.data(),
+                                 level.d.data());
           return;
         }
-      for (unsigned int i = 1; i <= data.n_smoothing_steps; ++i)
-        {
-          const bool set = zero_start && i == 1;
-          if (!set)
-            level.matrix->subtract_product(level.r, x, b, transpose);
-          const Number alpha = i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.),
-                       beta  = (8. * i - 4.) / (2. * i + 1.) / level.largest;
-          SpaceType::call([&] {
-            Blocks::polynomial_step(level.blocks.rows,
-                                    level.blocks.inverse.data(),
-                                    transpose,
-                                    alpha,
-                                    beta,
-                                    set ? b.begin() : level.r.begin(),
-                                    level.d.begin(),
-                                    x.begin(),
-                                    set);
-          });
-        }
+      if (zero_start)
+        SpaceType::call([&] { Blocks::set_zero(level.blocks.rows.n_dofs, x); });
+      for (unsigned int s = 0; s < data.n_smoothing_steps; ++s)
+        level.blocks.relax(before, b, x);
     }
 
     // Improves x, which is taken as zero if @p zero_start.
     void
     cycle(const unsigned int l,
-          vector_type       &x,
-          const vector_type &b,
+          Number            *x,
+          const Number      *b,
           const bool         zero_start,
           const bool         transpose)
     {
@@ -445,26 +521,47 @@ namespace Tessella
           return;
         }
       smooth(l, x, b, zero_start, true, transpose);
-      Level &coarse = *levels[l + 1];
-      level.matrix->subtract_product(level.r, x, b, transpose);
-      SpaceType::call([&] {
-        Blocks::restrict_to(level.transfer, level.r.begin(), coarse.b.begin());
-      });
-      cycle(l + 1, coarse.x, coarse.b, true, transpose);
+      Level        &coarse   = *levels[l + 1];
+      Number *const r        = level.r.data();
+      Number *const coarse_x = coarse.x.data();
+      Number *const coarse_b = coarse.b.data();
+      level.matrix->subtract_product_owned(r, x, b, transpose);
+      SpaceType::call(
+        [&] { Blocks::restrict_to(level.transfer, r, coarse_b); });
+      cycle(l + 1, coarse_x, coarse_b, true, transpose);
       if (data.cycle == Cycle::w && l + 2 < levels.size())
-        cycle(l + 1, coarse.x, coarse.b, false, transpose);
-      SpaceType::call([&] {
-        Blocks::prolongate_add(level.transfer, coarse.x.begin(), x.begin());
-      });
+        cycle(l + 1, coarse_x, coarse_b, false, transpose);
+      SpaceType::call(
+        [&] { Blocks::prolongate_add(level.transfer, coarse_x, x); });
       smooth(l, x, b, false, false, transpose);
     }
 
     void
-    apply_inverse(const vector_type &b, vector_type &x, const bool transpose)
+    apply_inverse(const Number *b, Number *x, const bool transpose)
     {
+      const MatrixType &matrix = *levels.back()->matrix;
+      const Number     *all    = b;
+      if (!counts.empty())
+        {
+          SpaceType::call(
+            [&] { Blocks::download(own_host.size(), b, own_host.data()); });
+          const MPI_Datatype type =
+            std::is_same<Number, double>::value ? MPI_DOUBLE : MPI_FLOAT;
+          const int ierr = MPI_Allgatherv(own_host.data(),
+                                          own_host.size(),
+                                          type,
+                                          gathered_host.data(),
+                                          counts.data(),
+                                          places.data(),
+                                          type,
+                                          communicator);
+          AssertThrowMPI(ierr);
+          gathered.copy_from(gathered_host);
+          all = gathered.data();
+        }
       SpaceType::call([&] {
         Blocks::dense_product(
-          b.size(), transpose, inverse.data(), b.begin(), x.begin());
+          matrix.n_owned_rows(), matrix.m(), transpose, inverse.data(), all, x);
       });
     }
   };
@@ -498,7 +595,9 @@ namespace Tessella
                  const MultigridHierarchy::Level &level,
                  const unsigned int               l)
     {
-      AssertThrow(!matrix.empty() && matrix.dof_offset() == level.dof_offset,
+      AssertThrow(!matrix.empty() && matrix.dof_offset() == level.dof_offset &&
+                    (matrix.partition() == nullptr) ==
+                      (level.partition == nullptr),
                   ExcMessage("The matrix of level " + std::to_string(l) +
                              " of multigrid has " + std::to_string(matrix.m()) +
                              " rows, which are not the degrees of freedom of "
@@ -516,17 +615,22 @@ namespace Tessella
     {
       AssertThrow(data.n_smoothing_steps > 0,
                   ExcMessage("Multigrid needs one smoothing step or more."));
-      check_matrix(matrix, hierarchy.level(0), 0);
-      auto result  = std::make_unique<Implementation>();
-      result->data = data;
+      internal::on_all_processes(hierarchy.communicator(), [&] {
+        check_matrix(matrix, hierarchy.level(0), 0);
+      });
+      auto result          = std::make_unique<Implementation>();
+      result->data         = data;
+      result->communicator = hierarchy.communicator();
       for (unsigned int l = 0; l < hierarchy.n_levels(); ++l)
         result->levels.push_back(
           std::make_unique<typename Implementation::Level>());
       result->report.levels.resize(hierarchy.n_levels());
       result->levels[0]->matrix = &matrix;
       result->levels[0]->blocks.reinit(matrix);
-      for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
-        result->make_transfer(hierarchy, l);
+      internal::on_all_processes(hierarchy.communicator(), [&] {
+        for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
+          result->make_transfer(hierarchy, l);
+      });
       return result;
     }
   } // namespace
@@ -559,7 +663,9 @@ namespace Tessella
   {
     const Timer timer;
     implementation.reset();
-    check_matrix(without_penalty, hierarchy.level(0), 0);
+    internal::on_all_processes(hierarchy.communicator(), [&] {
+      check_matrix(without_penalty, hierarchy.level(0), 0);
+    });
     auto result = start<Implementation>(matrix, hierarchy, data);
     result->make_matrices(hierarchy, &without_penalty);
     result->prepare_levels(hierarchy);
@@ -587,7 +693,9 @@ namespace Tessella
     auto result = start<Implementation>(matrix, hierarchy, data);
     for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
       {
-        check_matrix(coarse_matrices[l], hierarchy.level(l + 1), l + 1);
+        internal::on_all_processes(hierarchy.communicator(), [&] {
+          check_matrix(coarse_matrices[l], hierarchy.level(l + 1), l + 1);
+        });
         auto &level  = *result->levels[l + 1];
         level.own    = std::move(coarse_matrices[l]);
         level.matrix = &level.own;
@@ -619,46 +727,17 @@ namespace Tessella
 
 
 
-  namespace
-  {
-    template <typename Implementation, typename Vector>
-    void
-    check_vectors(const Implementation *implementation,
-                  const std::uint64_t   n,
-                  const Vector         &dst,
-                  const Vector         &src)
-    {
-      AssertThrow(implementation != nullptr, ExcNotInitialized());
-      AssertThrow(src.size() == n, ExcDimensionMismatch(src.size(), n));
-      AssertThrow(dst.size() == n, ExcDimensionMismatch(dst.size(), n));
-      AssertThrow(&dst != &src,
-                  ExcMessage("Source and destination of a preconditioner must "
-                             "be different vectors."));
-    }
-  } // namespace
-
-
-
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  Multigrid<MatrixType>::vmult(vector_type &dst, const vector_type &src) const
+  Multigrid<MatrixType>::check(const VectorType &dst,
+                               const VectorType &src) const
   {
-    check_vectors(implementation.get(), m(), dst, src);
-    implementation->cycle(0, dst, src, true, false);
-  }
-
-
-
-  template <typename MatrixType>
-  void
-  Multigrid<MatrixType>::Tvmult(vector_type &dst, const vector_type &src) const
-  {
-    check_vectors(implementation.get(), m(), dst, src);
-    AssertThrow(implementation->data.symmetric ||
-                  implementation->data.smoother == Smoother::chebyshev,
-                ExcMessage("Multigrid for a matrix that is not symmetric has a "
-                           "transpose with the smoother BlockChebyshev only."));
-    implementation->cycle(0, dst, src, true, !implementation->data.symmetric);
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    internal::check_vectors(dst,
+                            src,
+                            m(),
+                            implementation->levels[0]->matrix->n_owned_rows());
   }
 
 
@@ -668,22 +747,68 @@ namespace Tessella
   void
   Multigrid<MatrixType>::vmult(VectorType &dst, const VectorType &src) const
   {
-    check_vectors(implementation.get(), m(), dst, src);
-    implementation->src = src;
-    implementation->dst.reinit(implementation->src, true);
-    implementation->cycle(
-      0, implementation->dst, implementation->src, true, false);
-    dst = implementation->dst;
+    check(dst, src);
+    if constexpr (std::is_same<typename VectorType::value_type,
+                               value_type>::value)
+      implementation->cycle(
+        0, internal::entries(dst), internal::entries(src), true, false);
+    else
+      {
+        // the other precision
+        using SpaceType     = typename Implementation::SpaceType;
+        const std::size_t n = internal::n_entries(src);
+        if (implementation->src.size() != n)
+          {
+            implementation->src.resize(n);
+            implementation->dst.resize(n);
+          }
+        SpaceType::convert(n,
+                           internal::entries(src),
+                           implementation->src.data());
+        implementation->cycle(0,
+                              implementation->dst.data(),
+                              implementation->src.data(),
+                              true,
+                              false);
+        SpaceType::convert(n,
+                           implementation->dst.data(),
+                           internal::entries(dst));
+      }
   }
 
 
 
   template <typename MatrixType>
+  template <typename VectorType>
   void
-  Multigrid<MatrixType>::step(vector_type &x, const vector_type &b) const
+  Multigrid<MatrixType>::Tvmult(VectorType &dst, const VectorType &src) const
   {
-    check_vectors(implementation.get(), m(), x, b);
-    implementation->cycle(0, x, b, false, false);
+    check(dst, src);
+    AssertThrow(implementation->data.symmetric ||
+                  implementation->data.smoother == Smoother::chebyshev,
+                ExcMessage("Multigrid for a matrix that is not symmetric has a "
+                           "transpose with the smoother BlockChebyshev only."));
+    AssertThrow(implementation->data.symmetric ||
+                  implementation->communicator == MPI_COMM_SELF,
+                ExcMessage("Multigrid for a matrix that is not symmetric has a "
+                           "transpose on one process only."));
+    implementation->cycle(0,
+                          internal::entries(dst),
+                          internal::entries(src),
+                          true,
+                          !implementation->data.symmetric);
+  }
+
+
+
+  template <typename MatrixType>
+  template <typename VectorType>
+  void
+  Multigrid<MatrixType>::step(VectorType &x, const VectorType &b) const
+  {
+    check(x, b);
+    implementation->cycle(
+      0, internal::entries(x), internal::entries(b), false, false);
   }
 
 
@@ -719,6 +844,13 @@ namespace Tessella
 
 
 
+#define INSTANTIATE_VECTOR(Matrix, VectorType)                              \
+  template void Multigrid<Matrix>::vmult(VectorType &, const VectorType &)  \
+    const;                                                                  \
+  template void Multigrid<Matrix>::Tvmult(VectorType &, const VectorType &) \
+    const;                                                                  \
+  template void Multigrid<Matrix>::step(VectorType &, const VectorType &) const;
+
 #define INSTANTIATE(Matrix, Number, OtherVector)                             \
   template class Multigrid<Matrix<Number>>;                                  \
   template void Multigrid<Matrix<Number>>::vmult(OtherVector &,              \
@@ -738,5 +870,23 @@ namespace Tessella
   INSTANTIATE(HostBlockMatrix, float, Vector<double>)
   INSTANTIATE(DeviceBlockMatrix, double, DeviceVector<float>)
   INSTANTIATE(DeviceBlockMatrix, float, DeviceVector<double>)
+  INSTANTIATE_VECTOR(HostBlockMatrix<double>, Vector<double>)
+  INSTANTIATE_VECTOR(HostBlockMatrix<float>, Vector<float>)
+  INSTANTIATE_VECTOR(HostBlockMatrix<double>,
+                     LinearAlgebra::distributed::Vector<double>)
+  INSTANTIATE_VECTOR(HostBlockMatrix<float>,
+                     LinearAlgebra::distributed::Vector<float>)
+  INSTANTIATE_VECTOR(HostBlockMatrix<double>, TrilinosWrappers::MPI::Vector)
+  INSTANTIATE_VECTOR(DeviceBlockMatrix<double>, DeviceVector<double>)
+  INSTANTIATE_VECTOR(DeviceBlockMatrix<float>, DeviceVector<float>)
+  template void
+  Multigrid<HostBlockMatrix<float>>::vmult(
+    LinearAlgebra::distributed::Vector<double> &,
+    const LinearAlgebra::distributed::Vector<double> &) const;
+  template void
+  Multigrid<HostBlockMatrix<float>>::vmult(
+    TrilinosWrappers::MPI::Vector &,
+    const TrilinosWrappers::MPI::Vector &) const;
 #undef INSTANTIATE
+#undef INSTANTIATE_VECTOR
 } // namespace Tessella

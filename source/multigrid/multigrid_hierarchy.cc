@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
+
+#include "../base/collective.h"
 
 namespace Tessella
 {
@@ -21,14 +24,12 @@ namespace Tessella
     const AgglomerationHandler<dim>    &handler,
     const NestedAgglomeration::Parents &parents,
     const AdditionalData               &data)
-    : dimension(dim)
+    : comm(handler.get_communicator())
+    , dimension(dim)
     , tensor_product(handler.polynomial_space() ==
                      PolynomialSpaceType::tensor_product)
   {
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-    AssertThrow(handler.n_global_polytopes() == handler.n_polytopes(),
-                ExcMessage("A multigrid hierarchy lives on one process, but "
-                           "the mesh is distributed over several."));
     AssertThrow(handler.n_dofs() > 0,
                 ExcMessage("A multigrid hierarchy needs degrees of freedom: "
                            "call distribute_dofs() of the AgglomerationHandler "
@@ -40,99 +41,259 @@ namespace Tessella
     AssertThrow(std::is_sorted(data.degrees.rbegin(), data.degrees.rend()),
                 ExcMessage("The degrees of the levels of multigrid must be "
                            "given in descending order."));
-
-    const auto set_offsets = [this](Level &level) {
-      level.dof_offset.assign(level.n_polytopes() + 1, 0);
-      for (unsigned int k = 0; k < level.n_polytopes(); ++k)
-        level.dof_offset[k + 1] =
-          level.dof_offset[k] +
-          Legendre::n_functions(dimension, level.degree[k], tensor_product);
-    };
-    // Largest ratio of the squares of degrees, of which the penalty has 1
-    // instead of 0: a smaller one could make coarse matrices indefinite.
-    const auto ratio = [](const Level &coarse, const Level &fine) {
-      double result = 0.;
-      for (unsigned int k = 0; k < fine.n_polytopes(); ++k)
-        {
-          const unsigned int K = fine.parent.empty() ? k : fine.parent[k];
-          const double       p = std::max(fine.degree[k], 1u),
-                       P       = std::max(coarse.degree[K], 1u);
-          result               = std::max(result, P * P / (p * p));
-        }
-      return result;
+    if (internal::n_processes(comm) == 1)
+      comm = MPI_COMM_SELF;
+    const auto global_max = [this](const unsigned int value) {
+      return comm == MPI_COMM_SELF ? value : Utilities::MPI::max(value, comm);
     };
 
     levels.emplace_back();
-    levels[0].box        = mesh.box;
-    levels[0].degree     = mesh.degree;
-    levels[0].dof_offset = mesh.dof_offset;
+    levels[0].box     = mesh.box;
+    levels[0].degree  = mesh.degree;
+    levels[0].n_owned = mesh.n_owned_polytopes();
+    std::vector<std::uint64_t> first_ghost_row;
+    for (unsigned int k = mesh.n_owned_polytopes(); k < mesh.n_polytopes(); ++k)
+      first_ghost_row.push_back(handler.first_dof(k));
+    finish_level(levels[0], first_ghost_row);
 
-    // ---- p-levels
-    unsigned int highest =
-      *std::max_element(mesh.degree.begin(), mesh.degree.end());
+    unsigned int highest = 0;
+    for (unsigned int k = 0; k < levels[0].n_owned; ++k)
+      highest = std::max(highest, mesh.degree[k]);
+    highest                           = global_max(highest);
     std::vector<unsigned int> degrees = data.degrees;
     if (degrees.empty())
       for (unsigned int p = highest; p > data.lowest_degree; --p)
         degrees.push_back(p - 1);
     for (const unsigned int p : degrees)
-      {
-        if (p >= highest)
-          continue;
-        highest = p;
-        Level level;
-        level.box    = levels.back().box;
-        level.degree = levels.back().degree;
-        for (unsigned int &degree : level.degree)
-          degree = std::min(degree, p);
-        set_offsets(level);
-        level.penalty_ratio =
-          levels.back().penalty_ratio * ratio(level, levels.back());
-        levels.push_back(std::move(level));
-      }
+      if (p < highest)
+        {
+          highest = p;
+          add_p_level(p);
+        }
 
-    // ---- h-levels
-    for (std::size_t l = 0; l < parents.size(); ++l)
+    const unsigned int n_groupings = global_max(parents.size());
+    for (unsigned int l = 0; l < n_groupings; ++l)
       {
-        Level                           &fine   = levels.back();
-        const std::vector<unsigned int> &parent = parents[l];
-        AssertThrow(parent.size() == fine.n_polytopes(),
-                    ExcMessage("Level " + std::to_string(l) +
-                               " of the nested polytopes has " +
-                               std::to_string(parent.size()) +
-                               " entries, but there are " +
-                               std::to_string(fine.n_polytopes()) +
-                               " polytopes."));
-        const unsigned int n =
-          1 + *std::max_element(parent.begin(), parent.end());
-        Level level;
-        level.box.resize(2 * dim * std::size_t(n));
-        level.degree.assign(n, invalid_index);
+        const Level              &fine = levels.back();
+        std::vector<unsigned int> parent;
+        internal::on_all_processes(comm, [&] {
+          if (l >= parents.size())
+            {
+              // already as coarse as it gets here
+              parent.resize(fine.n_owned);
+              std::iota(parent.begin(), parent.end(), 0u);
+              return;
+            }
+          parent = parents[l];
+          AssertThrow(parent.size() == fine.n_owned,
+                      ExcMessage("Level " + std::to_string(l) +
+                                 " of the nested polytopes has " +
+                                 std::to_string(parent.size()) +
+                                 " entries, but there are " +
+                                 std::to_string(fine.n_owned) + " polytopes."));
+          const unsigned int n =
+            parent.empty()
+              ? 0
+              : 1 + *std::max_element(parent.begin(), parent.end());
+          std::vector<bool> has_parts(n, false);
+          for (const unsigned int K : parent)
+            has_parts[K] = true;
+          for (unsigned int K = 0; K < n; ++K)
+            AssertThrow(has_parts[K],
+                        ExcMessage("Polytope " + std::to_string(K) +
+                                   " of level " + std::to_string(l + 1) +
+                                   " of the nested polytopes has no parts."));
+        });
+        add_h_level(parent);
+      }
+  }
+
+
+
+  void
+  MultigridHierarchy::finish_level(
+    Level &level, const std::vector<std::uint64_t> &first_ghost_row) const
+  {
+    const unsigned int n = level.degree.size();
+    level.dof_offset.assign(n + 1, 0);
+    for (unsigned int k = 0; k < n; ++k)
+      level.dof_offset[k + 1] =
+        level.dof_offset[k] +
+        Legendre::n_functions(dimension, level.degree[k], tensor_product);
+    if (comm != MPI_COMM_SELF)
+      level.partition = std::make_shared<const BlockPartition>(comm,
+                                                               level.dof_offset,
+                                                               level.n_owned,
+                                                               first_ghost_row);
+  }
+
+
+
+  // Largest ratio of the squares of degrees, of which the penalty has 1
+  // instead of 0: a smaller one could make coarse matrices indefinite.
+  double
+  MultigridHierarchy::penalty_ratio(const Level &coarse,
+                                    const Level &fine) const
+  {
+    double result = 0.;
+    for (unsigned int k = 0; k < fine.n_owned; ++k)
+      {
+        const unsigned int K = fine.parent.empty() ? k : fine.parent[k];
+        const double       p = std::max(fine.degree[k], 1u),
+                     P       = std::max(coarse.degree[K], 1u);
+        result               = std::max(result, P * P / (p * p));
+      }
+    if (comm != MPI_COMM_SELF)
+      result = Utilities::MPI::max(result, comm);
+    return fine.penalty_ratio * result;
+  }
+
+
+
+  namespace
+  {
+    // Global number of the first row of each own polytope.
+    std::vector<std::uint64_t>
+    first_rows(const MultigridHierarchy::Level &level, const MPI_Comm comm)
+    {
+      std::uint64_t first = 0, n = level.dof_offset[level.n_owned];
+      const int ierr = MPI_Exscan(&n, &first, 1, MPI_UINT64_T, MPI_SUM, comm);
+      AssertThrowMPI(ierr);
+      if (internal::this_process(comm) == 0)
+        first = 0;
+      std::vector<std::uint64_t> result(level.dof_offset.begin(),
+                                        level.dof_offset.begin() +
+                                          level.n_owned);
+      for (std::uint64_t &row : result)
+        row += first;
+      return result;
+    }
+  } // namespace
+
+
+
+  void
+  MultigridHierarchy::add_p_level(const unsigned int p)
+  {
+    const Level &fine = levels.back();
+    Level        level;
+    level.box     = fine.box;
+    level.degree  = fine.degree;
+    level.n_owned = fine.n_owned;
+    for (unsigned int &degree : level.degree)
+      degree = std::min(degree, p);
+    std::vector<std::uint64_t> first_ghost_row;
+    if (fine.partition != nullptr)
+      {
+        Level own = level;
+        own.degree.resize(own.n_owned);
+        own.dof_offset.assign(own.n_owned + 1, 0);
+        for (unsigned int k = 0; k < own.n_owned; ++k)
+          own.dof_offset[k + 1] =
+            own.dof_offset[k] +
+            Legendre::n_functions(dimension, own.degree[k], tensor_product);
+        std::vector<std::uint64_t> first = first_rows(own, comm);
+        first.resize(level.degree.size());
+        fine.partition->update_ghosts(first);
+        first_ghost_row.assign(first.begin() + level.n_owned, first.end());
+      }
+    finish_level(level, first_ghost_row);
+    level.penalty_ratio = penalty_ratio(level, fine);
+    levels.push_back(std::move(level));
+  }
+
+
+
+  void
+  MultigridHierarchy::add_h_level(const std::vector<unsigned int> &parent)
+  {
+    Level             &fine = levels.back();
+    const unsigned int dim  = dimension;
+    Level              level;
+    level.n_owned =
+      parent.empty() ? 0 : 1 + *std::max_element(parent.begin(), parent.end());
+    const unsigned int n = level.n_owned;
+    level.box.resize(2 * dim * std::size_t(n));
+    level.degree.assign(n, invalid_index);
+    for (unsigned int k = 0; k < parent.size(); ++k)
+      {
+        const unsigned int K     = parent[k];
+        const bool         first = level.degree[K] == invalid_index;
+        level.degree[K]          = std::min(level.degree[K], fine.degree[k]);
+        for (unsigned int d = 0; d < 2 * dim; ++d)
+          {
+            double      &to   = level.box[2 * dim * std::size_t(K) + d];
+            const double from = fine.box[2 * dim * std::size_t(k) + d];
+            to                = first     ? from
+                                : d < dim ? std::min(to, from)
+                                          : std::max(to, from);
+          }
+      }
+    fine.parent                       = parent;
+    double                     n_fine = fine.n_owned, n_coarse = n;
+    std::vector<std::uint64_t> first_ghost_row;
+    if (fine.partition != nullptr)
+      {
+        n_fine   = fine.partition->sum(n_fine);
+        n_coarse = fine.partition->sum(n_coarse);
+        // What the owners of the fine ghosts made of them: the first row of
+        // the coarse polytope, which stands for it, its degree and box.
+        Level own = level;
+        own.dof_offset.assign(n + 1, 0);
+        for (unsigned int K = 0; K < n; ++K)
+          own.dof_offset[K + 1] =
+            own.dof_offset[K] +
+            Legendre::n_functions(dimension, own.degree[K], tensor_product);
+        const std::vector<std::uint64_t> first = first_rows(own, comm);
+        const std::size_t                n_all = fine.degree.size();
+        std::vector<std::uint64_t>       row(n_all);
+        std::vector<unsigned int>        degree(n_all);
+        std::vector<double>              box(2 * dim * n_all);
         for (unsigned int k = 0; k < parent.size(); ++k)
           {
-            const unsigned int K     = parent[k];
-            const bool         first = level.degree[K] == invalid_index;
-            level.degree[K] = std::min(level.degree[K], fine.degree[k]);
-            for (int d = 0; d < 2 * dim; ++d)
-              {
-                double      &to   = level.box[2 * dim * std::size_t(K) + d];
-                const double from = fine.box[2 * dim * std::size_t(k) + d];
-                to                = first     ? from
-                                    : d < dim ? std::min(to, from)
-                                              : std::max(to, from);
-              }
+            row[k]    = first[parent[k]];
+            degree[k] = level.degree[parent[k]];
+            std::copy_n(level.box.begin() + 2 * dim * std::size_t(parent[k]),
+                        2 * dim,
+                        box.begin() + 2 * dim * std::size_t(k));
           }
-        for (unsigned int K = 0; K < n; ++K)
-          AssertThrow(level.degree[K] != invalid_index,
-                      ExcMessage("Polytope " + std::to_string(K) +
-                                 " of level " + std::to_string(l + 1) +
-                                 " of the nested polytopes has no parts."));
-        set_offsets(level);
-        fine.parent = parent;
-        level.penalty_ratio =
-          fine.penalty_ratio * ratio(level, fine) *
-          std::pow(double(n) / fine.n_polytopes(), 1. / dim);
-        levels.push_back(std::move(level));
+        fine.partition->update_ghosts(row);
+        fine.partition->update_ghosts(degree);
+        fine.partition->update_ghosts(box, 2 * dim);
+        first_ghost_row.assign(row.begin() + fine.n_owned, row.end());
+        std::sort(first_ghost_row.begin(), first_ghost_row.end());
+        first_ghost_row.erase(std::unique(first_ghost_row.begin(),
+                                          first_ghost_row.end()),
+                              first_ghost_row.end());
+        level.degree.resize(n + first_ghost_row.size());
+        level.box.resize(2 * dim * level.degree.size());
+        fine.parent.resize(n_all);
+        for (std::size_t k = fine.n_owned; k < n_all; ++k)
+          {
+            const unsigned int K =
+              n + (std::lower_bound(first_ghost_row.begin(),
+                                    first_ghost_row.end(),
+                                    row[k]) -
+                   first_ghost_row.begin());
+            fine.parent[k]  = K;
+            level.degree[K] = degree[k];
+            std::copy_n(box.begin() + 2 * dim * k,
+                        2 * dim,
+                        level.box.begin() + 2 * dim * std::size_t(K));
+          }
       }
+    finish_level(level, first_ghost_row);
+    level.penalty_ratio =
+      penalty_ratio(level, fine) * std::pow(n_coarse / n_fine, 1. / dim);
+    levels.push_back(std::move(level));
+  }
+
+
+
+  MPI_Comm
+  MultigridHierarchy::communicator() const
+  {
+    return comm;
   }
 
 
@@ -170,7 +331,7 @@ namespace Tessella
       return static_cast<unsigned int>(level.dof_offset[k + 1] -
                                        level.dof_offset[k]);
     };
-    const unsigned int n = fine.n_polytopes();
+    const unsigned int n = fine.degree.size();
     offset.assign(n + 1, 0);
     for (unsigned int k = 0; k < n; ++k)
       offset[k + 1] =
@@ -178,7 +339,7 @@ namespace Tessella
     matrices.resize(offset[n]);
 
     const unsigned int p =
-      *std::max_element(fine.degree.begin(), fine.degree.end());
+      n == 0 ? 0 : *std::max_element(fine.degree.begin(), fine.degree.end());
     std::vector<unsigned char> exponents(
       dim * Legendre::n_functions(dim, p, tensor_product));
     Legendre::exponents(dim, p, tensor_product, exponents.data());
@@ -252,15 +413,21 @@ namespace Tessella
     AssertIndexRange(l, levels.size());
     const Level              &level    = levels[l];
     std::vector<unsigned int> polytope = handler.polytope_of_cell();
+    // (cells of other processes do not matter)
+    for (unsigned int &p : polytope)
+      if (p >= levels[0].n_owned)
+        p = invalid_index;
     for (unsigned int i = 0; i < l; ++i)
       if (!levels[i].parent.empty())
         for (unsigned int &p : polytope)
-          p = levels[i].parent[p];
+          if (p != invalid_index)
+            p = levels[i].parent[p];
 
     std::vector<std::vector<typename Triangulation<dim>::active_cell_iterator>>
       cells(level.n_polytopes());
     for (unsigned int c = 0; c < polytope.size(); ++c)
-      cells[polytope[c]].push_back(handler.active_cell(c));
+      if (polytope[c] != invalid_index)
+        cells[polytope[c]].push_back(handler.active_cell(c));
     auto result =
       std::make_unique<AgglomerationHandler<dim>>(handler.get_triangulation(),
                                                   &handler.get_mapping());
@@ -269,18 +436,14 @@ namespace Tessella
     result->finalize_agglomerates();
 
     hp::FECollection<dim>     elements;
-    std::vector<unsigned int> index(Legendre::max_degree + 1, invalid_index),
-      indices;
-    for (const unsigned int p : level.degree)
-      {
-        if (index[p] == invalid_index)
-          {
-            index[p] = elements.size();
-            elements.push_back(
-              FE_BoundingBoxLegendre<dim>(p, handler.polynomial_space()));
-          }
-        indices.push_back(index[p]);
-      }
+    std::vector<unsigned int> indices;
+    // (the same collection on all processes)
+    const unsigned int highest = handler.max_degree();
+    for (unsigned int p = 0; p <= highest; ++p)
+      elements.push_back(
+        FE_BoundingBoxLegendre<dim>(p, handler.polynomial_space()));
+    for (unsigned int K = 0; K < level.n_owned; ++K)
+      indices.push_back(level.degree[K]);
     result->distribute_dofs(elements, indices);
     const PolytopicMesh<dim> &mesh = result->polytopic_mesh();
     for (std::size_t i = 0; i < mesh.box.size(); ++i)

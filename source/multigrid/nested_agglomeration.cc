@@ -8,6 +8,7 @@
 #include <array>
 #include <string>
 
+#include "../base/collective.h"
 #include "../grid/dual_graph.h"
 
 namespace Tessella
@@ -78,6 +79,20 @@ namespace Tessella
         return n_children == 0 ? 1u << dim : n_children;
       }
 
+      // Whether to group once more, @p n polytopes being here.
+      bool
+      are_too_many(const unsigned int n,
+                   const unsigned int n_coarsest,
+                   const MPI_Comm     communicator)
+      {
+        if (internal::n_processes(communicator) == 1)
+          return n > std::max(1u, n_coarsest);
+        const unsigned int here[2] = {n, n > 1};
+        unsigned int       all[2];
+        Utilities::MPI::sum(here, communicator, all);
+        return all[0] > n_coarsest && all[1] > 0;
+      }
+
       // Boxes of groups.
       template <int dim>
       std::vector<double>
@@ -108,13 +123,14 @@ namespace Tessella
     Parents
     rtree(const PolytopicMesh<dim> &mesh,
           const unsigned int        n_children,
-          const unsigned int        n_coarsest)
+          const unsigned int        n_coarsest,
+          const MPI_Comm            communicator)
     {
       const unsigned int  factor = children<dim>(n_children);
       Parents             result;
       std::vector<double> box = mesh.box;
-      unsigned int        n   = mesh.n_polytopes();
-      while (n > std::max(1u, n_coarsest))
+      unsigned int        n   = mesh.n_owned_polytopes();
+      while (are_too_many(n, n_coarsest, communicator))
         {
           std::vector<Item<dim>> items(n);
           for (unsigned int k = 0; k < n; ++k)
@@ -144,14 +160,16 @@ namespace Tessella
     Parents
     metis(const PolytopicMesh<dim> &mesh,
           const unsigned int        n_children,
-          const unsigned int        n_coarsest)
+          const unsigned int        n_coarsest,
+          const MPI_Comm            communicator)
     {
       const unsigned int        factor = children<dim>(n_children);
       Parents                   result;
       internal::DualGraph       graph;
       std::vector<unsigned int> weights;
       graph.offsets.push_back(0);
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      const unsigned int n_owned = mesh.n_owned_polytopes();
+      for (unsigned int k = 0; k < n_owned; ++k)
         {
           const std::size_t begin = graph.neighbors.size();
           for (unsigned int e = mesh.polytope_interface_offset[k];
@@ -159,7 +177,7 @@ namespace Tessella
                ++e)
             {
               const unsigned int l = mesh.neighbor(mesh.polytope_interface[e]);
-              if (l != invalid_index && l != k &&
+              if (l != invalid_index && l != k && l < n_owned &&
                   (graph.neighbors.size() == begin ||
                    graph.neighbors.back() != l))
                 graph.neighbors.push_back(l);
@@ -168,7 +186,7 @@ namespace Tessella
           weights.push_back(
             std::max(1u, mesh.subcell_offset[k + 1] - mesh.subcell_offset[k]));
         }
-      while (graph.n_cells() > std::max(1u, n_coarsest))
+      while (are_too_many(graph.n_cells(), n_coarsest, communicator))
         {
           const unsigned int        n = graph.n_cells();
           std::vector<unsigned int> parent =
@@ -212,39 +230,48 @@ namespace Tessella
           const std::vector<std::vector<unsigned int>> &ids)
     {
       Parents                   result;
-      std::vector<unsigned int> polytope = handler.polytope_of_cell();
-      unsigned int              n        = handler.n_polytopes();
+      std::vector<unsigned int> polytope     = handler.polytope_of_cell();
+      unsigned int              n            = handler.n_polytopes();
+      const MPI_Comm            communicator = handler.get_communicator();
       for (std::size_t l = 0; l < ids.size(); ++l)
         {
-          AssertThrow(ids[l].size() == polytope.size(),
-                      ExcMessage("Level " + std::to_string(l + 1) +
-                                 " of the hierarchy has polytope ids for " +
-                                 std::to_string(ids[l].size()) +
-                                 " cells, but the mesh has " +
-                                 std::to_string(polytope.size()) + "."));
-          std::vector<unsigned int> parent(n, invalid_index);
-          for (std::size_t c = 0; c < polytope.size(); ++c)
-            {
-              unsigned int &p = parent[polytope[c]];
-              AssertThrow(p == invalid_index || p == ids[l][c],
-                          ExcMessage(
-                            "The hierarchy does not nest: cells of polytope " +
-                            std::to_string(polytope[c]) + " of level " +
-                            std::to_string(l) + " belong to the polytopes " +
-                            std::to_string(std::min(p, ids[l][c])) + " and " +
-                            std::to_string(std::max(p, ids[l][c])) +
-                            " of level " + std::to_string(l + 1) +
-                            ". Every polytope must be a union of polytopes of "
-                            "the next finer level: use "
-                            "NestedAgglomeration::rtree() or metis(), or "
-                            "Agglomeration::nested()."));
-              p = ids[l][c];
-            }
+          std::vector<unsigned int> parent;
+          internal::on_all_processes(communicator, [&] {
+            AssertThrow(ids[l].size() == polytope.size(),
+                        ExcMessage("Level " + std::to_string(l + 1) +
+                                   " of the hierarchy has polytope ids for " +
+                                   std::to_string(ids[l].size()) +
+                                   " cells, but the mesh has " +
+                                   std::to_string(polytope.size()) + "."));
+            parent.assign(n, invalid_index);
+            for (std::size_t c = 0; c < polytope.size(); ++c)
+              {
+                if (polytope[c] >= n)
+                  continue; // another process's
+                unsigned int &p = parent[polytope[c]];
+                AssertThrow(
+                  p == invalid_index || p == ids[l][c],
+                  ExcMessage("The hierarchy does not nest: cells of polytope " +
+                             std::to_string(polytope[c]) + " of level " +
+                             std::to_string(l) + " belong to the polytopes " +
+                             std::to_string(std::min(p, ids[l][c])) + " and " +
+                             std::to_string(std::max(p, ids[l][c])) +
+                             " of level " + std::to_string(l + 1) +
+                             ". Every polytope must be a union of polytopes of "
+                             "the next finer level: use "
+                             "NestedAgglomeration::rtree() or metis(), or "
+                             "Agglomeration::nested()."));
+                p = ids[l][c];
+              }
+          });
           const unsigned int n_groups = internal::renumber(parent);
-          if (n_groups == n)
+          const bool         keep     = n_groups < n;
+          if (internal::n_processes(communicator) == 1
+                ? !keep
+                : Utilities::MPI::max(keep ? 1 : 0, communicator) == 0)
             continue;
           for (unsigned int &p : polytope)
-            p = parent[p];
+            p = p < n ? parent[p] : invalid_index;
           n = n_groups;
           result.push_back(std::move(parent));
         }
@@ -272,20 +299,38 @@ namespace Tessella
               const unsigned int               n_coarsest)
     {
       std::vector<std::vector<unsigned int>> ids;
-      const unsigned int n_levels = handler.get_triangulation().n_levels();
+      const MPI_Comm     communicator = handler.get_communicator();
+      const unsigned int n_levels     = handler.get_triangulation().n_levels();
+      const auto         n_global     = [communicator](const unsigned int n) {
+        return internal::n_processes(communicator) == 1
+                             ? n
+                             : Utilities::MPI::sum(n, communicator);
+      };
+      // ancestors, of all processes, that a level has
+      const auto n_ancestors = [&](const std::vector<unsigned int> &level) {
+        std::vector<unsigned int> own;
+        for (std::size_t c = 0; c < level.size(); ++c)
+          if (handler.polytope_of_cell()[c] < handler.n_polytopes())
+            own.push_back(level[c]);
+        std::sort(own.begin(), own.end());
+        return n_global(std::unique(own.begin(), own.end()) - own.begin());
+      };
+      std::vector<unsigned int> n;
       for (unsigned int level = n_levels; level-- > 0;)
         {
-          ids.push_back(Agglomeration::ancestors_on_level<dim>(level)(
+          // (ancestors that a partition has cut are one on each process)
+          ids.push_back(Agglomeration::ancestors_on_level<dim>(level, true)(
             handler.get_triangulation()));
-          if (1 + *std::max_element(ids.back().begin(), ids.back().end()) <=
-              n_coarsest)
+          n.push_back(n_ancestors(ids.back()));
+          if (n.back() <= n_coarsest)
             break;
         }
       // where polytopes are larger than the ancestors, the latter are left out
-      const unsigned int n = handler.n_polytopes();
-      while (!ids.empty() &&
-             1 + *std::max_element(ids[0].begin(), ids[0].end()) >= n)
-        ids.erase(ids.begin());
+      const unsigned int n_polytopes = handler.n_global_polytopes();
+      std::size_t        first       = 0;
+      while (first < ids.size() && n[first] >= n_polytopes)
+        ++first;
+      ids.erase(ids.begin(), ids.begin() + first);
       return by_id(handler, ids);
     }
 
@@ -294,10 +339,12 @@ namespace Tessella
 #define INSTANTIATE(dim)                                                  \
   template Parents rtree(const PolytopicMesh<dim> &,                      \
                          const unsigned int,                              \
-                         const unsigned int);                             \
+                         const unsigned int,                              \
+                         const MPI_Comm);                                 \
   template Parents metis(const PolytopicMesh<dim> &,                      \
                          const unsigned int,                              \
-                         const unsigned int);                             \
+                         const unsigned int,                              \
+                         const MPI_Comm);                                 \
   template Parents by_id(const AgglomerationHandler<dim> &,               \
                          const std::vector<std::vector<unsigned int>> &); \
   template Parents by_strategies(                                         \

@@ -4,6 +4,7 @@
 
 #include <deal.II/base/smartpointer.h>
 
+#include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/sparse_matrix.h>
 #include <deal.II/lac/sparsity_pattern.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
@@ -133,8 +134,8 @@ namespace Tessella
    * per assembly, all else needs none; rows are the same to the last bit for
    * any number of processes. Every process reports its own times. An error on
    * one process is thrown on all; with Backend::automatic the device is used if
-   * all processes have one. The classes of TrilinosWrappers only; strategy
-   * block_rows only.
+   * all processes have one. The classes of TrilinosWrappers, block matrices and
+   * their vectors only; strategy block_rows only.
    *
    * <b>Solving on the device.</b> DeviceBlockMatrix and DeviceVector keep what
    * was assembled in the device's memory, in double or single precision;
@@ -221,9 +222,12 @@ namespace Tessella
     template <typename Number>
     void
     reinit(HostBlockMatrix<Number> &matrix);
-    template <typename Number>
+    /// VectorType: Vector<Number> on one process,
+    /// LinearAlgebra::distributed::Vector<Number>,
+    /// TrilinosWrappers::MPI::Vector if Number is double.
+    template <typename Number, typename VectorType>
     void
-    reinit(HostBlockMatrix<Number> &matrix, dealii::Vector<Number> &rhs);
+    reinit(HostBlockMatrix<Number> &matrix, VectorType &rhs);
 
     /// For the next assemblies, in place of AdditionalData::penalty.
     void
@@ -275,11 +279,11 @@ namespace Tessella
     void
     assemble_rhs(const Form<dim> &form, DeviceVector<Number> &rhs);
 
-    template <typename Number>
+    template <typename Number, typename VectorType>
     void
     assemble(const Form<dim>         &form,
              HostBlockMatrix<Number> &matrix,
-             dealii::Vector<Number>  &rhs);
+             VectorType              &rhs);
     template <typename Number>
     void
     assemble_matrix(const Form<dim> &form, HostBlockMatrix<Number> &matrix);

@@ -22,10 +22,16 @@ namespace Tessella
    *     SolverCG<DeviceVector<double>> solver(control);
    *     solver.solve(matrix, solution, rhs, preconditioner);
    *
-   * The matrix must outlive them; initialize() must be called again when its
+   * Vectors are those that the matrix takes. The matrix must outlive
+   * preconditioners; initialize() must be called again when its
    * values change. D is the matrix of the diagonal blocks, one per polytope;
    * its inverses are computed by Gauss-Jordan elimination with row pivoting,
    * all blocks at once.
+   *
+   * With several processes (all functions are collective then) they are the
+   * same up to rounding as on one: diagonal blocks belong to one process,
+   * Chebyshev's polynomial takes the product with the whole matrix, and
+   * colours go through the block rows of all processes.
    *
    * Results are the same to the last bit in every run and for every number of
    * threads. vmult() of one object may not run in several threads at the same
@@ -59,8 +65,9 @@ namespace Tessella
 
   protected:
     struct Implementation;
+    template <typename VectorType>
     void
-    check(const vector_type &dst, const vector_type &src) const;
+    check(const VectorType &dst, const VectorType &src) const;
     std::unique_ptr<Implementation> implementation;
   };
 
@@ -73,10 +80,12 @@ namespace Tessella
 
     void
     initialize(const MatrixType &matrix);
+    template <typename VectorType>
     void
-    vmult(vector_type &dst, const vector_type &src) const;
+    vmult(VectorType &dst, const VectorType &src) const;
+    template <typename VectorType>
     void
-    Tvmult(vector_type &dst, const vector_type &src) const;
+    Tvmult(VectorType &dst, const VectorType &src) const;
   };
 
   /**
@@ -109,29 +118,35 @@ namespace Tessella
     void
     initialize(const MatrixType     &matrix,
                const AdditionalData &data = AdditionalData());
+    template <typename VectorType>
     void
-    vmult(vector_type &dst, const vector_type &src) const;
+    vmult(VectorType &dst, const VectorType &src) const;
+    template <typename VectorType>
     void
-    Tvmult(vector_type &dst, const vector_type &src) const;
+    Tvmult(VectorType &dst, const VectorType &src) const;
     /// As smoother: improves the approximation @p x of the solution of A x = b.
+    template <typename VectorType>
     void
-    smooth(vector_type &x, const vector_type &b) const;
+    smooth(VectorType &x, const VectorType &b) const;
     /// The estimate, as it is used.
     double
     largest_eigenvalue() const;
 
   private:
+    template <typename VectorType>
     void
-    apply(vector_type       &x,
-          const vector_type &b,
-          const bool         zero_start,
-          const bool         transpose) const;
+    apply(VectorType       &x,
+          const VectorType &b,
+          const bool        zero_start,
+          const bool        transpose) const;
   };
 
   /**
    * Block Gauss-Seidel by colours: block rows of a colour are not coupled with
    * each other and are computed at the same time. Colours are given greedily
-   * in the order of the polytopes; they replace this order.
+   * in the order of the polytopes; they replace this order. (With several
+   * processes neighbours give them one after the other, which takes the time
+   * of one process, and each colour takes an exchange.)
    *
    * vmult() is a sweep through the colours in ascending order and one in
    * descending order (symmetric Gauss-Seidel, LU-SGS), several times if asked
@@ -153,14 +168,17 @@ namespace Tessella
     void
     initialize(const MatrixType     &matrix,
                const AdditionalData &data = AdditionalData());
+    template <typename VectorType>
     void
-    vmult(vector_type &dst, const vector_type &src) const;
+    vmult(VectorType &dst, const VectorType &src) const;
+    template <typename VectorType>
     void
-    Tvmult(vector_type &dst, const vector_type &src) const;
+    Tvmult(VectorType &dst, const VectorType &src) const;
     /// One sweep that improves the approximation @p x of the solution of A x =
     /// b.
+    template <typename VectorType>
     void
-    sweep(vector_type &x, const vector_type &b, const bool ascending) const;
+    sweep(VectorType &x, const VectorType &b, const bool ascending) const;
     unsigned int
     n_colors() const;
   };

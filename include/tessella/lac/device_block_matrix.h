@@ -7,8 +7,7 @@
 #include <deal.II/lac/sparse_matrix.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 
-#include <tessella/assembly/block_sparsity.h>
-#include <tessella/base/compatibility.h>
+#include <tessella/lac/block_matrix_base.h>
 #include <tessella/lac/device_vector.h>
 
 #include <cstddef>
@@ -39,12 +38,16 @@ namespace Tessella
    * first product with the transpose makes a list of 32 bytes a block on the
    * device; it may not run at the same time as another first one.
    *
+   * <b>Many processes</b>: as HostBlockMatrix. Entries that other processes
+   * need go through pinned memory of the host while the device computes the
+   * rows that need none of theirs.
+   *
    * Errors, as exceptions: a build without CUDA or a machine without a device
    * (when a matrix is constructed), too little memory on the device, vectors
    * or matrices of other sizes.
    */
   template <typename Number>
-  class DeviceBlockMatrix : public Subscriptor
+  class DeviceBlockMatrix : public BlockMatrixBase
   {
   public:
     static_assert(std::is_same<Number, double>::value ||
@@ -63,26 +66,20 @@ namespace Tessella
 
     /**
      * New structure, all values zero. @p dof_offset: first row of each block
-     * row and the number of rows at the end; at most 2^32 - 1 rows. Cost: time
-     * and copies in proportion to the number of blocks.
+     * row and the number of rows at the end, with several processes as in
+     * PolytopicMesh; at most 2^32 - 1 rows. Cost: time and copies in proportion
+     * to the number of blocks.
      */
     void
-    reinit(const BlockSparsity              &sparsity,
-           const std::vector<std::uint64_t> &dof_offset);
+    reinit(const BlockSparsity                         &sparsity,
+           const std::vector<std::uint64_t>            &dof_offset,
+           const std::shared_ptr<const BlockPartition> &partition = nullptr);
     void
     clear();
     /// All values; only zero makes sense.
     DeviceBlockMatrix &
     operator=(const double zero);
 
-    size_type
-    m() const;
-    size_type
-    n() const;
-    bool
-    empty() const;
-    std::uint64_t
-    n_nonzero_elements() const;
     /// Bytes, those on the device included.
     std::size_t
     memory_consumption() const;
@@ -91,11 +88,6 @@ namespace Tessella
     std::size_t
     vmult_bytes() const;
 
-    const BlockSparsity &
-    block_sparsity() const;
-    /// First row of each block row and the number of rows at the end.
-    const std::vector<std::uint64_t> &
-    dof_offset() const;
     /// Address of the values in the device's memory; see BlockSparsity for
     /// their order.
     Number *
@@ -125,6 +117,16 @@ namespace Tessella
     residual(DeviceVector<Number>       &dst,
              const DeviceVector<Number> &x,
              const DeviceVector<Number> &b) const;
+
+    /// The same with the addresses of the entries that this process owns, in
+    /// the device's memory.
+    void
+    vmult_owned(Number *dst, const Number *src) const;
+    void
+    subtract_product_owned(Number       *dst,
+                           const Number *x,
+                           const Number *b,
+                           const bool    transpose = false) const;
 
     // ---- from and to the host
     /// Values in the order of the BlockSparsity.

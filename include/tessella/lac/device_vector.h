@@ -47,7 +47,13 @@ namespace Tessella
    * that depends on the size alone: results are the same to the last bit in
    * every run and on every device.
    *
-   * The vector belongs to one process.
+   * <b>Many processes.</b> reinit() with the indices that a process owns makes
+   * a distributed vector, of which each process has these entries, on its own
+   * device; begin(), end() and copies to and from the host are about them.
+   * There are no ghost entries: DeviceBlockMatrix exchanges what it needs.
+   * Reductions are collective; sums of the processes are added in the order of
+   * their numbers: the same bits in every run, but others for another number
+   * of processes.
    *
    * Errors, as exceptions: a build without CUDA or a machine without a device
    * (when a vector is constructed), too little memory on the device, vectors
@@ -90,7 +96,13 @@ namespace Tessella
     /// Sets all entries to zero unless told otherwise.
     void
     reinit(const size_type size, const bool omit_zeroing_entries = false);
-    /// To the size of @p vector.
+    /// A distributed vector; the indices that a process owns are consecutive
+    /// and numbered process by process. Collective.
+    void
+    reinit(const dealii::IndexSet &locally_owned,
+           const MPI_Comm          communicator,
+           const bool              omit_zeroing_entries = false);
+    /// To the size and distribution of @p vector.
     template <typename OtherNumber>
     void
     reinit(const DeviceVector<OtherNumber> &vector,
@@ -98,14 +110,15 @@ namespace Tessella
     void
     swap(DeviceVector &vector) noexcept;
 
-    // ---- from and to the host; sizes change with the source
+    // ---- from and to the host; sizes change with the source. With a
+    // distributed vector as target: the entries of this process.
     void
     copy_from(const std::vector<Number> &values);
     void
     copy_from(const dealii::Vector<double> &vector);
     void
     copy_from(const dealii::Vector<float> &vector);
-    /// All entries must be on this process.
+    /// Takes its distribution, too.
     void
     copy_from(const dealii::TrilinosWrappers::MPI::Vector &vector);
     void
@@ -114,7 +127,7 @@ namespace Tessella
     copy_to(dealii::Vector<double> &vector) const;
     void
     copy_to(dealii::Vector<float> &vector) const;
-    /// @p vector must have the size of this one, all of it on this process.
+    /// @p vector must have the size and distribution of this one.
     void
     copy_to(dealii::TrilinosWrappers::MPI::Vector &vector) const;
 
@@ -122,18 +135,17 @@ namespace Tessella
     size() const;
     bool
     empty() const;
-    /// The same as size().
+    /// Entries of this process.
     size_type
     locally_owned_size() const;
     bool
     in_local_range(const size_type index) const;
-    /// All indices.
     dealii::IndexSet
     locally_owned_elements() const;
-    /// That of this process alone.
+    /// That of this process alone if the vector is not distributed.
     MPI_Comm
     get_mpi_communicator() const;
-    /// For compatibility with distributed vectors: does nothing.
+    /// For compatibility with other vectors: do nothing.
     void
     compress(const dealii::VectorOperation::values operation =
                dealii::VectorOperation::unknown) const;
@@ -211,7 +223,7 @@ namespace Tessella
     bool
     operator!=(const DeviceVector &V) const;
 
-    /// All entries, by a copy to the host.
+    /// The entries of this process, by a copy to the host.
     void
     print(std::ostream      &out,
           const unsigned int precision  = 3,
@@ -226,9 +238,22 @@ namespace Tessella
     void
     check_size(const DeviceVector &vector) const;
 
+    /// Of all processes.
+    double
+    sum(const double value) const;
+    void
+    resize(const size_type size, const bool omit_zeroing_entries);
+    /// A copy's size is that of its source unless this is distributed.
+    void
+    reinit_for_copy(const size_type size);
+
     Number   *values   = nullptr;
-    size_type n        = 0;
+    size_type n        = 0; ///< on this process
     size_type capacity = 0;
+    /// Number of all entries, and of the first one here.
+    size_type n_global = 0, first = 0;
+    MPI_Comm  communicator = MPI_COMM_SELF;
+    bool      distributed  = false;
   };
 
 
@@ -242,9 +267,9 @@ namespace Tessella
 } // namespace Tessella
 
 DEAL_II_NAMESPACE_OPEN
-/// Not distributed.
+/// It may be distributed.
 template <typename Number>
-struct is_serial_vector<Tessella::DeviceVector<Number>> : std::true_type
+struct is_serial_vector<Tessella::DeviceVector<Number>> : std::false_type
 {};
 DEAL_II_NAMESPACE_CLOSE
 

@@ -4,11 +4,12 @@
 
 #include <deal.II/base/types.h>
 
+#include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 
-#include <tessella/assembly/block_sparsity.h>
-#include <tessella/base/compatibility.h>
+#include <tessella/lac/block_matrix_base.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -36,11 +37,21 @@ namespace Tessella
    * to the last bit for every number of threads. The first product with the
    * transpose makes a list of 8 bytes a block.
    *
+   * <b>Many processes.</b> On a distributed mesh each process has the rows of
+   * the polytopes that it owns. Vectors are then
+   * LinearAlgebra::distributed::Vector or, for double,
+   * TrilinosWrappers::MPI::Vector, as the assembler's reinit() makes them; they
+   * need no ghost entries. Products send the entries that other processes
+   * need, compute the rows that need none of theirs, and then the others. They
+   * are collective, the same bits in every run; for another number of
+   * processes the order of summation, and with it the rounding, is another
+   * one. Products with the transpose are for one process.
+   *
    * Errors, as exceptions: vectors or matrices of other sizes, a product with
    * the transpose of a matrix whose structure is not symmetric.
    */
   template <typename Number>
-  class HostBlockMatrix : public Subscriptor
+  class HostBlockMatrix : public BlockMatrixBase
   {
   public:
     static_assert(std::is_same<Number, double>::value ||
@@ -58,61 +69,63 @@ namespace Tessella
     operator=(HostBlockMatrix &&matrix) noexcept;
 
     /// New structure, all values zero. @p dof_offset: first row of each block
-    /// row and the number of rows at the end.
+    /// row and the number of rows at the end; with several processes as in
+    /// PolytopicMesh.
     void
-    reinit(const BlockSparsity              &sparsity,
-           const std::vector<std::uint64_t> &dof_offset);
+    reinit(const BlockSparsity                         &sparsity,
+           const std::vector<std::uint64_t>            &dof_offset,
+           const std::shared_ptr<const BlockPartition> &partition = nullptr);
     void
     clear();
     /// All values; only zero makes sense.
     HostBlockMatrix &
     operator=(const double zero);
 
-    size_type
-    m() const;
-    size_type
-    n() const;
-    bool
-    empty() const;
-    std::uint64_t
-    n_nonzero_elements() const;
     std::size_t
     memory_consumption() const;
 
-    const BlockSparsity &
-    block_sparsity() const;
-    /// First row of each block row and the number of rows at the end.
-    const std::vector<std::uint64_t> &
-    dof_offset() const;
     /// See BlockSparsity for their order.
     Number *
     values();
     const Number *
     values() const;
 
-    // ---- products; source and destination must differ
+    // ---- products; source and destination must differ. VectorType:
+    // Vector<Number> on one process,
+    // LinearAlgebra::distributed::Vector<Number>, TrilinosWrappers::MPI::Vector
+    // if Number is double
+    template <typename VectorType>
     void
-    vmult(dealii::Vector<Number> &dst, const dealii::Vector<Number> &src) const;
+    vmult(VectorType &dst, const VectorType &src) const;
+    template <typename VectorType>
     void
-    vmult_add(dealii::Vector<Number>       &dst,
-              const dealii::Vector<Number> &src) const;
+    vmult_add(VectorType &dst, const VectorType &src) const;
+    template <typename VectorType>
     void
-    Tvmult(dealii::Vector<Number>       &dst,
-           const dealii::Vector<Number> &src) const;
+    Tvmult(VectorType &dst, const VectorType &src) const;
+    template <typename VectorType>
     void
-    Tvmult_add(dealii::Vector<Number>       &dst,
-               const dealii::Vector<Number> &src) const;
+    Tvmult_add(VectorType &dst, const VectorType &src) const;
     /// dst = b - A x (or b - A^T x); @p dst may be @p b.
+    template <typename VectorType>
     void
-    subtract_product(dealii::Vector<Number>       &dst,
-                     const dealii::Vector<Number> &x,
-                     const dealii::Vector<Number> &b,
-                     const bool                    transpose = false) const;
+    subtract_product(VectorType       &dst,
+                     const VectorType &x,
+                     const VectorType &b,
+                     const bool        transpose = false) const;
     /// dst = b - A x; returns the norm of dst, which may be @p b.
+    template <typename VectorType>
     Number
-    residual(dealii::Vector<Number>       &dst,
-             const dealii::Vector<Number> &x,
-             const dealii::Vector<Number> &b) const;
+    residual(VectorType &dst, const VectorType &x, const VectorType &b) const;
+
+    /// The same with the addresses of the entries that this process owns.
+    void
+    vmult_owned(Number *dst, const Number *src) const;
+    void
+    subtract_product_owned(Number       *dst,
+                           const Number *x,
+                           const Number *b,
+                           const bool    transpose = false) const;
 
     /// Values of a matrix of the same structure, in the order of the
     /// BlockSparsity.

@@ -16,7 +16,7 @@
 
 namespace Tessella
 {
-  /// What a Multigrid has set up.
+  /// What a Multigrid has set up; numbers are those of all processes.
   struct MultigridReport
   {
     struct Level
@@ -31,7 +31,8 @@ namespace Tessella
     };
     std::vector<Level> levels;
     double             setup_time = 0.; ///< seconds
-    /// Bytes of all levels, the matrix that was given not included.
+    /// Bytes of all levels on this process, the matrix that was given not
+    /// included.
     std::size_t memory = 0;
     /// Entries of the matrices of all levels over those of the first one.
     double operator_complexity = 1.;
@@ -75,6 +76,13 @@ namespace Tessella
    * moves half of the bytes. It is for degrees up to 3 or so: on polytopes
    * that fill their boxes badly diagonal blocks of higher degrees are too
    * ill-conditioned for it.
+   *
+   * <b>Many processes.</b> All functions are collective. Levels stay where the
+   * finest one is: restriction and prolongation need no communication,
+   * smoothers exchange what a product does. The matrix of the coarsest level is
+   * gathered and inverted by every process, each of which keeps its rows of the
+   * inverse; a cycle gathers the right-hand side of that level once. Iterations
+   * are close to those of one process, where polytopes may be joined otherwise.
    *
    * Same input, same bits: as the matrices and preconditioners. vmult() of one
    * object may not run in several threads at the same time.
@@ -147,26 +155,29 @@ namespace Tessella
     size_type
     n() const;
 
-    /// One cycle for A x = src with x = 0 at the start.
-    void
-    vmult(vector_type &dst, const vector_type &src) const;
-    /// The same if the matrix is symmetric; else the transpose, with
-    /// BlockChebyshev as smoother only.
-    void
-    Tvmult(vector_type &dst, const vector_type &src) const;
-    /// With vectors of the other precision.
+    /// One cycle for A x = src with x = 0 at the start. VectorType: what the
+    /// matrix takes, or the same with the other precision.
     template <typename VectorType>
     void
     vmult(VectorType &dst, const VectorType &src) const;
-    /// One cycle that improves @p x.
+    /// The same if the matrix is symmetric; else the transpose, with
+    /// BlockChebyshev as smoother and on one process only.
+    template <typename VectorType>
     void
-    step(vector_type &x, const vector_type &b) const;
+    Tvmult(VectorType &dst, const VectorType &src) const;
+    /// One cycle that improves @p x.
+    template <typename VectorType>
+    void
+    step(VectorType &x, const VectorType &b) const;
 
     const MultigridReport &
     report() const;
 
   private:
     struct Implementation;
+    template <typename VectorType>
+    void
+    check(const VectorType &dst, const VectorType &src) const;
     std::unique_ptr<Implementation> implementation;
   };
 

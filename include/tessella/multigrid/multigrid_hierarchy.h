@@ -5,6 +5,7 @@
 #include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/polytopic_mesh.h>
+#include <tessella/lac/block_partition.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,11 @@ namespace Tessella
    *
    * @p n_children: polytopes that become one, about (zero: 2^dim); grouping
    * ends at @p n_coarsest polytopes or less.
+   *
+   * With several processes each groups the polytopes that it owns, and results
+   * are for these; functions that take a communicator or a handler are
+   * collective then, and @p n_coarsest counts the polytopes of all (each
+   * process keeps one at least).
    */
   namespace NestedAgglomeration
   {
@@ -34,16 +40,18 @@ namespace Tessella
     template <int dim>
     Parents
     rtree(const PolytopicMesh<dim> &mesh,
-          const unsigned int        n_children = 0,
-          const unsigned int        n_coarsest = 64);
+          const unsigned int        n_children   = 0,
+          const unsigned int        n_coarsest   = 64,
+          const MPI_Comm            communicator = MPI_COMM_SELF);
 
     /// METIS's bisection of the graph of polytopes, of which two are neighbours
     /// if they share an interface, weighted by the number of sub-cells.
     template <int dim>
     Parents
     metis(const PolytopicMesh<dim> &mesh,
-          const unsigned int        n_children = 0,
-          const unsigned int        n_coarsest = 64);
+          const unsigned int        n_children   = 0,
+          const unsigned int        n_coarsest   = 64,
+          const MPI_Comm            communicator = MPI_COMM_SELF);
 
     /**
      * From polytope ids of the active cells, finest level first, those of the
@@ -85,6 +93,12 @@ namespace Tessella
    *
    * Plain arrays, from the flat view alone: nothing here needs the
    * triangulation, except coarse_handler().
+   *
+   * <b>Many processes.</b> Each has the polytopes that it owns on every level,
+   * and those of other processes that are neighbours of them: coarse polytopes
+   * do not reach across processes. The constructor is collective; processes
+   * whose polytopes are grouped fewer times than others' keep them as they are
+   * on the remaining levels.
    */
   class MultigridHierarchy
   {
@@ -103,27 +117,31 @@ namespace Tessella
 
     struct Level
     {
-      /// As in PolytopicMesh.
+      /// As in PolytopicMesh: own polytopes, then ghosts.
       std::vector<double>        box;
       std::vector<unsigned int>  degree;
       std::vector<std::uint64_t> dof_offset;
       /// Polytope of the next coarser level; empty if that has the same
       /// polytopes, and on the coarsest level.
       std::vector<unsigned int> parent;
+      /// Null on one process.
+      std::shared_ptr<const BlockPartition> partition;
+      unsigned int                          n_owned = 0;
       /// Penalty of this level over that of the mesh, where both have the same
       /// constant: the ratio of p^2 / h, largest over the polytopes for p, mean
       /// for h.
       double penalty_ratio = 1.;
 
+      /// Of this process.
       unsigned int
       n_polytopes() const
       {
-        return static_cast<unsigned int>(degree.size());
+        return n_owned;
       }
       std::uint64_t
       n_dofs() const
       {
-        return dof_offset.back();
+        return dof_offset[n_owned];
       }
     };
 
@@ -138,10 +156,13 @@ namespace Tessella
     const Level &
     level(const unsigned int l) const;
 
-    /// Coefficients of the coarse functions on the polytopes of level @p l: for
-    /// each of them a matrix of as many rows as its parent has functions and
-    /// as many columns as it has, from @p offset on. Empty if polytopes are the
-    /// same.
+    MPI_Comm
+    communicator() const;
+
+    /// Coefficients of the coarse functions on the polytopes of level @p l,
+    /// ghosts included: for each of them a matrix of as many rows as its parent
+    /// has functions and as many columns as it has, from @p offset on. Empty if
+    /// polytopes are the same.
     std::vector<double>
     injection(const unsigned int l, std::vector<std::uint64_t> &offset) const;
 
@@ -154,6 +175,18 @@ namespace Tessella
                    const unsigned int               l) const;
 
   private:
+    void
+    add_p_level(const unsigned int degree);
+    void
+    add_h_level(const std::vector<unsigned int> &parent);
+    /// Numbers of functions from degrees, and the partition.
+    void
+    finish_level(Level                            &level,
+                 const std::vector<std::uint64_t> &first_ghost_row) const;
+    double
+    penalty_ratio(const Level &coarse, const Level &fine) const;
+
+    MPI_Comm           comm           = MPI_COMM_SELF;
     int                dimension      = 0;
     bool               tensor_product = false;
     std::vector<Level> levels;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_lac_block_matrix_base_h
+#define tessella_lac_block_matrix_base_h
+
+#include <deal.II/base/types.h>
+
+#include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/compatibility.h>
+#include <tessella/lac/block_partition.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace Tessella
+{
+  /// Structure of a HostBlockMatrix or a DeviceBlockMatrix.
+  class BlockMatrixBase : public Subscriptor
+  {
+  public:
+    using size_type = dealii::types::global_dof_index;
+
+    /// Rows (columns) of all processes.
+    size_type
+    m() const;
+    size_type
+    n() const;
+    bool
+    empty() const;
+    /// Rows of this process.
+    std::uint64_t
+    n_owned_rows() const;
+    /// Of this process.
+    std::uint64_t
+    n_nonzero_elements() const;
+
+    /// Block rows of this process, in its own numbers.
+    const BlockSparsity &
+    block_sparsity() const;
+    /// First row of each block and the number of rows at the end; blocks of
+    /// other processes that are met as columns come last.
+    const std::vector<std::uint64_t> &
+    dof_offset() const;
+    /// Null if all rows are on one process.
+    const std::shared_ptr<const BlockPartition> &
+    partition() const;
+
+  protected:
+    BlockMatrixBase() = default;
+    BlockMatrixBase(BlockMatrixBase &&matrix) noexcept;
+    BlockMatrixBase &
+    operator=(BlockMatrixBase &&matrix) noexcept;
+
+    void
+    set_structure(const BlockSparsity                         &sparsity,
+                  const std::vector<std::uint64_t>            &dof_offset,
+                  const std::shared_ptr<const BlockPartition> &partition);
+    void
+    clear_structure();
+    std::size_t
+    structure_memory_consumption() const;
+    /// Own block rows without columns of other processes, and with them.
+    void
+    list_rows(std::vector<unsigned int> &interior,
+              std::vector<unsigned int> &boundary) const;
+    /// Throws if there are several processes.
+    void
+    assert_one_process(const char *what) const;
+
+  private:
+    struct Structure
+    {
+      BlockSparsity                         sparsity;
+      std::vector<std::uint64_t>            dof_offset;
+      std::shared_ptr<const BlockPartition> partition;
+    };
+    std::unique_ptr<const Structure> structure;
+  };
+} // namespace Tessella
+
+#endif

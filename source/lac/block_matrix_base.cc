@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/lac/block_matrix_base.h>
+
+#include <string>
+#include <utility>
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  BlockMatrixBase::BlockMatrixBase(BlockMatrixBase &&matrix) noexcept
+    : structure(std::move(matrix.structure))
+  {}
+
+
+
+  BlockMatrixBase &
+  BlockMatrixBase::operator=(BlockMatrixBase &&matrix) noexcept
+  {
+    structure = std::move(matrix.structure);
+    return *this;
+  }
+
+
+
+  void
+  BlockMatrixBase::set_structure(
+    const BlockSparsity                         &sparsity,
+    const std::vector<std::uint64_t>            &dof_offset,
+    const std::shared_ptr<const BlockPartition> &partition)
+  {
+    const std::size_t n = sparsity.row_width.size();
+    AssertThrow(partition == nullptr ? dof_offset.size() == n + 1
+                                     : dof_offset.size() > n,
+                ExcDimensionMismatch(dof_offset.size(), n + 1));
+    AssertThrow(partition == nullptr ||
+                  (partition->n_owned_rows() == dof_offset[n] &&
+                   partition->n_owned_rows() + partition->n_ghost_rows() ==
+                     dof_offset.back()),
+                ExcMessage("The partition is not one of the rows of this "
+                           "matrix."));
+    structure = std::make_unique<const Structure>(
+      Structure{sparsity, dof_offset, partition});
+  }
+
+
+
+  void
+  BlockMatrixBase::clear_structure()
+  {
+    structure.reset();
+  }
+
+
+
+  BlockMatrixBase::size_type
+  BlockMatrixBase::m() const
+  {
+    return structure == nullptr              ? 0
+           : structure->partition == nullptr ? structure->dof_offset.back()
+                                             : structure->partition->n_rows();
+  }
+
+
+
+  BlockMatrixBase::size_type
+  BlockMatrixBase::n() const
+  {
+    return m();
+  }
+
+
+
+  bool
+  BlockMatrixBase::empty() const
+  {
+    return m() == 0;
+  }
+
+
+
+  std::uint64_t
+  BlockMatrixBase::n_owned_rows() const
+  {
+    return structure == nullptr
+             ? 0
+             : structure->dof_offset[structure->sparsity.row_width.size()];
+  }
+
+
+
+  std::uint64_t
+  BlockMatrixBase::n_nonzero_elements() const
+  {
+    return structure == nullptr ? 0 : structure->sparsity.n_nonzero_elements();
+  }
+
+
+
+  const BlockSparsity &
+  BlockMatrixBase::block_sparsity() const
+  {
+    AssertThrow(structure != nullptr, ExcNotInitialized());
+    return structure->sparsity;
+  }
+
+
+
+  const std::vector<std::uint64_t> &
+  BlockMatrixBase::dof_offset() const
+  {
+    AssertThrow(structure != nullptr, ExcNotInitialized());
+    return structure->dof_offset;
+  }
+
+
+
+  const std::shared_ptr<const BlockPartition> &
+  BlockMatrixBase::partition() const
+  {
+    static const std::shared_ptr<const BlockPartition> none;
+    return structure == nullptr ? none : structure->partition;
+  }
+
+
+
+  std::size_t
+  BlockMatrixBase::structure_memory_consumption() const
+  {
+    return structure == nullptr
+             ? 0
+             : structure->sparsity.memory_consumption() +
+                 structure->dof_offset.capacity() * sizeof(std::uint64_t);
+  }
+
+
+
+  void
+  BlockMatrixBase::list_rows(std::vector<unsigned int> &interior,
+                             std::vector<unsigned int> &boundary) const
+  {
+    interior.clear();
+    boundary.clear();
+    const BlockSparsity &sparsity = block_sparsity();
+    const unsigned int   n        = sparsity.row_width.size();
+    for (unsigned int k = 0; k < n; ++k)
+      // (columns are in ascending order)
+      (sparsity.block_column[sparsity.block_offset[k + 1] - 1] < n ? interior
+                                                                   : boundary)
+        .push_back(k);
+  }
+
+
+
+  void
+  BlockMatrixBase::assert_one_process(const char *what) const
+  {
+    AssertThrow(partition() == nullptr,
+                ExcMessage(std::string(what) +
+                           " needs a matrix whose rows are all on one "
+                           "process, but this one is distributed over " +
+                           std::to_string(partition()->n_processes()) + "."));
+  }
+} // namespace Tessella

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <tessella/base/exceptions.h>
+#include <tessella/lac/block_partition.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "../base/collective.h"
+#include "halo_exchange.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  BlockPartition::BlockPartition(
+    const MPI_Comm                    communicator,
+    const std::vector<std::uint64_t> &dof_offset,
+    const unsigned int                n_owned_blocks,
+    const std::vector<std::uint64_t> &first_ghost_row)
+    : comm(communicator)
+    , n_owned_blocks(n_owned_blocks)
+    , n_owned(0)
+    , n_ghosts(0)
+    , first(0)
+    , n_all(0)
+  {
+    internal::on_all_processes(comm, [&] {
+      AssertThrow(dof_offset.size() ==
+                    std::size_t(n_owned_blocks) + first_ghost_row.size() + 1,
+                  ExcDimensionMismatch(dof_offset.size(),
+                                       std::size_t(n_owned_blocks) +
+                                         first_ghost_row.size() + 1));
+      AssertThrow(dof_offset.back() < std::numeric_limits<unsigned int>::max(),
+                  ExcMessage("A process can have at most 2^32 - 2 rows of a "
+                             "block matrix, ghosts included."));
+    });
+    n_owned              = dof_offset[n_owned_blocks];
+    n_ghosts             = dof_offset.back() - n_owned;
+    const unsigned int n = internal::n_processes(comm);
+    first_of_rank.assign(n + 1, 0);
+    if (n == 1)
+      {
+        AssertThrow(first_ghost_row.empty(),
+                    ExcMessage("A single process has no ghosts."));
+        n_all = first_of_rank[1] = n_owned;
+        return;
+      }
+    int ierr = MPI_Allgather(&n_owned,
+                             1,
+                             MPI_UINT64_T,
+                             first_of_rank.data() + 1,
+                             1,
+                             MPI_UINT64_T,
+                             comm);
+    AssertThrowMPI(ierr);
+    for (unsigned int r = 0; r < n; ++r)
+      first_of_rank[r + 1] += first_of_rank[r];
+    first = first_of_rank[internal::this_process(comm)];
+    n_all = first_of_rank[n];
+
+    // ---- what comes
+    std::map<unsigned int, std::vector<std::uint64_t>> wanted;
+    internal::on_all_processes(comm, [&] {
+      for (std::size_t g = 0; g < first_ghost_row.size(); ++g)
+        {
+          const std::uint64_t row = first_ghost_row[g];
+          AssertThrow(row < n_all && (row < first || row >= first + n_owned),
+                      ExcMessage("A ghost block begins at row " +
+                                 std::to_string(row) +
+                                 ", which is not one of another process."));
+          const unsigned int owner =
+            std::upper_bound(first_of_rank.begin(), first_of_rank.end(), row) -
+            first_of_rank.begin() - 1;
+          if (from.empty() || from.back().rank != owner)
+            {
+              AssertThrow(wanted.find(owner) == wanted.end(),
+                          ExcMessage("Ghost blocks must be grouped by the "
+                                     "process that owns them."));
+              const std::size_t begin =
+                dof_offset[n_owned_blocks + g] - n_owned;
+              from.push_back({owner, g, g, begin, begin});
+            }
+          from.back().end      = g + 1;
+          from.back().last_row = dof_offset[n_owned_blocks + g + 1] - n_owned;
+          wanted[owner].push_back(row);
+        }
+    });
+
+    // ---- what goes
+    const auto requests = Utilities::MPI::some_to_some(comm, wanted);
+    internal::on_all_processes(comm, [&] {
+      for (const auto &request : requests)
+        {
+          to.push_back({request.first,
+                        sent_blocks.size(),
+                        sent_blocks.size(),
+                        sent_rows.size(),
+                        sent_rows.size()});
+          for (const std::uint64_t row : request.second)
+            {
+              const auto position =
+                std::lower_bound(dof_offset.begin(),
+                                 dof_offset.begin() + n_owned_blocks,
+                                 row - first);
+              AssertThrow(position != dof_offset.begin() + n_owned_blocks &&
+                            *position == row - first,
+                          ExcMessage("No block begins at row " +
+                                     std::to_string(row) +
+                                     ", where another process has a ghost."));
+              // (blocks without rows begin where the next one does)
+              auto block = position;
+              while (block[1] == *block)
+                ++block;
+              sent_blocks.push_back(block - dof_offset.begin());
+              for (std::uint64_t i = block[0]; i < block[1]; ++i)
+                sent_rows.push_back(static_cast<unsigned int>(i));
+            }
+          to.back().end      = sent_blocks.size();
+          to.back().last_row = sent_rows.size();
+        }
+    });
+  }
+
+
+
+  MPI_Comm
+  BlockPartition::communicator() const
+  {
+    return comm;
+  }
+
+
+
+  unsigned int
+  BlockPartition::n_processes() const
+  {
+    return first_of_rank.size() - 1;
+  }
+
+
+
+  std::uint64_t
+  BlockPartition::first_row() const
+  {
+    return first;
+  }
+
+
+
+  std::uint64_t
+  BlockPartition::n_rows() const
+  {
+    return n_all;
+  }
+
+
+
+  std::uint64_t
+  BlockPartition::n_owned_rows() const
+  {
+    return n_owned;
+  }
+
+
+
+  std::uint64_t
+  BlockPartition::n_ghost_rows() const
+  {
+    return n_ghosts;
+  }
+
+
+
+  const std::vector<std::uint64_t> &
+  BlockPartition::first_rows() const
+  {
+    return first_of_rank;
+  }
+
+
+
+  IndexSet
+  BlockPartition::locally_owned_rows() const
+  {
+    IndexSet set(n_all);
+    set.add_range(first, first + n_owned);
+    return set;
+  }
+
+
+
+  const std::vector<BlockPartition::Partner> &
+  BlockPartition::sends() const
+  {
+    return to;
+  }
+
+
+
+  const std::vector<BlockPartition::Partner> &
+  BlockPartition::receives() const
+  {
+    return from;
+  }
+
+
+
+  const std::vector<unsigned int> &
+  BlockPartition::send_blocks() const
+  {
+    return sent_blocks;
+  }
+
+
+
+  const std::vector<unsigned int> &
+  BlockPartition::send_rows() const
+  {
+    return sent_rows;
+  }
+
+
+
+  template <typename T>
+  void
+  BlockPartition::update_ghosts(std::vector<T>    &values,
+                                const unsigned int n) const
+  {
+    AssertDimension(values.size() % n, 0);
+    std::vector<T> sent;
+    sent.reserve(sent_blocks.size() * n);
+    for (const unsigned int k : sent_blocks)
+      sent.insert(sent.end(),
+                  values.begin() + std::size_t(k) * n,
+                  values.begin() + (std::size_t(k) + 1) * n);
+    internal::HaloMessages messages;
+    messages.start(
+      *this,
+      [&](const Partner &partner) {
+        return internal::HaloMessages::Place{sent.data() + partner.begin * n,
+                                             (partner.end - partner.begin) * n *
+                                               sizeof(T)};
+      },
+      [&](const Partner &partner) {
+        return internal::HaloMessages::Place{
+          values.data() + (n_owned_blocks + partner.begin) * n,
+          (partner.end - partner.begin) * n * sizeof(T)};
+      });
+    messages.finish();
+  }
+
+
+
+  double
+  BlockPartition::sum(const double value) const
+  {
+    return internal::ordered_sum(comm, value);
+  }
+
+
+
+  double
+  BlockPartition::max(const double value) const
+  {
+    return n_processes() == 1 ? value : Utilities::MPI::max(value, comm);
+  }
+
+
+
+  std::size_t
+  BlockPartition::memory_consumption() const
+  {
+    return first_of_rank.capacity() * sizeof(std::uint64_t) +
+           (to.capacity() + from.capacity()) * sizeof(Partner) +
+           (sent_blocks.capacity() + sent_rows.capacity()) *
+             sizeof(unsigned int);
+  }
+
+
+
+  template void
+  BlockPartition::update_ghosts(std::vector<double> &,
+                                const unsigned int) const;
+  template void
+  BlockPartition::update_ghosts(std::vector<unsigned int> &,
+                                const unsigned int) const;
+  template void
+  BlockPartition::update_ghosts(std::vector<std::uint64_t> &,
+                                const unsigned int) const;
+} // namespace Tessella

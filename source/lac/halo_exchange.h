@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_lac_halo_exchange_h
+#define tessella_source_lac_halo_exchange_h
+
+#include <deal.II/base/mpi.h>
+
+#include <tessella/lac/block_partition.h>
+
+#include <memory>
+#include <vector>
+
+#include "../../cuda/halo.h"
+#include "device_call.h"
+#include "host_blocks.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// The messages of one exchange between the processes of a partition.
+    class HaloMessages
+    {
+    public:
+      struct Place
+      {
+        void       *begin;
+        std::size_t n_bytes;
+      };
+
+      /// Number of bytes if there is to be no message.
+      static constexpr std::size_t none = ~std::size_t(0);
+
+      /// @p send and @p receive: the place of a partner's message.
+      template <typename Send, typename Receive>
+      void
+      start(const BlockPartition &partition,
+            const Send           &send,
+            const Receive        &receive)
+      {
+        // (one exchange at a time on a communicator, in the same order on all
+        // processes: one tag will do)
+        constexpr int tag = 4715;
+        requests.clear();
+        requests.reserve(partition.receives().size() +
+                         partition.sends().size());
+        for (const auto &partner : partition.receives())
+          {
+            const Place place = receive(partner);
+            if (place.n_bytes == none)
+              continue;
+            requests.emplace_back();
+            const int ierr = MPI_Irecv(place.begin,
+                                       size(place),
+                                       MPI_BYTE,
+                                       partner.rank,
+                                       tag,
+                                       partition.communicator(),
+                                       &requests.back());
+            AssertThrowMPI(ierr);
+          }
+        for (const auto &partner : partition.sends())
+          {
+            const Place place = send(partner);
+            if (place.n_bytes == none)
+              continue;
+            requests.emplace_back();
+            const int ierr = MPI_Isend(place.begin,
+                                       size(place),
+                                       MPI_BYTE,
+                                       partner.rank,
+                                       tag,
+                                       partition.communicator(),
+                                       &requests.back());
+            AssertThrowMPI(ierr);
+          }
+      }
+
+      void
+      finish()
+      {
+        if (requests.empty())
+          return;
+        const int ierr =
+          MPI_Waitall(requests.size(), requests.data(), MPI_STATUSES_IGNORE);
+        AssertThrowMPI(ierr);
+        requests.clear();
+      }
+
+    private:
+      static int
+      size(const Place &place)
+      {
+        AssertThrow(place.n_bytes < (std::size_t(1) << 31),
+                    dealii::ExcMessage("A message between two processes has "
+                                       "more than 2 GiB: use more processes."));
+        return static_cast<int>(place.n_bytes);
+      }
+
+      std::vector<MPI_Request> requests;
+    };
+
+
+
+    /// Sends the numbers at @p send, in the order of send_rows(), and receives
+    /// those of the ghost rows at @p receive.
+    template <typename Number>
+    void
+    start_messages(HaloMessages         &messages,
+                   const BlockPartition &partition,
+                   Number               *send,
+                   Number               *receive)
+    {
+      const auto place = [](Number *begin) {
+        return [begin](const BlockPartition::Partner &partner) {
+          return HaloMessages::Place{begin + partner.first_row,
+                                     (partner.last_row - partner.first_row) *
+                                       sizeof(Number)};
+        };
+      };
+      messages.start(partition, place(send), place(receive));
+    }
+
+
+
+    /**
+     * Exchange of the entries of vectors that belong to ghosts: start() with
+     * the own entries of a vector, work that does not need the others, then
+     * finish(). In the memory of the host.
+     */
+    template <typename Number>
+    class HostHalo
+    {
+    public:
+      explicit HostHalo(const std::shared_ptr<const BlockPartition> &partition)
+        : partition(partition)
+      {
+        send.resize(partition->send_rows().size());
+        receive.resize(partition->n_ghost_rows());
+      }
+
+      void
+      start(const Number *x)
+      {
+        const std::vector<unsigned int> &rows = partition->send_rows();
+        for_entries(rows.size(),
+                    [&](const std::size_t i) { send.data()[i] = x[rows[i]]; });
+        start_messages(messages, *partition, send.data(), receive.data());
+      }
+
+      /// Entries of the ghost rows, valid until the next start().
+      const Number *
+      finish()
+      {
+        messages.finish();
+        return receive.data();
+      }
+
+      std::size_t
+      memory_consumption() const
+      {
+        return (send.size() + receive.size()) * sizeof(Number);
+      }
+
+    private:
+      std::shared_ptr<const BlockPartition> partition;
+      HostArray<Number>                     send, receive;
+      HaloMessages                          messages;
+    };
+
+
+
+    /// The same in the memory of a device, through pinned memory of the host.
+    template <typename Number>
+    class DeviceHalo
+    {
+    public:
+      explicit DeviceHalo(
+        const std::shared_ptr<const BlockPartition> &partition)
+        : partition(partition)
+      {
+        device_call([&] {
+          halo =
+            std::make_unique<Device::Halo<Number>>(partition->send_rows(),
+                                                   partition->n_ghost_rows());
+        });
+      }
+
+      void
+      start(const Number *x)
+      {
+        device_call([&] { halo->pack(x); });
+      }
+
+      const Number *
+      finish()
+      {
+        device_call([&] { halo->wait_for_packed(); });
+        HaloMessages messages;
+        start_messages(messages,
+                       *partition,
+                       halo->send_buffer(),
+                       halo->receive_buffer());
+        messages.finish();
+        device_call([&] { halo->upload(); });
+        return halo->ghosts();
+      }
+
+      std::size_t
+      memory_consumption() const
+      {
+        return halo->memory_consumption();
+      }
+
+    private:
+      std::shared_ptr<const BlockPartition> partition;
+      std::unique_ptr<Device::Halo<Number>> halo;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif

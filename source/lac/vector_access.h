@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_lac_vector_access_h
+#define tessella_source_lac_vector_access_h
+
+#include <deal.II/base/exceptions.h>
+
+#include <deal.II/lac/la_parallel_vector.h>
+#include <deal.II/lac/trilinos_vector.h>
+#include <deal.II/lac/vector.h>
+
+#include <tessella/lac/device_vector.h>
+
+#include <cstddef>
+#include <string>
+
+// The entries that a process owns of vectors of any kind: where they begin, and
+// their number.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    template <typename VectorType>
+    inline auto
+    entries(VectorType &vector) -> decltype(&*vector.begin())
+    {
+      return vector.begin();
+    }
+    inline double *
+    entries(dealii::TrilinosWrappers::MPI::Vector &vector)
+    {
+      return vector.trilinos_vector()[0];
+    }
+    inline const double *
+    entries(const dealii::TrilinosWrappers::MPI::Vector &vector)
+    {
+      return vector.trilinos_vector()[0];
+    }
+
+    template <typename VectorType>
+    inline std::size_t
+    n_entries(const VectorType &vector)
+    {
+      return vector.locally_owned_size();
+    }
+    template <typename Number>
+    inline std::size_t
+    n_entries(const dealii::Vector<Number> &vector)
+    {
+      return vector.size();
+    }
+
+    /// Of @p n rows of all processes and @p n_owned of this one.
+    template <typename VectorType>
+    void
+    check_vector(const VectorType   &vector,
+                 const std::uint64_t n,
+                 const std::uint64_t n_owned)
+    {
+      AssertThrow(vector.size() == n,
+                  dealii::ExcDimensionMismatch(vector.size(), n));
+      AssertThrow(n_entries(vector) == n_owned,
+                  dealii::ExcMessage(
+                    "This process owns " + std::to_string(n_owned) +
+                    " rows of the matrix, but " +
+                    std::to_string(n_entries(vector)) +
+                    " entries of the vector, which is distributed in another "
+                    "way: call reinit() of the assembler on it."));
+    }
+
+    template <typename VectorType>
+    void
+    check_vectors(const VectorType   &dst,
+                  const VectorType   &src,
+                  const std::uint64_t n,
+                  const std::uint64_t n_owned)
+    {
+      check_vector(src, n, n_owned);
+      check_vector(dst, n, n_owned);
+      AssertThrow(&dst != &src || n == 0,
+                  dealii::ExcMessage("Source and destination of a product must "
+                                     "be different vectors."));
+    }
+  } // namespace internal
+} // namespace Tessella
+
+#endif

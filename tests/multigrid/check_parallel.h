@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_tests_check_parallel_h
+#define tessella_tests_check_parallel_h
+
+// Checks of block matrices, preconditioners and multigrid on several processes
+// against one, the same for matrices of the host and of a device. verify(name,
+// good, text) is called with results that all processes agree on.
+
+#include <deal.II/distributed/tria.h>
+#include <deal.II/lac/la_parallel_vector.h>
+#include <deal.II/lac/trilinos_vector.h>
+
+#include "check_multigrid.h"
+
+namespace MultigridTest
+{
+  template <typename Number>
+  void
+  set_entries(LinearAlgebra::distributed::Vector<Number> &to,
+              const std::vector<Number>                  &from)
+  {
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+  template <typename Number>
+  void
+  set_entries(DeviceVector<Number> &to, const std::vector<Number> &from)
+  {
+    to.copy_from(from);
+  }
+  inline void
+  set_entries(TrilinosWrappers::MPI::Vector &to,
+              const std::vector<double>     &from)
+  {
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+  template <typename Number>
+  std::vector<Number>
+  get_entries(const LinearAlgebra::distributed::Vector<Number> &from)
+  {
+    return std::vector<Number>(from.begin(), from.end());
+  }
+  template <typename Number>
+  std::vector<Number>
+  get_entries(const DeviceVector<Number> &from)
+  {
+    std::vector<Number> to;
+    from.copy_to(to);
+    return to;
+  }
+  inline std::vector<double>
+  get_entries(const TrilinosWrappers::MPI::Vector &from)
+  {
+    return std::vector<double>(from.begin(), from.end());
+  }
+
+  /// A Poisson problem on families of cells of an adaptive mesh: the same
+  /// polytopes, in the same order, for every number of processes.
+  template <int dim, typename MatrixType, typename VectorType>
+  struct ParallelCase
+  {
+    parallel::distributed::Triangulation<dim>        triangulation;
+    AgglomerationHandler<dim>                        handler;
+    AdvectionDiffusionReaction<dim>                  form;
+    typename PolytopicAssembler<dim>::AdditionalData data;
+    MatrixType                                       matrix, without_penalty;
+    VectorType                                       rhs;
+
+    static const Triangulation<dim> &
+    refine(parallel::distributed::Triangulation<dim> &triangulation)
+    {
+      GridGenerator::hyper_cube(triangulation);
+      triangulation.refine_global(dim == 2 ? 4 : 3);
+      for (const auto &cell : triangulation.active_cell_iterators())
+        if (cell->is_locally_owned() && cell->center()[0] < 0.3 &&
+            cell->center()[1] > 0.5)
+          cell->set_refine_flag();
+      triangulation.execute_coarsening_and_refinement();
+      return triangulation;
+    }
+
+    /// @p degree: 0: degrees 1 and 3, by the polytope's place.
+    ParallelCase(const MPI_Comm       communicator,
+                 const unsigned int   degree,
+                 const Tensor<1, dim> advection = Tensor<1, dim>())
+      : triangulation(communicator)
+      , handler(refine(triangulation))
+    {
+      handler.agglomerate(Agglomeration::complete_families<dim>());
+      if (degree > 0)
+        handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree));
+      else
+        {
+          const auto               &mesh = handler.polytopic_mesh();
+          std::vector<unsigned int> indices(handler.n_polytopes());
+          hp::FECollection<dim>     elements(FE_BoundingBoxLegendre<dim>(1),
+                                         FE_BoundingBoxLegendre<dim>(3));
+          for (unsigned int k = 0; k < indices.size(); ++k)
+            indices[k] =
+              mesh.box[2 * dim * k] + 1.7 * mesh.box[2 * dim * k + 1] < 0.8;
+          handler.distribute_dofs(elements, indices);
+        }
+      form.set_diffusion(1.);
+      form.set_source(1.);
+      if (advection.norm() > 0.)
+        form.set_advection(advection);
+      data.backend = std::is_same<VectorType, DeviceVector<double>>::value
+                       ? Backend::automatic
+                       : Backend::host;
+      PolytopicAssembler<dim> assembler(handler, data);
+      assembler.reinit(matrix, rhs);
+      assembler.reinit(without_penalty);
+      assembler.assemble(form, matrix, rhs);
+      PenaltyParameters none = data.penalty;
+      none.constant          = 0.;
+      assembler.set_penalty(none);
+      assembler.assemble_matrix(form, without_penalty);
+    }
+
+    MultigridHierarchy
+    hierarchy() const
+    {
+      return MultigridHierarchy(
+        handler,
+        NestedAgglomeration::rtree(
+          handler.polytopic_mesh(), 0, 8, handler.get_communicator()));
+    }
+
+    /// Numbers that depend on the global index alone.
+    VectorType
+    some_entries(const unsigned int seed) const
+    {
+      VectorType          result(rhs);
+      const IndexSet      owned = handler.locally_owned_dofs();
+      std::vector<double> values;
+      for (const auto i : owned)
+        values.push_back(some_number(i + 1000003ull * seed));
+      set_entries(result, values);
+      return result;
+    }
+
+    template <typename Preconditioner>
+    unsigned int
+    cg_iterations(const Preconditioner &preconditioner) const
+    {
+      SolverControl control(500, 1e-8 * rhs.l2_norm(), false, false);
+      VectorType    x(rhs);
+      x = 0.;
+      SolverCG<VectorType>(control).solve(matrix, x, rhs, preconditioner);
+      return control.last_step();
+    }
+  };
+
+  /// The largest difference of the entries here to those of a vector of one
+  /// process, over the largest of these.
+  template <typename VectorType, typename OfOne>
+  double
+  difference(const VectorType &a, const OfOne &of_one)
+  {
+    const std::vector<double> values = get_entries(a),
+                              all    = get_entries(of_one);
+    const IndexSet owned             = a.locally_owned_elements();
+    double         error             = 0.;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      error =
+        std::max(error, std::abs(values[i] - all[owned.nth_index_in_set(i)]));
+    double largest = 0.;
+    for (const double x : all)
+      largest = std::max(largest, std::abs(x));
+    return Utilities::MPI::max(error, MPI_COMM_WORLD) / largest;
+  }
+
+  template <int dim, typename MatrixType, typename VectorType, typename Verify>
+  void
+  check_parallel(const Verify &verify)
+  {
+    using TestCase  = ParallelCase<dim, MatrixType, VectorType>;
+    using MG        = Multigrid<MatrixType>;
+    const auto name = [](const std::string &text) {
+      return std::to_string(dim) + "-D " + text;
+    };
+    const auto number = [](const double x) {
+      std::ostringstream text;
+      text << x;
+      return text.str();
+    };
+    {
+      TestCase   all(MPI_COMM_WORLD, 0), one(MPI_COMM_SELF, 0);
+      VectorType x = all.some_entries(1), y(all.rhs), X = one.some_entries(1),
+                 Y(one.rhs);
+      // (a check that cannot fail is none)
+      verify(name("ghosts are met"),
+             Utilities::MPI::min(all.handler.polytopic_mesh().n_polytopes() >
+                                     all.handler.n_polytopes()
+                                   ? 1
+                                   : 0,
+                                 MPI_COMM_WORLD) == 1,
+             "");
+      const auto compare = [&](const std::string &what, const double bound) {
+        const double error = difference(y, Y);
+        verify(name(what), error < bound, number(error));
+      };
+      y = all.rhs;
+      Y = one.rhs;
+      compare("right-hand side", 1e-13);
+      all.matrix.vmult(y, x);
+      one.matrix.vmult(Y, X);
+      compare("product", 1e-13);
+      all.matrix.vmult_add(y, x);
+      one.matrix.vmult_add(Y, X);
+      compare("product, added", 1e-13);
+      const double norm = all.matrix.residual(y, x, all.rhs),
+                   NORM = one.matrix.residual(Y, X, one.rhs);
+      compare("residual", 1e-13);
+      verify(name("norm"), std::abs(norm - NORM) < 1e-12 * NORM, number(norm));
+      verify(name("dot"),
+             std::abs(x * all.rhs - X * one.rhs) <
+               1e-12 * X.l2_norm() * one.rhs.l2_norm(),
+             number(x * all.rhs));
+
+      BlockJacobi<MatrixType> jacobi, JACOBI;
+      jacobi.initialize(all.matrix);
+      JACOBI.initialize(one.matrix);
+      jacobi.vmult(y, x);
+      JACOBI.vmult(Y, X);
+      compare("block Jacobi", 1e-12);
+      BlockChebyshev<MatrixType> chebyshev, CHEBYSHEV;
+      chebyshev.initialize(all.matrix);
+      CHEBYSHEV.initialize(one.matrix);
+      chebyshev.vmult(y, x);
+      CHEBYSHEV.vmult(Y, X);
+      compare("Chebyshev", 1e-10);
+      BlockGaussSeidel<MatrixType> gauss_seidel, GAUSS_SEIDEL;
+      gauss_seidel.initialize(all.matrix);
+      GAUSS_SEIDEL.initialize(one.matrix);
+      gauss_seidel.vmult(y, x);
+      GAUSS_SEIDEL.vmult(Y, X);
+      compare("Gauss-Seidel", 1e-12);
+      verify(name("colours"),
+             gauss_seidel.n_colors() == GAUSS_SEIDEL.n_colors(),
+             std::to_string(gauss_seidel.n_colors()));
+
+      // the same bits when repeated
+      MG multigrid, again;
+      multigrid.initialize(all.matrix, all.without_penalty, all.hierarchy());
+      again.initialize(all.matrix, all.without_penalty, all.hierarchy());
+      VectorType z(all.rhs);
+      multigrid.vmult(y, x);
+      again.vmult(z, x);
+      verify(name("same bits"),
+             Utilities::MPI::min(get_entries(y) == get_entries(z) ? 1 : 0,
+                                 MPI_COMM_WORLD) == 1,
+             "");
+    }
+
+    for (unsigned int p = 0; p <= (dim == 2 ? 4 : 3); ++p)
+      {
+        const TestCase all(MPI_COMM_WORLD, p), one(MPI_COMM_SELF, p);
+        const auto     hierarchy = all.hierarchy();
+        MG             multigrid, of_one;
+        const auto     check_iterations = [&](const std::string &what) {
+          const unsigned int n = all.cg_iterations(multigrid),
+                             N = one.cg_iterations(of_one);
+          verify(name("p = " + std::to_string(p) + ", " + what),
+                 n <= 20 && n <= N + 3,
+                 std::to_string(n) + " iterations, on one process " +
+                   std::to_string(N));
+        };
+        multigrid.initialize(all.matrix, all.without_penalty, hierarchy);
+        of_one.initialize(one.matrix, one.without_penalty, one.hierarchy());
+        check_iterations("rescaled");
+        if (p > 2)
+          continue;
+        const auto assembled = [](const TestCase &test) {
+          return assemble_coarse_operators<MatrixType>(test.handler,
+                                                       test.hierarchy(),
+                                                       test.form,
+                                                       test.data);
+        };
+        typename MG::AdditionalData data;
+        data.smoother          = MG::Smoother::gauss_seidel;
+        data.cycle             = MG::Cycle::w;
+        data.n_smoothing_steps = 3;
+        multigrid.initialize(all.matrix, assembled(all), hierarchy, data);
+        of_one.initialize(one.matrix, assembled(one), one.hierarchy(), data);
+        check_iterations("assembled, Gauss-Seidel, W");
+      }
+
+    // ---- errors on one process are thrown on all
+    TestCase   all(MPI_COMM_WORLD, 1);
+    const auto verify_message = [&](const std::string &what,
+                                    const std::string &part,
+                                    const std::string &text) {
+      verify(name(what),
+             Utilities::MPI::min(contains(text, part) ? 1 : 0,
+                                 MPI_COMM_WORLD) == 1,
+             text);
+    };
+    {
+      std::vector<double> values;
+      all.matrix.copy_to(values);
+      const auto &sparsity = all.matrix.block_sparsity();
+      if (Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 1)
+        std::fill(values.begin() + sparsity.value_offset[2],
+                  values.begin() + sparsity.value_offset[3],
+                  0.);
+      TestCase bad(MPI_COMM_WORLD, 1);
+      bad.matrix.copy_from(values);
+      verify_message("singular block", "singular", message([&] {
+                       MG multigrid;
+                       multigrid.initialize(bad.matrix, bad.hierarchy());
+                     }));
+    }
+    verify_message("coarsest level", "more than the 5 allowed", message([&] {
+                     MG                          multigrid;
+                     typename MG::AdditionalData data;
+                     data.max_coarse_dofs = 5;
+                     multigrid.initialize(all.matrix, all.hierarchy(), data);
+                   }));
+    verify_message("transpose", "one process", message([&] {
+                     VectorType y(all.rhs);
+                     all.matrix.Tvmult(y, all.rhs);
+                   }));
+    verify_message("vector of one process", "imension", message([&] {
+                     VectorType x(3), y(3);
+                     all.matrix.vmult(y, x);
+                   }));
+  }
+} // namespace MultigridTest
+
+#endif

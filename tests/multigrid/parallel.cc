@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Block matrices, block preconditioners and multigrid on several processes:
+// products and preconditioners are those of one process, iterations are close
+// to those of one, errors are thrown on all.
+
+#include "../tests.h"
+#include "check_parallel.h"
+
+using namespace MultigridTest;
+
+namespace
+{
+  void
+  verify(const std::string &name, const bool good, const std::string &text)
+  {
+    check(name, good);
+    if (!good)
+      deallog << text << std::endl;
+  }
+
+  // Vectors of Trilinos with a matrix of blocks.
+  void
+  test_trilinos()
+  {
+    using Matrix      = HostBlockMatrix<double>;
+    using Distributed = LinearAlgebra::distributed::Vector<double>;
+    ParallelCase<2, Matrix, Distributed> test(MPI_COMM_WORLD, 2);
+    PolytopicAssembler<2>                assembler(test.handler, test.data);
+    TrilinosWrappers::SparseMatrix       reference;
+    TrilinosWrappers::MPI::Vector        rhs, solution, y;
+    Matrix                               matrix;
+    assembler.reinit(reference, solution);
+    assembler.assemble(test.form, reference, solution);
+    assembler.reinit(matrix, rhs);
+    assembler.assemble(test.form, matrix, rhs);
+    solution -= rhs;
+    check("Trilinos: right-hand side", solution.linfty_norm() == 0.);
+    y.reinit(rhs);
+    matrix.vmult(solution, rhs);
+    reference.vmult(y, rhs);
+    y -= solution;
+    check("Trilinos: product",
+          y.linfty_norm() < 1e-13 * solution.linfty_norm());
+
+    // the matrix of Trilinos, multigrid in single precision
+    HostBlockMatrix<float> rounded;
+    rounded.copy_from(matrix);
+    Multigrid<HostBlockMatrix<float>> multigrid;
+    HostBlockMatrix<float>            without;
+    without.copy_from(test.without_penalty);
+    multigrid.initialize(rounded, without, test.hierarchy());
+    SolverControl control(20, 1e-8 * rhs.l2_norm(), false, false);
+    solution = 0.;
+    SolverCG<TrilinosWrappers::MPI::Vector>(control).solve(reference,
+                                                           solution,
+                                                           rhs,
+                                                           multigrid);
+    reference.vmult(y, solution);
+    y -= rhs;
+    check("Trilinos: solution", y.l2_norm() < 1.01e-8 * rhs.l2_norm());
+    // (what belongs to one process only)
+    Vector<double> local(test.rhs.locally_owned_size());
+    const auto     text = message([&] { matrix.vmult(local, local); });
+    check("Vector is refused",
+          Utilities::MPI::min(contains(text, "imension") ? 1 : 0,
+                              MPI_COMM_WORLD) == 1);
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
+  initlog();
+  using Matrix     = HostBlockMatrix<double>;
+  using VectorType = LinearAlgebra::distributed::Vector<double>;
+  check_parallel<2, Matrix, VectorType>(verify);
+  check_parallel<3, Matrix, VectorType>(verify);
+  test_trilinos();
+}
