@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Checkpoints: the same polytopes, degrees and bits of the solution on other
+// numbers of processes; what is damaged or does not fit is an error on all
+// processes, and leaves what was written before.
+
+#include <deal.II/distributed/fully_distributed_tria.h>
+#include <deal.II/distributed/shared_tria.h>
+#include <deal.II/distributed/tria.h>
+#include <deal.II/fe/fe_system.h>
+#include <deal.II/grid/grid_generator.h>
+#include <deal.II/grid/grid_tools.h>
+#include <deal.II/lac/trilinos_vector.h>
+
+#include <tessella/base/config.h>
+#include <tessella/base/exceptions.h>
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/numerics/checkpoint.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include "../tests.h"
+#include "digest.h"
+
+using namespace dealii;
+namespace TVT = Tessella::VectorTools;
+using namespace Tessella;
+
+template <int dim>
+void
+coarse(Triangulation<dim> &triangulation)
+{
+  GridGenerator::subdivided_hyper_cube(triangulation, 2);
+}
+
+template <int dim>
+void
+refine(Triangulation<dim> &triangulation)
+{
+  triangulation.refine_global(dim == 2 ? 3 : 1);
+  for (unsigned int step = 0; step < 2; ++step)
+    {
+      for (const auto &cell : triangulation.active_cell_iterators())
+        if (cell->is_locally_owned() && cell->center().norm() < 0.5)
+          cell->set_refine_flag();
+      triangulation.execute_coarsening_and_refinement();
+    }
+}
+
+// hp, numbers that depend on the place only
+template <int dim, typename VectorType>
+void
+fill(AgglomerationHandler<dim> &handler,
+     std::vector<VectorType>   &u,
+     const PolynomialSpaceType  space,
+     const unsigned int         n_components)
+{
+  hp::FECollection<dim> collection;
+  for (const unsigned int p : {1, 3})
+    if (n_components == 1)
+      collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
+    else
+      collection.push_back(
+        FESystem<dim>(FE_BoundingBoxLegendre<dim>(p, space), n_components));
+  std::vector<unsigned int> indices;
+  for (const auto &polytope : handler.polytope_iterators())
+    indices.push_back(polytope.bounding_box().center()[1] < 0.4);
+  handler.distribute_dofs(collection, indices);
+  const auto &mesh = handler.polytopic_mesh();
+  for (unsigned int v = 0; v < u.size(); ++v)
+    {
+      u[v].reinit(handler.locally_owned_dofs(), handler.get_communicator());
+      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+        for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
+          *(u[v].begin() + i) =
+            std::sin(1. + v + i - mesh.dof_offset[k] +
+                     100. * handler.bounding_box(k).center().norm());
+    }
+}
+
+using Vectors = std::vector<TrilinosWrappers::MPI::Vector>;
+
+template <int dim>
+std::uint64_t
+digest(const AgglomerationHandler<dim> &handler, const Vectors &u)
+{
+  std::uint64_t result = 0;
+  for (const auto &v : u)
+    result = 3 * result + digest_of_vector(handler, v);
+  return result;
+}
+
+template <int dim>
+std::uint64_t
+write(const MPI_Comm                      comm,
+      const std::string                  &file,
+      const Agglomeration::Strategy<dim> &strategy,
+      const PolynomialSpaceType space = PolynomialSpaceType::total_degree,
+      const unsigned int        n_components = 1)
+{
+  parallel::distributed::Triangulation<dim> triangulation(comm);
+  coarse(triangulation);
+  refine(triangulation);
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(strategy);
+  Vectors u(2);
+  fill(handler, u, space, n_components);
+  write_checkpoint(file,
+                   triangulation,
+                   handler,
+                   std::vector<const TrilinosWrappers::MPI::Vector *>{&u[0],
+                                                                      &u[1]},
+                   "step 7\n\"of nine\"");
+  return digest(handler, u);
+}
+
+template <int dim>
+std::uint64_t
+read(const MPI_Comm comm, const std::string &file, const bool split = false)
+{
+  CheckpointReader<dim>                     reader(file, comm);
+  parallel::distributed::Triangulation<dim> triangulation(comm);
+  coarse(triangulation);
+  reader.load(triangulation);
+  AgglomerationHandler<dim> handler(triangulation);
+  reader.restore(handler, split);
+  Vectors u(reader.n_solutions());
+  for (auto &v : u)
+    v.reinit(handler.locally_owned_dofs(), comm);
+  reader.read(handler,
+              std::vector<TrilinosWrappers::MPI::Vector *>{&u[0], &u[1]});
+  check("user data", reader.user_data() == "step 7\n\"of nine\"");
+  const std::uint64_t result = digest(handler, u);
+  // the mesh goes on
+  refine(triangulation);
+  return result;
+}
+
+// The first process broadcasts what it has.
+std::uint64_t
+of_first(const std::uint64_t value)
+{
+  return Utilities::MPI::broadcast(MPI_COMM_WORLD, value, 0);
+}
+
+template <int dim>
+void
+p4est()
+{
+  const std::string  in  = " in " + std::to_string(dim) + "-D";
+  const MPI_Comm     all = MPI_COMM_WORLD;
+  const unsigned int n   = Utilities::MPI::n_mpi_processes(all),
+                     me  = Utilities::MPI::this_mpi_process(all);
+  // written on two processes
+  MPI_Comm two;
+  MPI_Comm_split(all, me < 2 ? 0 : 1, static_cast<int>(me), &two);
+  const std::string file     = "checkpoint-" + std::to_string(dim);
+  const auto        families = Agglomeration::complete_families<dim>();
+  for (unsigned int variant = 0; variant < 2; ++variant)
+    {
+      std::uint64_t written = 0;
+      if (me < 2)
+        written = write<dim>(two,
+                             file,
+                             families,
+                             variant == 0 ? PolynomialSpaceType::total_degree
+                                          : PolynomialSpaceType::tensor_product,
+                             1 + variant);
+      written = of_first(written);
+      const std::string name =
+        in + (variant == 0 ? "" : ", two components, Q_p");
+      check("as many processes or more" + name,
+            read<dim>(all, file) == written);
+      std::uint64_t one = 0;
+      if (me == 0)
+        one = read<dim>(MPI_COMM_SELF, file);
+      check("one process" + name, of_first(one) == written);
+    }
+
+  // ---- polytopes that a partition cuts: one for all, written by one process
+  if (me == 0)
+    write<dim>(MPI_COMM_SELF,
+               file + "-cut",
+               Agglomeration::ancestors_on_level<dim>(0));
+  MPI_Barrier(all);
+  check_throws<ExcUserInput>(
+    "cut polytopes" + in,
+    [&]() { read<dim>(all, file + "-cut"); },
+    "The partition cuts polytopes of the checkpoint");
+  {
+    // functions survive the split
+    CheckpointReader<dim>                     reader(file + "-cut", all);
+    parallel::distributed::Triangulation<dim> triangulation(all);
+    coarse(triangulation);
+    reader.load(triangulation);
+    AgglomerationHandler<dim> handler(triangulation);
+    reader.restore(handler, true);
+    Vectors u(2);
+    for (auto &v : u)
+      v.reinit(handler.locally_owned_dofs(), all);
+    reader.read(handler,
+                std::vector<TrilinosWrappers::MPI::Vector *>{&u[0], &u[1]});
+    CheckpointReader<dim> serial(file + "-cut", MPI_COMM_SELF);
+    parallel::distributed::Triangulation<dim> whole(MPI_COMM_SELF);
+    coarse(whole);
+    serial.load(whole);
+    AgglomerationHandler<dim> expected(whole);
+    serial.restore(expected);
+    Vectors w(2);
+    for (auto &v : w)
+      v.reinit(expected.locally_owned_dofs(), MPI_COMM_SELF);
+    serial.read(expected,
+                std::vector<TrilinosWrappers::MPI::Vector *>{&w[0], &w[1]});
+    check("split" + in,
+          handler.n_global_polytopes() > expected.n_global_polytopes() &&
+            handler.n_global_polytopes() <= expected.n_global_polytopes() + n);
+    const std::vector<Point<dim>> points = {
+      dim == 2 ? Point<dim>(0.111, 0.222) : Point<dim>(),
+      dim == 2 ? Point<dim>(0.555, 0.777) : Point<dim>(),
+      dim == 2 ? Point<dim>(0.933, 0.111) : Point<dim>()};
+    if (dim == 2)
+      {
+        std::vector<Vector<double>> a, b;
+        TVT::point_values(handler, u[1], points, a);
+        TVT::point_values(expected, w[1], points, b);
+        for (unsigned int i = 0; i < points.size(); ++i)
+          check_close("value", a[i][0], b[i][0], 1e-11);
+      }
+  }
+
+  // ---- mistakes
+  check_throws<ExcUserInput>(
+    "another dimension" + in,
+    [&]() { CheckpointReader<5 - dim> reader(file, all); },
+    "dimensions, not in");
+  check_throws<ExcUserInput>(
+    "missing" + in,
+    [&]() { CheckpointReader<dim> reader("no-such-file", all); },
+    "does not exist");
+  check_throws<ExcUserInput>(
+    "another coarse mesh" + in,
+    [&]() {
+      CheckpointReader<dim>                     reader(file, all);
+      parallel::distributed::Triangulation<dim> triangulation(all);
+      GridGenerator::subdivided_hyper_cube(triangulation, 3);
+      reader.load(triangulation);
+    },
+    "needs the coarse mesh");
+  check_throws<ExcUserInput>(
+    "another kind of triangulation" + in,
+    [&]() {
+      CheckpointReader<dim>                          reader(file, all);
+      parallel::fullydistributed::Triangulation<dim> triangulation(all);
+      reader.load(triangulation);
+    },
+    "is of a p4est triangulation");
+  MPI_Comm_free(&two);
+}
+
+std::string
+text_of(const std::string &name)
+{
+  std::ifstream      in(name, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+// @p change alters the text of a file on the first process.
+template <typename Change>
+void
+damaged(const std::string &name,
+        const std::string &file,
+        const Change      &change,
+        const std::string &message)
+{
+  const bool first = Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0;
+  const std::string before = text_of(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (first)
+    std::ofstream(file, std::ios::binary) << change(before);
+  MPI_Barrier(MPI_COMM_WORLD);
+  check_throws<ExcUserInput>(
+    name,
+    [&]() { CheckpointReader<2> reader("checkpoint-2", MPI_COMM_WORLD); },
+    message);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (first)
+    std::ofstream(file, std::ios::binary) << before;
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void
+all_damages()
+{
+  const std::string header = text_of("checkpoint-2");
+  // the number of the files, in the third line
+  const auto         at = header.find(" number ");
+  std::istringstream in(header.substr(at + 8));
+  std::string        number;
+  in >> number;
+  const std::string data    = "checkpoint-2." + number;
+  const auto        replace = [](const std::string &a, const std::string &b) {
+    return [a, b](std::string text) {
+      return text.replace(text.find(a), a.size(), b);
+    };
+  };
+  const auto shorter = [](const std::string &text) {
+    return text.substr(0, text.size() - 1);
+  };
+  damaged(
+    "truncated text",
+    "checkpoint-2",
+    [](const std::string &text) { return text.substr(0, text.size() / 2); },
+    "truncated or damaged");
+  damaged("changed text",
+          "checkpoint-2",
+          replace("components 2", "components 3"),
+          "truncated or damaged");
+  damaged(
+    "no checkpoint",
+    "checkpoint-2",
+    [](const std::string &) { return std::string("# vtk DataFile"); },
+    "is no checkpoint");
+  damaged("another version",
+          "checkpoint-2",
+          replace(std::string("Tessella ") + TESSELLA_VERSION,
+                  "Tessella 0.0.7"),
+          "was written with Tessella 0.0.7");
+  damaged("another format",
+          "checkpoint-2",
+          replace("checkpoint 1", "checkpoint 99"),
+          "has the format 99");
+  damaged("truncated forest", data, shorter, "bytes instead of");
+  damaged("truncated data",
+          data + "_variable.data",
+          shorter,
+          "bytes instead of");
+  damaged(
+    "changed data",
+    data + "_variable.data",
+    [](std::string text) {
+      text[text.size() / 2] ^= 1;
+      return text;
+    },
+    "checksum is wrong");
+  // ... and as it was
+  CheckpointReader<2> reader("checkpoint-2", MPI_COMM_WORLD);
+  check("still whole", reader.n_solutions() == 2);
+  // files of earlier checkpoints are gone
+  check(
+    "no old files",
+    text_of("checkpoint-2." + std::to_string(std::stoi(number) - 1)).empty());
+  // a folder that is not there
+  check_throws<ExceptionBase>(
+    "no folder",
+    [&]() {
+      write<2>(MPI_COMM_WORLD,
+               "no-such-folder/checkpoint",
+               Agglomeration::complete_families<2>());
+    },
+    "cannot be written");
+}
+
+void
+fully_distributed()
+{
+  const MPI_Comm   all = MPI_COMM_WORLD;
+  Triangulation<2> serial;
+  GridGenerator::subdivided_hyper_cube_with_simplices(serial, 6);
+  parallel::fullydistributed::Triangulation<2> triangulation(all);
+  const auto                                   strategy =
+    Agglomeration::distribute<2>(serial,
+                                 Agglomeration::metis<2>(11),
+                                 triangulation);
+  std::uint64_t written;
+  {
+    AgglomerationHandler<2> handler(triangulation);
+    handler.agglomerate(strategy);
+    Vectors u(1);
+    fill(handler, u, PolynomialSpaceType::total_degree, 1);
+    write_checkpoint("checkpoint-full",
+                     triangulation,
+                     handler,
+                     std::vector<const TrilinosWrappers::MPI::Vector *>{&u[0]});
+    written = digest(handler, u);
+  }
+  CheckpointReader<2>                          reader("checkpoint-full", all);
+  parallel::fullydistributed::Triangulation<2> again(all);
+  reader.load(again);
+  AgglomerationHandler<2> handler(again);
+  reader.restore(handler);
+  Vectors u(1);
+  u[0].reinit(handler.locally_owned_dofs(), all);
+  reader.read(handler, u[0]);
+  check("fully distributed", digest(handler, u) == written);
+  check_throws<ExcUserInput>(
+    "another number of processes",
+    [&]() {
+      CheckpointReader<2> reader("checkpoint-full", MPI_COMM_SELF);
+      parallel::fullydistributed::Triangulation<2> triangulation(MPI_COMM_SELF);
+      reader.load(triangulation);
+    },
+    "start that number");
+}
+
+// Each process its own.
+void
+serial()
+{
+  const std::string file =
+    "checkpoint-serial-" +
+    std::to_string(Utilities::MPI::this_mpi_process(MPI_COMM_WORLD));
+  Triangulation<3> triangulation;
+  GridGenerator::hyper_ball(triangulation);
+  triangulation.refine_global(1);
+  triangulation.begin_active()->set_refine_flag();
+  triangulation.execute_coarsening_and_refinement();
+  Vector<double> u;
+  std::uint64_t  written;
+  {
+    AgglomerationHandler<3> handler(triangulation);
+    handler.agglomerate(Agglomeration::metis<3>(9));
+    handler.distribute_dofs(FE_BoundingBoxLegendre<3>(2));
+    u.reinit(handler.n_dofs());
+    for (unsigned int i = 0; i < u.size(); ++i)
+      u[i] = std::sin(i);
+    write_checkpoint(file,
+                     triangulation,
+                     handler,
+                     std::vector<const Vector<double> *>{&u});
+    written = digest_of_vector(handler, u);
+  }
+  for (const bool used : {false, true})
+    {
+      CheckpointReader<3> reader(file, MPI_COMM_SELF);
+      Triangulation<3>    again;
+      if (used)
+        GridGenerator::hyper_ball(again);
+      reader.load(again);
+      AgglomerationHandler<3> handler(again);
+      reader.restore(handler);
+      Vector<double> v(handler.n_dofs());
+      reader.read(handler, v);
+      check(std::string("serial") + (used ? ", with manifolds" : ""),
+            digest_of_vector(handler, v) == written);
+      again.refine_global(1);
+      if (used)
+        check("manifolds",
+              again.get_manifold(0).clone() != nullptr &&
+                dynamic_cast<const FlatManifold<3> *>(&again.get_manifold(0)) ==
+                  nullptr);
+    }
+  if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
+    check_throws<ExcUserInput>(
+      "shared",
+      [&]() {
+        parallel::shared::Triangulation<2> shared(MPI_COMM_WORLD);
+        GridGenerator::hyper_cube(shared);
+        shared.refine_global(3);
+        AgglomerationHandler<2> handler(shared);
+        handler.agglomerate(Agglomeration::none<2>());
+        handler.distribute_dofs(FE_BoundingBoxLegendre<2>(1));
+        write_checkpoint("checkpoint-shared",
+                         shared,
+                         handler,
+                         std::vector<const Vector<double> *>());
+      },
+      "not for parallel::shared");
+}
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  initlog();
+  p4est<2>();
+  p4est<3>();
+  all_damages();
+  fully_distributed();
+  serial();
+}
