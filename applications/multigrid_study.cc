@@ -7,6 +7,7 @@
 #include <deal.II/base/timer.h>
 #include <deal.II/base/utilities.h>
 
+#include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/solver_cg.h>
 #include <deal.II/lac/solver_gmres.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
@@ -15,6 +16,7 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/information.h>
 #include <tessella/forms/cellwise_coefficient.h>
+#include <tessella/grid/within_materials.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/multigrid/multigrid.h>
@@ -74,7 +76,8 @@ namespace Tessella
       std::vector<double>       jumps;
       std::vector<unsigned int> children;
       std::string               nesting;
-      double                    tolerance      = 1e-8;
+      bool                      separate_materials = false;
+      double                    tolerance          = 1e-8;
       unsigned int              max_iterations = 200, steps = 4, coarsest = 64,
                    repetitions = 1;
 
@@ -95,7 +98,7 @@ namespace Tessella
                            "multigrid|device multigrid in float|amg|ilu|"
                            "direct"),
                          1),
-          "amg, ilu, direct: Trilinos on the host, as in "
+          "amg, ilu, direct (MUMPS): Trilinos on the host, as in "
           "Solver/Preconditioner and Method of other programs. "
           "In float: the preconditioner only.");
         prm.declare_entry(
@@ -118,6 +121,11 @@ namespace Tessella
                           "rtree",
                           Patterns::Selection("rtree|metis|ancestors"),
                           "How polytopes are joined.");
+        prm.declare_entry("Separate materials",
+                          "false",
+                          Patterns::Bool(),
+                          "Split polytopes where the material (or what "
+                          "Multigrid/Jumps makes of it) changes.");
         prm.declare_entry("Children",
                           "0",
                           Patterns::List(Patterns::Integer(0), 1),
@@ -153,7 +161,8 @@ namespace Tessella
         smoothers = Utilities::split_string_list(prm.get("Smoothers"));
         cycles    = Utilities::split_string_list(prm.get("Cycles"));
         nesting   = prm.get("Nesting");
-        jumps     = Utilities::string_to_double(
+        separate_materials = prm.get_bool("Separate materials");
+        jumps              = Utilities::string_to_double(
           Utilities::split_string_list(prm.get("Jumps")));
         for (const int n : Utilities::string_to_int(
                Utilities::split_string_list(prm.get("Children"))))
@@ -243,10 +252,13 @@ namespace Tessella
           parameters.agglomeration.create(mesh);
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
-        handler.agglomerate(Agglomeration::by_id<dim>(ids));
+        const auto                strategy = Agglomeration::by_id<dim>(ids);
+        handler.agglomerate(parameters.separate_materials
+                              ? Agglomeration::within_materials<dim>(strategy)
+                              : strategy);
         parameters.output.print(
           "Mesh " + std::to_string(level) + ": " + mesh.description + " in " +
-          std::to_string(handler.n_polytopes()) + " polytopes.");
+          std::to_string(handler.n_global_polytopes()) + " polytopes.");
         for (const unsigned int degree : parameters.discretisation.degrees())
           {
             parameters.discretisation.distribute_dofs(handler, degree);
@@ -340,7 +352,7 @@ namespace Tessella
         table.start_row();
         table.add("level", std::uint64_t(level));
         table.add("degree", std::uint64_t(degree));
-        table.add("polytopes", std::uint64_t(handler.n_polytopes()));
+        table.add("polytopes", std::uint64_t(handler.n_global_polytopes()));
         table.add("unknowns", std::uint64_t(handler.n_dofs()));
         std::string name = "p = " + std::to_string(degree);
         const auto  add  = [&](const std::string &column,
@@ -405,29 +417,16 @@ namespace Tessella
           }
       }
 
+      using HostVector = LinearAlgebra::distributed::Vector<double>;
+
       // Waits for the device.
       static void
-      wait(const Vector<double> &)
+      wait(const HostVector &)
       {}
       static void
       wait(const DeviceVector<double> &vector)
       {
         vector.linfty_norm();
-      }
-
-      static void
-      make_vector(PolytopicAssembler<dim> &,
-                  const std::size_t n,
-                  Vector<double>   &vector)
-      {
-        vector.reinit(n);
-      }
-      static void
-      make_vector(PolytopicAssembler<dim> &assembler,
-                  const std::size_t,
-                  DeviceVector<double> &vector)
-      {
-        assembler.reinit(vector);
       }
 
       NestedAgglomeration::Parents
@@ -439,10 +438,12 @@ namespace Tessella
         return parameters.nesting == "metis"
                  ? NestedAgglomeration::metis(handler.polytopic_mesh(),
                                               children,
-                                              parameters.coarsest)
+                                              parameters.coarsest,
+                                              handler.get_communicator())
                  : NestedAgglomeration::rtree(handler.polytopic_mesh(),
                                               children,
-                                              parameters.coarsest);
+                                              parameters.coarsest,
+                                              handler.get_communicator());
       }
 
       // MGMatrix: of the preconditioner, possibly in single precision.
@@ -452,9 +453,10 @@ namespace Tessella
             const AgglomerationHandler<dim> &handler,
             Result                          &result)
       {
-        using VectorType = typename MatrixType::vector_type;
         constexpr bool device =
-          std::is_same<VectorType, DeviceVector<double>>::value;
+          std::is_same<MatrixType, DeviceBlockMatrix<double>>::value;
+        using VectorType =
+          std::conditional_t<device, DeviceVector<double>, HostVector>;
         constexpr bool same = std::is_same<MatrixType, MGMatrix>::value;
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend = device ? Backend::cuda : Backend::host;
@@ -464,8 +466,7 @@ namespace Tessella
         PolytopicAssembler<dim> assembler(handler, data);
         MatrixType              matrix;
         VectorType              rhs, solution;
-        assembler.reinit(matrix);
-        make_vector(assembler, matrix.m(), rhs);
+        assembler.reinit(matrix, rhs);
         assembler.assemble(problem.form, matrix, rhs);
         wait(rhs);
         result.assembly = timer.wall_time();

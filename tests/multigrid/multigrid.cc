@@ -7,6 +7,11 @@
 #include <deal.II/lac/sparse_matrix.h>
 #include <deal.II/lac/sparsity_pattern.h>
 
+#include <tessella/forms/cellwise_coefficient.h>
+#include <tessella/grid/within_materials.h>
+
+#include <map>
+
 #include "../tests.h"
 #include "check_multigrid.h"
 
@@ -320,6 +325,59 @@ namespace
             << std::endl;
   }
 
+  // A jump of 10^6 across polytopes: those that end there are what it takes.
+  void
+  test_materials()
+  {
+    Triangulation<2> triangulation;
+    GridGenerator::subdivided_hyper_cube(triangulation, 32);
+    for (const auto &cell : triangulation.active_cell_iterators())
+      cell->set_material_id(
+        (int(4. * cell->center()[0]) + int(4. * cell->center()[1])) % 2);
+    AgglomerationHandler<2> handler(triangulation);
+    handler.agglomerate(Agglomeration::within_materials<2>(
+      Agglomeration::rtree_parts<2>(1024 / 6)));
+    handler.distribute_dofs(FE_BoundingBoxLegendre<2>(3));
+    const auto  &mesh    = handler.polytopic_mesh();
+    unsigned int n_mixed = 0;
+    for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+      for (unsigned int s = mesh.subcell_offset[k];
+           s < mesh.subcell_offset[k + 1];
+           ++s)
+        n_mixed += mesh.subcell_material[s] !=
+                   mesh.subcell_material[mesh.subcell_offset[k]];
+    check("polytopes within materials",
+          n_mixed == 0 && handler.n_polytopes() > 1024 / 6);
+
+    AdvectionDiffusionReaction<2> form;
+    form.set_diffusion(CellwiseCoefficient(
+      std::map<types::material_id, double>{{0, 1.}, {1, 1e6}}));
+    form.set_source(1.);
+    PolytopicAssembler<2>::AdditionalData data;
+    data.backend = Backend::host;
+    PolytopicAssembler<2> assembler(handler, data);
+    Matrix                matrix, without_penalty;
+    Vector<double>        rhs;
+    assembler.reinit(matrix, rhs);
+    assembler.assemble(form, matrix, rhs);
+    PenaltyParameters none = data.penalty;
+    none.constant          = 0.;
+    assembler.set_penalty(none);
+    assembler.reinit(without_penalty);
+    assembler.assemble_matrix(form, without_penalty);
+    MG multigrid;
+    multigrid.initialize(
+      matrix,
+      without_penalty,
+      MultigridHierarchy(handler, NestedAgglomeration::rtree(mesh, 0, 16)));
+    Vector<double> x(rhs.size());
+    SolverControl  control(500, 1e-8 * rhs.l2_norm(), false, false);
+    SolverCG<>(control).solve(matrix, x, rhs, multigrid);
+    check("iterations with a jump of 10^6", control.last_step() <= 30);
+    if (control.last_step() > 30)
+      deallog << control.last_step() << std::endl;
+  }
+
   void
   test_errors()
   {
@@ -416,5 +474,6 @@ main(int argc, char **argv)
   test_advection<3>();
   test_nesting<2>();
   test_nesting<3>();
+  test_materials();
   test_errors();
 }

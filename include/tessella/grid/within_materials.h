@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_grid_within_materials_h
+#define tessella_grid_within_materials_h
+
+#include <tessella/grid/agglomeration.h>
+
+namespace Tessella
+{
+  namespace Agglomeration
+  {
+    /**
+     * Applies @p strategy and splits its polytopes where the material id
+     * changes, so that none has cells of two materials. For coefficients that
+     * jump by orders of magnitude between materials: a polynomial on a polytope
+     * that contains the jump resolves neither side, and multigrid needs many
+     * iterations then.
+     *
+     * Parts of a polytope need not be connected, and may be small: see
+     * repair(), whose option min_cells must stay 1 here, or it merges materials
+     * again. Cost: n log n.
+     */
+    template <int dim>
+    Strategy<dim>
+    within_materials(const Strategy<dim> &strategy);
+  } // namespace Agglomeration
+} // namespace Tessella
+
+#endif
