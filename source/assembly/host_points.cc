@@ -83,9 +83,9 @@ namespace Tessella
       // that is not aligned with the axes. (Prismatic meshes have spaces of
       // total degree, at least in all variables but the last one.)
       const bool aligned =
-        mesh.whole.is_set
-          ? mesh.whole.total_degree || mesh.whole.aligned
-          : mesh.prismatic || has_total_degree_space(mesh) || mesh.is_aligned();
+        mesh.prismatic ||
+        (mesh.whole.is_set ? mesh.whole.total_degree || mesh.whole.aligned
+                           : has_total_degree_space(mesh) || mesh.is_aligned());
 
       const auto add = [&](auto &rules, const ReferenceRule &rule) {
         rules.push_back(std::make_unique<PaddedRule>(rule));

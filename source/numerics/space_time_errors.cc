@@ -22,12 +22,15 @@ namespace Tessella
                             const VectorType         &solution,
                             Function<dim>            &exact)
   {
-    Vector<double> value;
-    Vector<float>  difference;
-    const auto     norm = [&](const dealii::VectorTools::NormType type) {
+    // (what lives on one process comes as dealii::Vector)
+    VectorType    value;
+    Vector<float> difference;
+    const auto    norm = [&](const dealii::VectorTools::NormType type) {
       VectorTools::integrate_difference(
         slab.handler(), value, exact, difference, type);
-      return VectorTools::compute_global_error(difference, type);
+      return VectorTools::compute_global_error(difference,
+                                               type,
+                                               slab.get_communicator());
     };
     const ReferenceRule      &rule = simplex_rule(1, 2 * slab.max_degree() + 2);
     const std::vector<double> times = slab.breakpoints();

@@ -17,10 +17,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <string>
 
 #include "../assembly/host_assembly.h"
 #include "../assembly/host_dispatch.h"
+#include "../base/collective.h"
 
 namespace Tessella
 {
@@ -108,6 +111,51 @@ namespace Tessella
       return sum;
     }
 
+    void
+    check_size(const Vector<double> &vector,
+               const IndexSet       &owned,
+               const std::string    &space)
+    {
+      AssertThrow(
+        vector.size() == owned.size() && owned.n_elements() == owned.size(),
+        ExcMessage("A vector of the " + space + " has " +
+                   std::to_string(vector.size()) + " entries, but there are " +
+                   std::to_string(owned.n_elements()) + " of " +
+                   std::to_string(owned.size()) +
+                   " degrees of freedom on this process: with several "
+                   "processes use TrilinosWrappers::MPI::Vector."));
+    }
+    void
+    check_size(const TrilinosWrappers::MPI::Vector &vector,
+               const IndexSet                      &owned,
+               const std::string                   &space)
+    {
+      AssertThrow(
+        vector.size() == owned.size() &&
+          static_cast<std::uint64_t>(vector.trilinos_vector().MyLength()) ==
+            owned.n_elements(),
+        ExcMessage("A vector of the " + space +
+                   " must have the degrees of freedom that a process"
+                   " owns, " +
+                   std::to_string(owned.n_elements()) + " of " +
+                   std::to_string(owned.size()) + ", and no ghost entries."));
+    }
+
+    template <int dim>
+    void
+    reinit_vector(Vector<double>                  &vector,
+                  const AgglomerationHandler<dim> &handler)
+    {
+      vector.reinit(handler.n_dofs());
+    }
+    template <int dim>
+    void
+    reinit_vector(TrilinosWrappers::MPI::Vector   &vector,
+                  const AgglomerationHandler<dim> &handler)
+    {
+      vector.reinit(handler.locally_owned_dofs(), handler.get_communicator());
+    }
+
     const double *
     begin(const Vector<double> &vector)
     {
@@ -146,6 +194,8 @@ namespace Tessella
     /// What lies behind an entry of an element's list of interfaces.
     struct Entry
     {
+      /// Place of the neighbour's polytope in the order of all polytopes.
+      unsigned int group;
       /// Element, or invalid_index.
       unsigned int neighbor;
       /// 2 * spatial interface + side, or one of the following.
@@ -155,6 +205,15 @@ namespace Tessella
     static constexpr unsigned int in_column = invalid_index - 1,
                                   at_bottom = invalid_index - 2;
 
+    /// Over all processes.
+    double
+    sum(const double value) const
+    {
+      return parallel()
+               ? Utilities::MPI::sum(value, handler->get_communicator())
+               : value;
+    }
+
     /// Beginning of sub-interval i of polytope k; i may be the number of them.
     double
     breakpoint(const unsigned int k, const unsigned int i) const
@@ -163,8 +222,22 @@ namespace Tessella
       return i == m ? length : length * (static_cast<double>(i) / m);
     }
 
+    bool
+    parallel() const
+    {
+      return handler->polytopic_mesh().whole.is_set;
+    }
+
+    unsigned int
+    n_owned_elements() const
+    {
+      return mesh.n_owned_polytopes();
+    }
+
     void
     build_structure();
+    void
+    number_in_parallel();
     void
     list_interfaces();
     void
@@ -183,10 +256,19 @@ namespace Tessella
     SmartPointer<const AgglomerationHandler<dim>> handler;
     const PolynomialSpaceType                     space;
     double                                        start = 0., length = 0.;
-    std::uint64_t                                 n_changes = 0;
+    std::uint64_t                                 n_changes    = 0;
+    std::uint64_t                                 n_structures = 0;
     /// Of the handler's mesh when this one was made.
-    std::uint64_t             spatial_revision = 0;
+    std::uint64_t spatial_revision = 0;
+    /// Of all polytopes of the flat view.
     std::vector<unsigned int> intervals, first_element, element_polytope;
+    /// Different numbers of intervals, of all processes.
+    std::set<unsigned int> interval_numbers;
+
+    // ---- several processes
+    std::uint64_t n_all_elements = 0, first_own_dof = 0, n_all_dofs = 0;
+    /// First degree of freedom of ghost polytopes.
+    std::vector<double> ghost_first_dof;
 
     PolytopicMesh<D> mesh;
     /// Entries of all elements' lists, in the order of polytope_interface.
@@ -232,10 +314,15 @@ namespace Tessella
                 element_polytope.begin() + first_element[k + 1],
                 k);
     });
+    mesh.n_owned = spatial.n_owned == invalid_index
+                     ? invalid_index
+                     : first_element[spatial.n_owned];
     build_spaces();
     build_subcells();
+    number_in_parallel();
     list_interfaces();
     build_facets();
+    ++n_structures;
     spatial_revision = spatial.revision;
     has_tables       = false;
     formula          = -1;
@@ -283,6 +370,89 @@ namespace Tessella
           if (std::equal(e, e + dim, &factors[dim * s]))
             spatial_function[i] = s;
       }
+  }
+
+
+
+  // What concerns all processes. Collective.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::number_in_parallel()
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    const unsigned int        n_own   = n_owned_elements();
+    n_all_elements                    = n_own;
+    first_own_dof                     = 0;
+    n_all_dofs                        = mesh.dof_offset[n_own];
+    interval_numbers.clear();
+    interval_numbers.insert(intervals.begin(), intervals.end());
+    if (!parallel())
+      return;
+
+    const MPI_Comm      communicator = handler->get_communicator();
+    const std::uint64_t n_own_dofs   = n_all_dofs;
+#ifdef DEAL_II_WITH_MPI
+    MPI_Exscan(
+      &n_own_dofs, &first_own_dof, 1, MPI_UINT64_T, MPI_SUM, communicator);
+    if (internal::this_process(communicator) == 0)
+      first_own_dof = 0;
+#endif
+    n_all_dofs     = Utilities::MPI::sum(n_own_dofs, communicator);
+    n_all_elements = Utilities::MPI::sum(n_all_elements, communicator);
+    AssertThrow(n_all_elements < invalid_index,
+                ExcUserInput("The slab has " + std::to_string(n_all_elements) +
+                             " elements, more than can be counted with 32 "
+                             "bits: use fewer intervals a slab."));
+    const std::vector<unsigned int> own(interval_numbers.begin(),
+                                        interval_numbers.end());
+    for (const std::vector<unsigned int> &numbers :
+         Utilities::MPI::all_gather(communicator, own))
+      interval_numbers.insert(numbers.begin(), numbers.end());
+    // (whole numbers below 2^53)
+    std::vector<double> first_dof(spatial.n_polytopes());
+    for (unsigned int k = 0; k < handler->n_polytopes(); ++k)
+      first_dof[k] =
+        static_cast<double>(first_own_dof + mesh.dof_offset[first_element[k]]);
+    handler->exchange_polytope_values(first_dof, 1);
+    ghost_first_dof.assign(first_dof.begin() + handler->n_polytopes(),
+                           first_dof.end());
+
+    // ---- facts about the mesh of all processes
+    const auto bit = [](const auto type) {
+      return 1u << static_cast<unsigned int>(type);
+    };
+    const auto &from = spatial.whole;
+    auto       &to   = mesh.whole;
+    to.is_set        = true;
+    const auto translate =
+      [&](const unsigned int types, const auto type, const auto result) {
+        return types & bit(type) ? bit(result) : 0u;
+      };
+    using S = SubCellType;
+    using F = FacetType;
+    to.subcell_types =
+      translate(from.subcell_types, S::simplex, S::prism) |
+      translate(from.subcell_types, S::parallelepiped, S::parallelepiped) |
+      translate(from.subcell_types, S::hypercube, S::hypercube) |
+      translate(from.subcell_types, S::tabulated, S::tabulated);
+    // vertical ones, then bottoms and bases
+    to.facet_types =
+      translate(from.facet_types, F::simplex, F::prism) |
+      translate(from.facet_types, F::quadrilateral, F::quadrilateral) |
+      translate(from.facet_types, F::tabulated, F::tabulated) |
+      translate(from.subcell_types, S::simplex, F::simplex) |
+      translate(from.subcell_types, S::parallelepiped, F::quadrilateral) |
+      translate(from.subcell_types, S::hypercube, F::quadrilateral) |
+      translate(from.subcell_types, S::tabulated, F::tabulated);
+    to.aligned              = from.aligned;
+    to.total_degree         = space == PolynomialSpaceType::total_degree;
+    to.max_degree           = from.max_degree;
+    to.max_basis            = Legendre::n_functions(D, from.max_degree, space);
+    unsigned int min_degree = 0;
+    while (min_degree < from.max_degree &&
+           Legendre::n_functions(dim, min_degree, false) < from.min_basis)
+      ++min_degree;
+    to.min_basis = Legendre::n_functions(D, min_degree, space);
   }
 
 
@@ -350,15 +520,15 @@ namespace Tessella
     const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
     const unsigned int        n_elements = element_polytope.size();
 
-    // Calls add(neighbor, code) for all interfaces of an element, polytope by
-    // polytope.
+    const unsigned int n_own = n_owned_elements();
+
+    // Calls add(group, neighbor, code) for all interfaces of an element. The
+    // list in space is sorted by the order of all polytopes, in which those on
+    // side 0 of its interfaces come before the polytope itself.
     const auto for_entries = [&](const unsigned int e, const auto &add) {
       const unsigned int k = element_polytope[e], i = e - first_element[k],
                          m = intervals[k];
-      if (i > 0)
-        add(e - 1, in_column);
-      if (i + 1 < m)
-        add(e + 1, in_column);
+      unsigned int group = 0, own_group = 0, previous = invalid_index;
       for (unsigned int x = spatial.polytope_interface_offset[k];
            x < spatial.polytope_interface_offset[k + 1];
            ++x)
@@ -367,53 +537,79 @@ namespace Tessella
           const unsigned int neighbor = spatial.neighbor(code);
           if (neighbor == invalid_index)
             {
-              add(invalid_index, code);
+              add(invalid_index, invalid_index, code);
               continue;
             }
+          if (neighbor == k)
+            {
+              add(own_group, e, code);
+              continue;
+            }
+          if (neighbor != previous)
+            group += 2;
+          previous = neighbor;
+          if (code % 2 == 1)
+            own_group = group + 1;
           // sub-intervals j with j / m_l < (i + 1) / m and (j + 1) / m_l >
           // i / m
           const std::uint64_t m_l = intervals[neighbor];
           for (unsigned int j = i * m_l / m;
                j * std::uint64_t(m) < (i + 1) * m_l;
                ++j)
-            add(first_element[neighbor] + j, code);
+            add(group, first_element[neighbor] + j, code);
         }
+      if (i > 0)
+        add(own_group, e - 1, in_column);
+      if (i + 1 < m)
+        add(own_group, e + 1, in_column);
       if (i == 0)
-        add(invalid_index, at_bottom);
+        add(invalid_index, invalid_index, at_bottom);
     };
 
     mesh.polytope_interface_offset.assign(n_elements + 1, 0);
-    over(n_elements, [&](const unsigned int e) {
+    // (ghosts have no list)
+    over(n_own, [&](const unsigned int e) {
       unsigned int n = 0;
-      for_entries(e, [&n](const unsigned int, const unsigned int) { ++n; });
+      for_entries(e,
+                  [&n](const unsigned int,
+                       const unsigned int,
+                       const unsigned int) { ++n; });
       mesh.polytope_interface_offset[e + 1] = n;
     });
     accumulate(mesh.polytope_interface_offset);
     entries.resize(mesh.polytope_interface_offset.back());
-    over(n_elements, [&](const unsigned int e) {
+    over(n_own, [&](const unsigned int e) {
       Entry *const first = entries.data() + mesh.polytope_interface_offset[e];
       Entry       *last  = first;
-      for_entries(e, [&](const unsigned int neighbor, const unsigned int code) {
-        *last++ = {neighbor, code};
-      });
+      for_entries(e,
+                  [&](const unsigned int group,
+                      const unsigned int neighbor,
+                      const unsigned int code) {
+                    *last++ = {group, neighbor, code};
+                  });
       // (boundary entries come by boundary id, the bottom last)
       std::stable_sort(first, last, [](const Entry &a, const Entry &b) {
-        return a.neighbor < b.neighbor;
+        return a.group != b.group ? a.group < b.group : a.neighbor < b.neighbor;
       });
     });
 
-    // Side 0 numbers the interfaces: the one with the lower id.
+    // Side 0 numbers the interfaces: the one that comes first in the order of
+    // all polytopes; if that is a ghost, the own side.
     const auto side = [](const unsigned int e, const Entry &entry) {
       return entry.code == in_column   ? (entry.neighbor < e ? 1u : 0u)
              : entry.code == at_bottom ? 0u
                                        : entry.code % 2;
     };
-    std::vector<unsigned int> first_interface(n_elements + 1, 0);
-    over(n_elements, [&](const unsigned int e) {
+    const auto is_numbered = [&](const unsigned int e, const Entry &entry) {
+      return side(e, entry) == 0 ||
+             (entry.neighbor != invalid_index && entry.neighbor >= n_own);
+    };
+    std::vector<unsigned int> first_interface(n_own + 1, 0);
+    over(n_own, [&](const unsigned int e) {
       for (unsigned int x = mesh.polytope_interface_offset[e];
            x < mesh.polytope_interface_offset[e + 1];
            ++x)
-        first_interface[e + 1] += 1 - side(e, entries[x]);
+        first_interface[e + 1] += is_numbered(e, entries[x]) ? 1 : 0;
     });
     accumulate(first_interface);
     const unsigned int n_interfaces = first_interface.back();
@@ -423,18 +619,19 @@ namespace Tessella
     mesh.polytope_interface.resize(entries.size());
     interface_origin.resize(n_interfaces);
     mesh.facet_offset.assign(n_interfaces + 1, 0);
-    over(n_elements, [&](const unsigned int e) {
+    over(n_own, [&](const unsigned int e) {
       unsigned int i = first_interface[e];
       for (unsigned int x = mesh.polytope_interface_offset[e];
            x < mesh.polytope_interface_offset[e + 1];
            ++x)
         {
           const Entry &entry = entries[x];
-          if (side(e, entry) == 1)
+          if (!is_numbered(e, entry))
             continue;
-          mesh.polytope_interface[x]         = 2 * i;
-          mesh.interface_polytope[2 * i]     = e;
-          mesh.interface_polytope[2 * i + 1] = entry.neighbor;
+          const unsigned int own_side                   = side(e, entry);
+          mesh.polytope_interface[x]                    = 2 * i + own_side;
+          mesh.interface_polytope[2 * i + own_side]     = e;
+          mesh.interface_polytope[2 * i + 1 - own_side] = entry.neighbor;
           if (entry.code == in_column || entry.code == at_bottom)
             {
               mesh.interface_boundary_id[i] =
@@ -458,11 +655,11 @@ namespace Tessella
     });
     accumulate(mesh.facet_offset);
     // Side 1 looks them up.
-    over(n_elements, [&](const unsigned int e) {
+    over(n_own, [&](const unsigned int e) {
       for (unsigned int x = mesh.polytope_interface_offset[e];
            x < mesh.polytope_interface_offset[e + 1];
            ++x)
-        if (side(e, entries[x]) == 1)
+        if (!is_numbered(e, entries[x]))
           {
             const unsigned int f     = entries[x].neighbor;
             unsigned int       other = mesh.polytope_interface_offset[f];
@@ -802,11 +999,12 @@ namespace Tessella
     const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
     if (mass_revision == spatial.revision && mass_revision != 0)
       return;
-    const unsigned int n = spatial.n_polytopes();
+    const unsigned int n = handler->n_polytopes();
     BlockSparsity      sparsity;
     sparsity.block_offset.resize(n + 1);
     sparsity.value_offset.resize(n + 1);
-    sparsity.row_width = spatial.n_basis;
+    sparsity.row_width.assign(spatial.n_basis.begin(),
+                              spatial.n_basis.begin() + n);
     sparsity.block_column.resize(n);
     sparsity.column_offset.assign(n, 0);
     for (unsigned int k = 0; k < n; ++k)
@@ -844,10 +1042,6 @@ namespace Tessella
                 ExcUserInput("Space-time elements have spaces of total degree "
                              "or prismatic ones: full tensor products are not"
                              " among them."));
-    AssertThrow(Utilities::MPI::n_mpi_processes(handler.get_communicator()) ==
-                  1,
-                ExcUserInput("A space-time slab lives on one process: run the "
-                             "program without mpirun."));
   }
 
 
@@ -863,38 +1057,61 @@ namespace Tessella
                              const double                     length,
                              const std::vector<unsigned int> &n_intervals)
   {
-    const AgglomerationHandler<dim> &handler = *implementation->handler;
-    const PolytopicMesh<dim>        &spatial = handler.polytopic_mesh();
-    AssertThrow(std::isfinite(start),
-                ExcUserInput("A time step begins at " + std::to_string(start) +
-                             ": times must be finite numbers."));
-    AssertThrow(std::isfinite(length) && length > 0.,
-                ExcUserInput("A time step has the length " +
-                             std::to_string(length) +
-                             ": it must be a positive number."));
-    AssertThrow(handler.n_dofs() > 0 && handler.n_components() == 1 &&
-                  handler.polynomial_space() ==
-                    PolynomialSpaceType::total_degree,
-                ExcMessage("A space-time slab needs degrees of freedom of one "
-                           "component and total degree: call distribute_dofs()"
-                           " with FE_BoundingBoxLegendre<dim>(degree)."));
-    AssertThrow(n_intervals.empty() ||
-                  n_intervals.size() == spatial.n_polytopes(),
-                ExcMessage("There are numbers of time intervals for " +
-                           std::to_string(n_intervals.size()) +
-                           " polytopes, but the mesh has " +
-                           std::to_string(spatial.n_polytopes()) + "."));
-    for (unsigned int k = 0; k < n_intervals.size(); ++k)
-      AssertThrow(n_intervals[k] > 0,
-                  ExcUserInput("Polytope " + std::to_string(k) +
-                               " has no time interval: give at least 1."));
+    const AgglomerationHandler<dim> &handler  = *implementation->handler;
+    const PolytopicMesh<dim>        &spatial  = handler.polytopic_mesh();
+    const bool                       parallel = implementation->parallel();
+    const auto                       check    = [&]() {
+      AssertThrow(std::isfinite(start),
+                  ExcUserInput("A time step begins at " +
+                               std::to_string(start) +
+                               ": times must be finite numbers."));
+      AssertThrow(std::isfinite(length) && length > 0.,
+                  ExcUserInput("A time step has the length " +
+                               std::to_string(length) +
+                               ": it must be a positive number."));
+      AssertThrow(handler.n_dofs() > 0 && handler.n_components() == 1 &&
+                    handler.polynomial_space() ==
+                      PolynomialSpaceType::total_degree,
+                  ExcMessage("A space-time slab needs degrees of freedom of "
+                                                      "one component and total degree: call "
+                                                      "distribute_dofs() with "
+                                                      "FE_BoundingBoxLegendre<dim>(degree)."));
+      AssertThrow(n_intervals.empty() ||
+                    n_intervals.size() == handler.n_polytopes(),
+                  ExcMessage("There are numbers of time intervals for " +
+                             std::to_string(n_intervals.size()) +
+                             " polytopes, but the mesh has " +
+                             std::to_string(handler.n_polytopes()) + "."));
+      for (unsigned int k = 0; k < n_intervals.size(); ++k)
+        AssertThrow(n_intervals[k] > 0,
+                    ExcUserInput("Polytope " + std::to_string(k) +
+                                 " has no time interval: give at least 1."));
+    };
+    if (parallel)
+      internal::on_all_processes(handler.get_communicator(), check);
+    else
+      check();
 
     implementation->start               = start;
     std::vector<unsigned int> intervals = n_intervals;
     intervals.resize(spatial.n_polytopes(), 1);
-    const bool same = spatial.revision != 0 &&
-                      spatial.revision == implementation->spatial_revision &&
-                      intervals == implementation->intervals;
+    bool same = spatial.revision != 0 &&
+                spatial.revision == implementation->spatial_revision &&
+                std::equal(intervals.begin(),
+                           intervals.begin() + handler.n_polytopes(),
+                           implementation->intervals.begin());
+    if (parallel)
+      {
+        same =
+          Utilities::MPI::min(same ? 1 : 0, handler.get_communicator()) == 1;
+        if (!same)
+          {
+            // those of ghosts
+            std::vector<double> numbers(intervals.begin(), intervals.end());
+            handler.exchange_polytope_values(numbers, 1);
+            std::copy(numbers.begin(), numbers.end(), intervals.begin());
+          }
+      }
     if (same && length == implementation->length)
       return;
     implementation->length = length;
@@ -940,6 +1157,15 @@ namespace Tessella
   SpaceTimeSlab<dim>::revision() const
   {
     return implementation->n_changes;
+  }
+
+
+
+  template <int dim>
+  std::uint64_t
+  SpaceTimeSlab<dim>::structure_revision() const
+  {
+    return implementation->n_structures;
   }
 
 
@@ -1003,13 +1229,10 @@ namespace Tessella
   std::vector<double>
   SpaceTimeSlab<dim>::breakpoints() const
   {
-    std::vector<unsigned int> numbers = implementation->intervals;
-    std::sort(numbers.begin(), numbers.end());
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
     // (m equal parts and n equal parts meet where i / m = j / n, and nowhere
     // else closer than 1 / (m n))
     std::vector<double> result;
-    for (const unsigned int m : numbers)
+    for (const unsigned int m : implementation->interval_numbers)
       for (unsigned int i = 0; i <= m; ++i)
         result.push_back(i == m ? implementation->length
                                 : implementation->length *
@@ -1028,23 +1251,23 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
+  template <typename VectorType, typename SpatialVectorType>
   void
-  SpaceTimeSlab<dim>::trace(const VectorType       &solution,
-                            const double            time,
-                            dealii::Vector<double> &values,
-                            const bool              from_above) const
+  SpaceTimeSlab<dim>::trace(const VectorType  &solution,
+                            const double       time,
+                            SpatialVectorType &values,
+                            const bool         from_above) const
   {
     const Implementation     &data    = *implementation;
     const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
-    AssertThrow(solution.size() == n_dofs(),
-                ExcDimensionMismatch(solution.size(), n_dofs()));
+    check_size(solution, locally_owned_dofs(), "slab");
     AssertThrow(time >= 0. && time <= data.length,
                 ExcMessage("The local time " + std::to_string(time) +
                            " lies outside the slab."));
-    values.reinit(data.handler->n_dofs());
+    reinit_vector(values, *data.handler);
     const double *u = begin(solution);
-    over(spatial.n_polytopes(), [&](const unsigned int k) {
+    double       *v = begin(values);
+    over(data.handler->n_polytopes(), [&](const unsigned int k) {
       unsigned int       e   = data.first_element[k];
       const unsigned int end = data.first_element[k + 1];
       while (e + 1 < end &&
@@ -1058,7 +1281,7 @@ namespace Tessella
                          factor);
       const double  scale = std::sqrt(1. / size);
       const double *from  = u + data.mesh.dof_offset[e];
-      double       *to    = values.begin() + spatial.dof_offset[k];
+      double       *to    = v + spatial.dof_offset[k];
       for (unsigned int i = 0; i < data.mesh.n_basis[e]; ++i)
         to[data.spatial_function[i]] +=
           scale * factor[data.time_degree[i]] * from[i];
@@ -1068,23 +1291,22 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
+  template <typename VectorType, typename SpatialVectorType>
   void
-  SpaceTimeSlab<dim>::add_inflow(const dealii::Vector<double> &value,
-                                 VectorType                   &rhs) const
+  SpaceTimeSlab<dim>::add_inflow(const SpatialVectorType &value,
+                                 VectorType              &rhs) const
   {
     Implementation           &data    = *implementation;
     const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
-    AssertThrow(value.size() == data.handler->n_dofs(),
-                ExcDimensionMismatch(value.size(), data.handler->n_dofs()));
-    AssertThrow(rhs.size() == n_dofs(),
-                ExcDimensionMismatch(rhs.size(), n_dofs()));
+    check_size(value, data.handler->locally_owned_dofs(), "handler");
+    check_size(rhs, locally_owned_dofs(), "slab");
     data.compute_mass();
-    double *F = begin(rhs);
-    over(spatial.n_polytopes(), [&](const unsigned int k) {
+    const double *v = begin(value);
+    double       *F = begin(rhs);
+    over(data.handler->n_polytopes(), [&](const unsigned int k) {
       const unsigned int  e = data.first_element[k], n = spatial.n_basis[k];
       const double       *M = &data.mass[data.mass_offset[k]];
-      const double       *u = value.begin() + spatial.dof_offset[k];
+      const double       *u = v + spatial.dof_offset[k];
       std::vector<double> product(n, 0.);
       for (unsigned int i = 0; i < n; ++i)
         for (unsigned int j = 0; j < n; ++j)
@@ -1102,23 +1324,21 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
+  template <typename VectorType, typename SpatialVectorType>
   void
-  SpaceTimeSlab<dim>::extend(const dealii::Vector<double> &value,
-                             VectorType                   &solution) const
+  SpaceTimeSlab<dim>::extend(const SpatialVectorType &value,
+                             VectorType              &solution) const
   {
     const Implementation     &data    = *implementation;
     const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
-    AssertThrow(value.size() == data.handler->n_dofs(),
-                ExcDimensionMismatch(value.size(), data.handler->n_dofs()));
-    AssertThrow(solution.size() == n_dofs(),
-                ExcDimensionMismatch(solution.size(), n_dofs()));
-    double *u = begin(solution);
+    check_size(value, data.handler->locally_owned_dofs(), "handler");
+    check_size(solution, locally_owned_dofs(), "slab");
+    const double *v = begin(value);
+    double       *u = begin(solution);
     over(n_polytopes(), [&](const unsigned int e) {
-      const double *from =
-        value.begin() + spatial.dof_offset[data.element_polytope[e]];
-      double      *to    = u + data.mesh.dof_offset[e];
-      const double scale = std::sqrt(element_end(e) - element_begin(e));
+      const double *from  = v + spatial.dof_offset[data.element_polytope[e]];
+      double       *to    = u + data.mesh.dof_offset[e];
+      const double  scale = std::sqrt(element_end(e) - element_begin(e));
       for (unsigned int i = 0; i < data.mesh.n_basis[e]; ++i)
         to[i] = data.time_degree[i] == 0
                   ? scale * from[data.spatial_function[i]]
@@ -1134,6 +1354,10 @@ namespace Tessella
   {
     Implementation           &data    = *implementation;
     const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    AssertThrow(internal::n_processes(get_communicator()) == 1,
+                ExcMessage("A DeviceBlockMatrix lives on one process, but the "
+                           "slab is distributed over several: use "
+                           "add_inflow() with vectors of TrilinosWrappers."));
     data.compute_mass();
     const unsigned int n_elements = data.element_polytope.size();
 
@@ -1198,45 +1422,47 @@ namespace Tessella
 
 
   template <int dim>
+  template <typename SpatialVectorType>
   double
-  SpaceTimeSlab<dim>::L2_norm(const dealii::Vector<double> &value) const
+  SpaceTimeSlab<dim>::L2_norm(const SpatialVectorType &value) const
   {
     Implementation           &data    = *implementation;
     const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
-    AssertThrow(value.size() == data.handler->n_dofs(),
-                ExcDimensionMismatch(value.size(), data.handler->n_dofs()));
+    check_size(value, data.handler->locally_owned_dofs(), "handler");
     data.compute_mass();
-    double sum = 0.;
-    for (unsigned int k = 0; k < spatial.n_polytopes(); ++k)
+    const double *v   = begin(value);
+    double        sum = 0.;
+    for (unsigned int k = 0; k < data.handler->n_polytopes(); ++k)
       {
         const unsigned int n = spatial.n_basis[k];
         const double      *M = &data.mass[data.mass_offset[k]];
-        const double      *u = value.begin() + spatial.dof_offset[k];
+        const double      *u = v + spatial.dof_offset[k];
         for (unsigned int i = 0; i < n; ++i)
           for (unsigned int j = 0; j < n; ++j)
             sum += u[i] * M[std::size_t(i) * n + j] * u[j];
       }
-    return std::sqrt(std::max(sum, 0.));
+    return std::sqrt(std::max(data.sum(sum), 0.));
   }
 
 
 
   template <int dim>
+  template <typename SpatialVectorType>
   double
-  SpaceTimeSlab<dim>::integral(const dealii::Vector<double> &value) const
+  SpaceTimeSlab<dim>::integral(const SpatialVectorType &value) const
   {
     Implementation           &data    = *implementation;
     const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
-    AssertThrow(value.size() == data.handler->n_dofs(),
-                ExcDimensionMismatch(value.size(), data.handler->n_dofs()));
+    check_size(value, data.handler->locally_owned_dofs(), "handler");
     data.compute_mass();
+    const double *v = begin(value);
     // The first function is 1 / sqrt(volume of the box).
     double sum = 0.;
-    for (unsigned int k = 0; k < spatial.n_polytopes(); ++k)
+    for (unsigned int k = 0; k < data.handler->n_polytopes(); ++k)
       {
         const unsigned int n      = spatial.n_basis[k];
         const double      *M      = &data.mass[data.mass_offset[k]];
-        const double      *u      = value.begin() + spatial.dof_offset[k];
+        const double      *u      = v + spatial.dof_offset[k];
         double             volume = 1.;
         for (unsigned int d = 0; d < dim; ++d)
           volume *=
@@ -1246,7 +1472,7 @@ namespace Tessella
           product += M[j] * u[j];
         sum += std::sqrt(volume) * product;
       }
-    return sum;
+    return data.sum(sum);
   }
 
 
@@ -1282,10 +1508,7 @@ namespace Tessella
   types::global_dof_index
   SpaceTimeSlab<dim>::n_dofs() const
   {
-    return implementation->mesh.dof_offset.empty()
-             ? 0
-             : static_cast<types::global_dof_index>(
-                 implementation->mesh.dof_offset.back());
+    return static_cast<types::global_dof_index>(implementation->n_all_dofs);
   }
 
 
@@ -1294,7 +1517,92 @@ namespace Tessella
   unsigned int
   SpaceTimeSlab<dim>::n_polytopes() const
   {
-    return implementation->mesh.n_polytopes();
+    return implementation->n_owned_elements();
+  }
+
+
+
+  template <int dim>
+  unsigned int
+  SpaceTimeSlab<dim>::n_global_polytopes() const
+  {
+    return static_cast<unsigned int>(implementation->n_all_elements);
+  }
+
+
+
+  template <int dim>
+  types::global_dof_index
+  SpaceTimeSlab<dim>::first_dof(const unsigned int element) const
+  {
+    const Implementation &data   = *implementation;
+    const std::uint64_t   offset = data.mesh.dof_offset[element];
+    if (element < data.n_owned_elements())
+      return static_cast<types::global_dof_index>(data.first_own_dof + offset);
+    // (elements of a polytope are consecutive with their owner, too)
+    const unsigned int k = data.element_polytope[element];
+    return static_cast<types::global_dof_index>(
+      data.ghost_first_dof[k - data.handler->n_polytopes()] +
+      (offset - data.mesh.dof_offset[data.first_element[k]]));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::exchange_facet_values(std::vector<double> &values) const
+  {
+    const Implementation         &data = *implementation;
+    const PolytopicMesh<dim + 1> &mesh = data.mesh;
+    AssertDimension(values.size(), 2 * std::size_t(mesh.n_facets()));
+    if (!data.parallel())
+      return;
+    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+
+    // A facet in space has as many here as intervals of both sides meet. Those
+    // that come first in time on their interface are exchanged at once, then
+    // those that come second, and so on.
+    unsigned int              n_rounds = 0;
+    std::vector<unsigned int> round(mesh.n_interfaces(), invalid_index);
+    for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+      {
+        const unsigned int *e = &mesh.interface_polytope[2 * i];
+        if (e[1] == invalid_index ||
+            data.interface_origin[i] == Implementation::in_column ||
+            std::max(e[0], e[1]) < data.n_owned_elements())
+          continue;
+        std::uint64_t m[2], j[2];
+        for (unsigned int side = 0; side < 2; ++side)
+          {
+            const unsigned int k = data.element_polytope[e[side]];
+            m[side]              = data.intervals[k];
+            j[side]              = e[side] - data.first_element[k];
+          }
+        // ends that both have in common are counted once
+        const std::uint64_t common = std::gcd(m[0], m[1]);
+        round[i]                   = static_cast<unsigned int>(
+          j[0] + j[1] - std::max(j[0] * common / m[0], j[1] * common / m[1]));
+        n_rounds = std::max(n_rounds, round[i] + 1);
+      }
+    n_rounds = Utilities::MPI::max(n_rounds, get_communicator());
+    std::vector<double> present(2 * std::size_t(spatial.n_facets()));
+    for (unsigned int r = 0; r < n_rounds; ++r)
+      {
+        const auto for_facets = [&](const auto &function) {
+          for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+            if (round[i] == r)
+              for (unsigned int f = 2 * mesh.facet_offset[i];
+                   f < 2 * mesh.facet_offset[i + 1];
+                   ++f)
+                function(
+                  values[f],
+                  present[2 * spatial.facet_offset[data.interface_origin[i]] +
+                          f - 2 * mesh.facet_offset[i]]);
+        };
+        for_facets([](const double value, double &to) { to = value; });
+        data.handler->exchange_facet_values(present);
+        for_facets([](double &value, const double from) { value = from; });
+      }
   }
 
 
@@ -1330,7 +1638,14 @@ namespace Tessella
   IndexSet
   SpaceTimeSlab<dim>::locally_owned_dofs() const
   {
-    return complete_index_set(n_dofs());
+    const Implementation &data = *implementation;
+    if (!data.parallel())
+      return complete_index_set(n_dofs());
+    IndexSet result(n_dofs());
+    result.add_range(data.first_own_dof,
+                     data.first_own_dof +
+                       data.mesh.dof_offset[data.n_owned_elements()]);
+    return result;
   }
 
 
@@ -1393,19 +1708,30 @@ namespace Tessella
   template class SpaceTimeSlab<2>;
   template class SpaceTimeSlab<3>;
 
-#define INSTANTIATE(dim, VectorType)                                   \
-  template void SpaceTimeSlab<dim>::trace(const VectorType &,          \
-                                          const double,                \
-                                          Vector<double> &,            \
-                                          const bool) const;           \
-  template void SpaceTimeSlab<dim>::extend(const Vector<double> &,     \
-                                           VectorType &) const;        \
-  template void SpaceTimeSlab<dim>::add_inflow(const Vector<double> &, \
+#define INSTANTIATE(dim, VectorType, SpatialVectorType)                   \
+  template void SpaceTimeSlab<dim>::trace(const VectorType &,             \
+                                          const double,                   \
+                                          SpatialVectorType &,            \
+                                          const bool) const;              \
+  template void SpaceTimeSlab<dim>::extend(const SpatialVectorType &,     \
+                                           VectorType &) const;           \
+  template void SpaceTimeSlab<dim>::add_inflow(const SpatialVectorType &, \
                                                VectorType &) const;
+#define INSTANTIATE_ALL(dim)                                                  \
+  INSTANTIATE(dim, Vector<double>, Vector<double>)                            \
+  INSTANTIATE(dim, TrilinosWrappers::MPI::Vector, Vector<double>)             \
+  INSTANTIATE(dim,                                                            \
+              TrilinosWrappers::MPI::Vector,                                  \
+              TrilinosWrappers::MPI::Vector)                                  \
+  template double SpaceTimeSlab<dim>::L2_norm(const Vector<double> &) const;  \
+  template double SpaceTimeSlab<dim>::L2_norm(                                \
+    const TrilinosWrappers::MPI::Vector &) const;                             \
+  template double SpaceTimeSlab<dim>::integral(const Vector<double> &) const; \
+  template double SpaceTimeSlab<dim>::integral(                               \
+    const TrilinosWrappers::MPI::Vector &) const;
 
-  INSTANTIATE(2, Vector<double>)
-  INSTANTIATE(2, TrilinosWrappers::MPI::Vector)
-  INSTANTIATE(3, Vector<double>)
-  INSTANTIATE(3, TrilinosWrappers::MPI::Vector)
+  INSTANTIATE_ALL(2)
+  INSTANTIATE_ALL(3)
+#undef INSTANTIATE_ALL
 #undef INSTANTIATE
 } // namespace Tessella

@@ -31,6 +31,22 @@ namespace Tessella
   SpaceTimeStepping<dim>::initialize(const double          time,
                                      const Vector<double> &value)
   {
+    const AgglomerationHandler<dim> &handler = present_slab.handler();
+    const IndexSet                   owned   = handler.locally_owned_dofs();
+    AssertThrow(value.size() == owned.n_elements(),
+                ExcDimensionMismatch(value.size(), owned.n_elements()));
+    TrilinosWrappers::MPI::Vector copy(owned, handler.get_communicator());
+    std::copy(value.begin(), value.end(), copy.begin());
+    initialize(time, copy);
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeStepping<dim>::initialize(const double                         time,
+                                     const TrilinosWrappers::MPI::Vector &value)
+  {
     AssertThrow(std::isfinite(time),
                 ExcUserInput("The first time is " + std::to_string(time) +
                              ": it must be a finite number."));
@@ -67,25 +83,19 @@ namespace Tessella
   {
     AssertThrow(present_value.size() > 0,
                 ExcMessage("Call initialize() before the first step."));
-    Timer                     timer;
-    std::vector<unsigned int> intervals = n_intervals;
-    intervals.resize(present_slab.handler().n_polytopes(), 1);
+    Timer timer;
     present_slab.reinit(present_time, length, n_intervals);
     if (present_assembler == nullptr)
       present_assembler =
         std::make_unique<PolytopicAssembler<dim + 1>>(present_slab,
                                                       data.assembler);
-    const bool new_structure = !has_structure ||
-                               intervals != present_intervals ||
-                               present_solution.size() != present_slab.n_dofs();
-    if (new_structure)
+    if (present_structure != present_slab.structure_revision())
       {
-        has_structure = false;
+        present_structure = 0;
+        matrix_revision   = 0;
         present_assembler->reinit(matrix, rhs);
         present_assembler->reinit(present_solution);
-        matrix_revision   = 0;
-        present_intervals = intervals;
-        has_structure     = true;
+        present_structure = present_slab.structure_revision();
       }
 
     // ---- the system
@@ -125,7 +135,7 @@ namespace Tessella
                                  "its solution is not finite."));
     present_solver_time = timer.wall_time();
 
-    Vector<double> bottom;
+    TrilinosWrappers::MPI::Vector bottom;
     present_slab.trace(present_solution, 0., bottom, true);
     bottom -= present_value;
     present_jump = present_slab.L2_norm(bottom);

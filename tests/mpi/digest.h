@@ -5,10 +5,13 @@
 // A number for the bits of what all processes have on their polytopes together,
 // which does not depend on who owns them.
 
+#include <deal.II/base/mpi.h>
+
 #include <tessella/grid/agglomeration_handler.h>
 
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 struct Digest
 {
@@ -29,6 +32,47 @@ struct Digest
     add(bits);
   }
 };
+
+/// What stands for a polytope whoever owns it: its first cell.
+template <int dim>
+std::uint64_t
+name(const Tessella::AgglomerationHandler<dim> &handler, const unsigned int k)
+{
+  const auto &mesh = handler.polytopic_mesh();
+  Digest      digest;
+  for (const unsigned int i :
+       handler.active_cell(mesh.subcell_cell[mesh.subcell_offset[k]])
+         ->id()
+         .template to_binary<dim>())
+    digest.add(std::uint64_t(i));
+  return digest.state;
+}
+
+/// Results of make(communicator of n processes) for n = 1, 2, ..., all, on
+/// process 0; nothing on the others.
+template <typename Result, typename Function>
+std::vector<Result>
+for_numbers_of_processes(const Function &make)
+{
+  const unsigned int n_all =
+    dealii::Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
+  const unsigned int me =
+    dealii::Utilities::MPI::this_mpi_process(MPI_COMM_WORLD);
+  std::vector<Result> results;
+  for (unsigned int n = 1; n <= n_all; ++n)
+    {
+      MPI_Comm comm;
+      MPI_Comm_split(MPI_COMM_WORLD, me < n ? 0 : MPI_UNDEFINED, me, &comm);
+      if (me < n)
+        {
+          const Result result = make(comm);
+          if (me == 0)
+            results.push_back(result);
+          MPI_Comm_free(&comm);
+        }
+    }
+  return results;
+}
 
 /// @p values(k, digest) adds what own polytope k has; its cells, box and degree
 /// are added first.

@@ -21,49 +21,12 @@
 #include <Epetra_CrsMatrix.h>
 #include <Epetra_Map.h>
 #include <cstdint>
-#include <cstring>
 
 #include "../tests.h"
+#include "digest.h"
 
 using namespace dealii;
 using namespace Tessella;
-
-// A number for a sequence of bits; order of addition of such numbers does not
-// matter.
-struct Digest
-{
-  std::uint64_t state = 0x9E3779B97F4A7C15ull;
-
-  void
-  add(const std::uint64_t value)
-  {
-    state ^= value + 0x9E3779B97F4A7C15ull + (state << 6) + (state >> 2);
-    state *= 0xBF58476D1CE4E5B9ull;
-    state ^= state >> 29;
-  }
-  void
-  add(const double value)
-  {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof(bits));
-    add(bits);
-  }
-};
-
-// What stands for a polytope whoever owns it: its first cell.
-template <int dim>
-std::uint64_t
-name(const AgglomerationHandler<dim> &handler, const unsigned int k)
-{
-  const auto &mesh = handler.polytopic_mesh();
-  Digest      digest;
-  for (const unsigned int i :
-       handler.active_cell(mesh.subcell_cell[mesh.subcell_offset[k]])
-         ->id()
-         .template to_binary<dim>())
-    digest.add(std::uint64_t(i));
-  return digest.state;
-}
 
 struct Result
 {
@@ -172,20 +135,8 @@ template <typename Function>
 void
 compare(const std::string &what, const Function &make)
 {
-  const unsigned int  n_all = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
-  const unsigned int  me    = Utilities::MPI::this_mpi_process(MPI_COMM_WORLD);
-  std::vector<Result> results(n_all);
-  for (unsigned int n = 1; n <= n_all; ++n)
-    {
-      MPI_Comm comm;
-      MPI_Comm_split(MPI_COMM_WORLD, me < n ? 0 : MPI_UNDEFINED, me, &comm);
-      if (me < n)
-        {
-          results[n - 1] = make(comm);
-          MPI_Comm_free(&comm);
-        }
-    }
-  if (me != 0)
+  const std::vector<Result> results = for_numbers_of_processes<Result>(make);
+  if (results.empty())
     return;
   deallog << what << ": " << results[0].n_polytopes << " polytopes, "
           << results[0].n_dofs << " degrees of freedom" << std::endl;

@@ -140,17 +140,18 @@ compare_slabs(const unsigned int degree)
       for (const PolynomialSpaceType space :
            {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
         {
-          const unsigned int   n    = handler.n_polytopes();
-          const Vector<double> four = run(space, 4, {});
-          Vector<double> one = run(space, 1, std::vector<unsigned int>(n, 4));
+          const unsigned int                  n    = handler.n_polytopes();
+          const TrilinosWrappers::MPI::Vector four = run(space, 4, {});
+          TrilinosWrappers::MPI::Vector       one =
+            run(space, 1, std::vector<unsigned int>(n, 4));
           one -= four;
           check_below(mesh + ", one slab and four",
                       one.l2_norm(),
                       1e-11 * four.l2_norm());
           // different numbers: close, but not equal
           std::vector<unsigned int> numbers(n, 2);
-          numbers[1]           = 1;
-          Vector<double> mixed = run(space, 4, numbers);
+          numbers[1]                          = 1;
+          TrilinosWrappers::MPI::Vector mixed = run(space, 4, numbers);
           mixed -= four;
           check_below(mesh + ", mixed intervals",
                       mixed.l2_norm(),

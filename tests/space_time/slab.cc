@@ -290,8 +290,8 @@ reject_bad_input()
   value = 1.;
   stepping.initialize(0., value);
   stepping.step(0.5);
-  const Vector<double> good = stepping.value();
-  fail                      = true;
+  const TrilinosWrappers::MPI::Vector good = stepping.value();
+  fail                                     = true;
   check_throws<Tessella::ExcSlabNotSolved>(
     "solver that fails",
     [&]() { stepping.step(0.25); },

@@ -73,10 +73,14 @@ namespace Tessella
    * polytope (for add_inflow()). Building it takes all threads, below a
    * microsecond per sub-cell and thread.
    *
+   * <b>Many processes.</b> A process has the elements of the polytopes that it
+   * owns, then those of the handler's ghosts, whose numbers of intervals it
+   * learns when they change. Matrices are the same to the last bit for any
+   * number of processes. reinit() is then collective.
+   *
    * The handler must outlive the slab and have degrees of freedom of one
    * component and total degree; after distribute_dofs() call reinit() again.
-   * One process. dim = 2 or 3; three dimensions and time are assembled on the
-   * host.
+   * dim = 2 or 3; three dimensions and time are assembled on the host.
    */
   template <int dim>
   class SpaceTimeSlab : public PolytopicSpace<dim + 1>
@@ -95,9 +99,9 @@ namespace Tessella
 
     /**
      * The slab [start, start + length] with @p n_intervals[k] elements on
-     * polytope k (empty: one each). Length and numbers must be positive. What
-     * is the same as before is kept: for slabs of equal length give the same
-     * number each time.
+     * polytope k of this process (empty: one each). Length and numbers must be
+     * positive. What is the same as before is kept: for slabs of equal length
+     * give the same number each time.
      */
     void
     reinit(const double                     start,
@@ -115,6 +119,10 @@ namespace Tessella
     /// not depend on time stay the same while this does.
     std::uint64_t
     revision() const;
+    /// Counts how often numbers of intervals, or the handler's mesh, changed:
+    /// while they stay, so do sparsity patterns.
+    std::uint64_t
+    structure_revision() const;
 
     const AgglomerationHandler<dim> &
     handler() const;
@@ -139,14 +147,15 @@ namespace Tessella
      * Values of a slab's vector @p solution at local @p time in [0, length()],
      * as a vector of the handler. Where two elements meet, the lower one
      * counts, or the upper one if @p from_above.
-     * VectorType: dealii::Vector<double> or TrilinosWrappers::MPI::Vector.
+     * VectorType, SpatialVectorType: dealii::Vector<double> (one process) or
+     * TrilinosWrappers::MPI::Vector without ghost entries.
      */
-    template <typename VectorType>
+    template <typename VectorType, typename SpatialVectorType>
     void
-    trace(const VectorType       &solution,
-          const double            time,
-          dealii::Vector<double> &values,
-          const bool              from_above = false) const;
+    trace(const VectorType  &solution,
+          const double       time,
+          SpatialVectorType &values,
+          const bool         from_above = false) const;
 
     /**
      * Adds the inflow through the bottom, the integral of u_n v(t_n^+) over D,
@@ -154,9 +163,9 @@ namespace Tessella
      * slab before or the initial value. With it and SpaceTimeForm's source and
      * boundary data the right-hand side is that of the paper's (2.9).
      */
-    template <typename VectorType>
+    template <typename VectorType, typename SpatialVectorType>
     void
-    add_inflow(const dealii::Vector<double> &value, VectorType &rhs) const;
+    add_inflow(const SpatialVectorType &value, VectorType &rhs) const;
 
     /**
      * The inflow between slabs whose solutions stay on a device: @p matrix maps
@@ -178,16 +187,18 @@ namespace Tessella
 
     /// The slab's vector of the function that is @p value at all times; @p
     /// solution must have the slab's size.
-    template <typename VectorType>
+    template <typename VectorType, typename SpatialVectorType>
     void
-    extend(const dealii::Vector<double> &value, VectorType &solution) const;
+    extend(const SpatialVectorType &value, VectorType &solution) const;
 
     /// L2 norm on D and integral over D of a vector of the handler, from the
-    /// mass matrices.
+    /// mass matrices. Collective.
+    template <typename SpatialVectorType>
     double
-    L2_norm(const dealii::Vector<double> &value) const;
+    L2_norm(const SpatialVectorType &value) const;
+    template <typename SpatialVectorType>
     double
-    integral(const dealii::Vector<double> &value) const;
+    integral(const SpatialVectorType &value) const;
 
     // ---- for assembly
     const PolytopicMesh<dim + 1> &
@@ -198,9 +209,15 @@ namespace Tessella
     get_communicator() const override;
     dealii::types::global_dof_index
     n_dofs() const override;
-    /// Number of elements.
+    /// Number of elements that this process owns, and of all processes.
     unsigned int
     n_polytopes() const override;
+    unsigned int
+    n_global_polytopes() const override;
+    dealii::types::global_dof_index
+    first_dof(const unsigned int element) const override;
+    void
+    exchange_facet_values(std::vector<double> &values) const override;
     unsigned int
     n_components() const override;
     unsigned int

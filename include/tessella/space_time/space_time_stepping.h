@@ -47,6 +47,9 @@ namespace Tessella
    * <b>Errors</b> in a step (ExcSlabNotSolved with what the solver threw,
    * values that are not finite, those of assembly) leave time() and value() as
    * they were: the last good state can be written, or the step be tried again.
+   *
+   * <b>Many processes</b>: as SpaceTimeSlab; steps are collective, and the
+   * solver throws on all processes or on none.
    */
   template <int dim>
   class SpaceTimeStepping
@@ -79,6 +82,10 @@ namespace Tessella
 
     /// @p value: the handler's vector of the solution at @p time.
     void
+    initialize(const double                                 time,
+               const dealii::TrilinosWrappers::MPI::Vector &value);
+    /// The same in a program of one process.
+    void
     initialize(const double time, const dealii::Vector<double> &value);
 
     /// Computes the slab [time(), time() + length]; see SpaceTimeSlab::reinit()
@@ -92,8 +99,8 @@ namespace Tessella
     {
       return present_time;
     }
-    /// Solution at time(), from below.
-    const dealii::Vector<double> &
+    /// Solution at time(), from below: a vector of the handler.
+    const dealii::TrilinosWrappers::MPI::Vector &
     value() const
     {
       return present_value;
@@ -148,9 +155,9 @@ namespace Tessella
 
     dealii::TrilinosWrappers::SparseMatrix matrix;
     dealii::TrilinosWrappers::MPI::Vector  rhs, present_solution;
-    dealii::Vector<double>                 present_value;
-    std::vector<unsigned int>              present_intervals;
-    bool                                   has_structure = false;
+    dealii::TrilinosWrappers::MPI::Vector  present_value;
+    /// Structure of the slab that matrix and vectors have; 0: none.
+    std::uint64_t present_structure = 0;
     /// Revision of the slab that the matrix belongs to; 0: none.
     std::uint64_t matrix_revision = 0;
     double        present_time = 0., present_jump = 0.;
