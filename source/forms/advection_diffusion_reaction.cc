@@ -275,7 +275,7 @@ namespace Tessella
   template <int dim>
   struct AdvectionDiffusionReaction<dim>::Implementation
   {
-    // diffusion: exactly one of the three
+    // diffusion: exactly one of the three, or values per cell times a tensor
     DiffusionType          diffusion_type = DiffusionType::none;
     ScalarCoefficient<dim> scalar_diffusion;
     Tensor<2, dim>         constant_tensor;
@@ -324,7 +324,8 @@ namespace Tessella
         return Entry{f->device_code(component), f, component};
       };
       const auto scalar = [&](const ScalarCoefficient<dim> &c,
-                              std::vector<Entry>           &to) {
+                              std::vector<Entry>           &to,
+                              const double                  factor = 1.) {
         if (!c.present())
           return;
         if (c.function != nullptr)
@@ -338,7 +339,7 @@ namespace Tessella
             Entry result = {"switch (p.material) {", nullptr, 0};
             for (const auto &value : c.cellwise->material_values())
               result.code += " case " + std::to_string(value.first) + ": " +
-                             literal(value.second).code;
+                             literal(factor * value.second).code;
             result.code += " } return nan(\"\");";
             to.push_back(result);
           }
@@ -348,10 +349,15 @@ namespace Tessella
         scalar(scalar_diffusion, code.diffusion);
       else if (diffusion_type == DiffusionType::tensor)
         for (unsigned int d = 0; d < dim * dim; ++d)
-          code.diffusion.push_back(
-            tensor_function != nullptr
-              ? entry(tensor_function, "diffusion tensor", d)
-              : literal(constant_tensor[d / dim][d % dim]));
+          if (scalar_diffusion.cellwise != nullptr)
+            scalar(scalar_diffusion,
+                   code.diffusion,
+                   constant_tensor[d / dim][d % dim]);
+          else
+            code.diffusion.push_back(
+              tensor_function != nullptr
+                ? entry(tensor_function, "diffusion tensor", d)
+                : literal(constant_tensor[d / dim][d % dim]));
       if (advection.tensor_function != nullptr)
         for (unsigned int d = 0; d < dim; ++d)
           code.advection.push_back(
@@ -436,6 +442,15 @@ namespace Tessella
                 std::fill(a[d * dim + e],
                           a[d * dim + e] + n,
                           constant_tensor[d][e]);
+          if (scalar_diffusion.cellwise != nullptr)
+            {
+              static thread_local std::vector<double> factor;
+              factor.resize(n);
+              scalar_diffusion.evaluate(points, factor.data());
+              for (unsigned int d = 0; d < dim * dim; ++d)
+                for (unsigned int q = 0; q < n; ++q)
+                  a[d][q] *= factor[q];
+            }
           for (unsigned int d = 0; d < dim; ++d)
             if (smallest(a[d * dim + d], n) < 0.)
               for (unsigned int q = 0; q < n; ++q)
@@ -592,6 +607,18 @@ namespace Tessella
 
   template <int dim>
   void
+  AdvectionDiffusionReaction<dim>::set_diffusion(const CellwiseCoefficient &a,
+                                                 const Tensor<2, dim> &tensor)
+  {
+    set_diffusion(a);
+    data->constant_tensor = tensor;
+    data->diffusion_type  = DiffusionType::tensor;
+  }
+
+
+
+  template <int dim>
+  void
   AdvectionDiffusionReaction<dim>::set_advection(const Tensor<1, dim> &b)
   {
     data->advection          = VectorCoefficient<dim>();
@@ -731,6 +758,15 @@ namespace Tessella
     const unsigned int order)
   {
     data->coefficient_order = order;
+  }
+
+
+
+  template <int dim>
+  bool
+  AdvectionDiffusionReaction<dim>::is_constant_on_cells() const
+  {
+    return data->constant_on_cells();
   }
 
 

@@ -58,6 +58,27 @@ namespace Tessella
 
 
 
+  CellwiseCoefficient
+  CellwiseCoefficient::on_parts(const std::vector<unsigned int> &origin) const
+  {
+    CellwiseCoefficient result = *this;
+    if (!by_subcell.empty())
+      {
+        result.by_subcell.resize(origin.size());
+        for (std::size_t s = 0; s < origin.size(); ++s)
+          {
+            AssertThrow(origin[s] < by_subcell.size(),
+                        ExcMessage("A cell-wise coefficient is used on another "
+                                   "mesh than it was made for: make a new one "
+                                   "after agglomerate()."));
+            result.by_subcell[s] = by_subcell[origin[s]];
+          }
+      }
+    return result;
+  }
+
+
+
   void
   CellwiseCoefficient::evaluate(const unsigned int  n_points,
                                 const unsigned int *subcell,

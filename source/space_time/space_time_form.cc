@@ -2,6 +2,7 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/point.h>
+#include <deal.II/base/symmetric_tensor.h>
 
 #include <tessella/space_time/space_time_form.h>
 #include <tessella/space_time/space_time_slab.h>
@@ -122,6 +123,31 @@ namespace Tessella
       const std::shared_ptr<const double>      start;
       const bool                               tensor;
     };
+
+
+
+    /// diag(a, 0)
+    template <int dim>
+    Tensor<2, dim + 1>
+    space_time_tensor(const Tensor<2, dim> &a)
+    {
+      Tensor<2, dim + 1> result;
+      for (unsigned int d = 0; d < dim; ++d)
+        for (unsigned int e = 0; e < dim; ++e)
+          result[d][e] = a[d][e];
+      return result;
+    }
+
+
+
+    /// What has to be made anew for every slab: null for values per material.
+    std::shared_ptr<const CellwiseCoefficient>
+    values_per_cell(const CellwiseCoefficient &coefficient)
+    {
+      return coefficient.material_values().empty()
+               ? std::make_shared<const CellwiseCoefficient>(coefficient)
+               : nullptr;
+    }
   } // namespace
 
 
@@ -158,11 +184,30 @@ namespace Tessella
   void
   SpaceTimeForm<dim>::set_diffusion(const Tensor<2, dim> &a)
   {
-    Tensor<2, dim + 1> tensor;
-    for (unsigned int d = 0; d < dim; ++d)
-      for (unsigned int e = 0; e < dim; ++e)
-        tensor[d][e] = a[d][e];
-    AdvectionDiffusionReaction<dim + 1>::set_diffusion(tensor);
+    cell_diffusion = nullptr;
+    AdvectionDiffusionReaction<dim + 1>::set_diffusion(space_time_tensor(a));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_diffusion(const CellwiseCoefficient &a)
+  {
+    set_diffusion(a, unit_symmetric_tensor<dim>());
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_diffusion(const CellwiseCoefficient &a,
+                                    const Tensor<2, dim>      &tensor)
+  {
+    AdvectionDiffusionReaction<dim + 1>::set_diffusion(
+      a, space_time_tensor(tensor));
+    cell_diffusion = values_per_cell(a);
+    cell_tensor    = tensor;
   }
 
 
@@ -174,6 +219,7 @@ namespace Tessella
     AssertThrow(a != nullptr && a->n_components == 1,
                 ExcMessage("A scalar diffusion coefficient has one "
                            "component."));
+    cell_diffusion = nullptr;
     AdvectionDiffusionReaction<dim + 1>::set_diffusion(
       std::shared_ptr<const TensorFunction<2, dim + 1>>(
         std::make_shared<SpatialDiffusion<dim + 1>>(a, start, false)));
@@ -188,6 +234,7 @@ namespace Tessella
     AssertThrow(a != nullptr && a->n_components == dim * dim,
                 ExcMessage("A diffusion tensor has " +
                            std::to_string(dim * dim) + " components."));
+    cell_diffusion = nullptr;
     AdvectionDiffusionReaction<dim + 1>::set_diffusion(
       std::shared_ptr<const TensorFunction<2, dim + 1>>(
         std::make_shared<SpatialDiffusion<dim + 1>>(a, start, true)));
@@ -225,6 +272,7 @@ namespace Tessella
   void
   SpaceTimeForm<dim>::set_reaction(const double c)
   {
+    cell_reaction = nullptr;
     AdvectionDiffusionReaction<dim + 1>::set_reaction(c);
   }
 
@@ -234,7 +282,18 @@ namespace Tessella
   void
   SpaceTimeForm<dim>::set_reaction(const FunctionPointer &c)
   {
+    cell_reaction = nullptr;
     AdvectionDiffusionReaction<dim + 1>::set_reaction(shifted(c, 1));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_reaction(const CellwiseCoefficient &c)
+  {
+    AdvectionDiffusionReaction<dim + 1>::set_reaction(c);
+    cell_reaction = values_per_cell(c);
   }
 
 
@@ -243,6 +302,7 @@ namespace Tessella
   void
   SpaceTimeForm<dim>::set_source(const double f)
   {
+    cell_source = nullptr;
     AdvectionDiffusionReaction<dim + 1>::set_source(f);
   }
 
@@ -252,7 +312,18 @@ namespace Tessella
   void
   SpaceTimeForm<dim>::set_source(const FunctionPointer &f)
   {
+    cell_source = nullptr;
     AdvectionDiffusionReaction<dim + 1>::set_source(shifted(f, 1));
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeForm<dim>::set_source(const CellwiseCoefficient &f)
+  {
+    AdvectionDiffusionReaction<dim + 1>::set_source(f);
+    cell_source = values_per_cell(f);
   }
 
 
@@ -285,6 +356,27 @@ namespace Tessella
 
   template <int dim>
   void
+  SpaceTimeForm<dim>::set_slab(const SpaceTimeSlab<dim> &slab)
+  {
+    set_start(slab.start());
+    if (cell_diffusion == nullptr && cell_reaction == nullptr &&
+        cell_source == nullptr)
+      return;
+    using Base = AdvectionDiffusionReaction<dim + 1>;
+    const std::vector<unsigned int> origin = slab.subcell_origin();
+    if (cell_diffusion != nullptr)
+      Base::set_diffusion(cell_diffusion->on_parts(origin),
+                          space_time_tensor(cell_tensor));
+    if (cell_reaction != nullptr)
+      Base::set_reaction(cell_reaction->on_parts(origin));
+    if (cell_source != nullptr)
+      Base::set_source(cell_source->on_parts(origin));
+  }
+
+
+
+  template <int dim>
+  void
   SpaceTimeForm<dim>::set_start(const double time)
   {
     *start = time;
@@ -296,8 +388,7 @@ namespace Tessella
   bool
   SpaceTimeForm<dim>::matrix_is_stationary() const
   {
-    return declared_stationary ||
-           (this->volume_structure().constant && !has_robin);
+    return declared_stationary || (this->is_constant_on_cells() && !has_robin);
   }
 
 

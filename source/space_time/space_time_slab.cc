@@ -1207,6 +1207,23 @@ namespace Tessella
 
 
   template <int dim>
+  std::vector<unsigned int>
+  SpaceTimeSlab<dim>::subcell_origin() const
+  {
+    const PolytopicMesh<dim + 1> &mesh = implementation->mesh;
+    const PolytopicMesh<dim>     &spatial =
+      implementation->handler->polytopic_mesh();
+    std::vector<unsigned int> result(mesh.n_subcells());
+    for (unsigned int e = 0; e < mesh.n_polytopes(); ++e)
+      std::iota(result.begin() + mesh.subcell_offset[e],
+                result.begin() + mesh.subcell_offset[e + 1],
+                spatial.subcell_offset[implementation->element_polytope[e]]);
+    return result;
+  }
+
+
+
+  template <int dim>
   double
   SpaceTimeSlab<dim>::element_begin(const unsigned int element) const
   {

@@ -99,7 +99,7 @@ namespace Tessella
       }
 
     // ---- the system
-    form.set_start(present_time);
+    form.set_slab(present_slab);
     const bool keep_matrix =
       matrix_revision == present_slab.revision() && form.matrix_is_stationary();
     if (keep_matrix)

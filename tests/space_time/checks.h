@@ -160,6 +160,138 @@ compare_slabs(const unsigned int degree)
     }
 }
 
+// Diffusion, reaction and source with a value per material and per cell: inside
+// a polytope they give the matrix that a function with jumps gives, between
+// polytopes a solution with a kink is reproduced. Such matrices stay from slab
+// to slab.
+template <int dim>
+void
+check_cell_values()
+{
+  Triangulation<dim> triangulation;
+  make_mesh("box", triangulation);
+  for (const auto &cell : triangulation.active_cell_iterators())
+    cell->set_material_id(cell->center()[0] < 0.5 ? 3 : 7);
+  const auto jump = [](const double left, const double right) {
+    return make<dim + 1>([left, right](const Point<dim + 1> &x) {
+      return x[0] < 0.5 ? left : right;
+    });
+  };
+  const auto values = [&](const Tessella::AgglomerationHandler<dim> &handler,
+                          const bool                                 per_cell,
+                          const double                               left,
+                          const double                               right) {
+    if (!per_cell)
+      return Tessella::CellwiseCoefficient({{3, left}, {7, right}});
+    Vector<double> numbers(triangulation.n_active_cells());
+    for (const auto &cell : triangulation.active_cell_iterators())
+      numbers(cell->active_cell_index()) =
+        cell->material_id() == 3 ? left : right;
+    return Tessella::CellwiseCoefficient(handler.polytopic_mesh(), numbers);
+  };
+  Tessella::AgglomerationHandler<dim> handler(triangulation);
+
+  for (const bool per_cell : {false, true})
+    {
+      const std::string name = per_cell ? "cells" : "materials";
+      // ---- one polytope of two intervals
+      handler.agglomerate(scattered<dim>(1));
+      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(2));
+      Tessella::SpaceTimeSlab<dim> slab(handler);
+      slab.reinit(0.2, 0.5, {2});
+      Tensor<2, dim> tensor = unit_symmetric_tensor<dim>();
+      tensor[0][1] = tensor[1][0] = 0.3;
+      Tessella::SpaceTimeForm<dim> forms[2];
+      forms[0].set_diffusion(values(handler, per_cell, 1., 4.), tensor);
+      forms[0].set_reaction(values(handler, per_cell, 2., 0.5));
+      forms[0].set_source(values(handler, per_cell, -1., 3.));
+      forms[1].set_diffusion_tensor(
+        std::make_shared<SpaceTimeFunction<dim + 1>>(
+          [tensor](const Point<dim + 1> &x, const unsigned int c) {
+            return (x[0] < 0.5 ? 1. : 4.) * tensor[c / dim][c % dim];
+          },
+          dim * dim));
+      forms[1].set_reaction(jump(2., 0.5));
+      forms[1].set_source(jump(-1., 3.));
+      SparsityPattern      patterns[2];
+      SparseMatrix<double> matrices[2];
+      Vector<double>       rhs[2];
+      for (unsigned int i = 0; i < 2; ++i)
+        {
+          forms[i].set_coefficient_order(2);
+          forms[i].set_slab(slab);
+          typename Tessella::PolytopicAssembler<dim + 1>::AdditionalData data;
+          data.backend = Tessella::Backend::host;
+          Tessella::PolytopicAssembler<dim + 1> assembler(slab, data);
+          assembler.reinit(patterns[i], matrices[i], rhs[i]);
+          assembler.assemble(forms[i], matrices[i], rhs[i]);
+        }
+      double difference = 0., largest = 0.;
+      for (const auto &entry : matrices[0])
+        {
+          const double expected = matrices[1](entry.row(), entry.column());
+          largest               = std::max(largest, std::abs(expected));
+          difference = std::max(difference, std::abs(entry.value() - expected));
+        }
+      rhs[0] -= rhs[1];
+      check_below(name + ", matrix", difference, 1e-13 * largest);
+      check_below(name + ", right-hand side",
+                  rhs[0].linfty_norm(),
+                  1e-13 * rhs[1].linfty_norm());
+
+      // ---- a kink between polytopes: u = (x - 1/2) (1 + t) / a
+      handler.agglomerate([](const Triangulation<dim> &triangulation) {
+        std::vector<unsigned int> ids;
+        for (const auto &cell : triangulation.active_cell_iterators())
+          ids.push_back(2 * (cell->active_cell_index() / 3 % 2) +
+                        (cell->material_id() == 3 ? 0 : 1));
+        return ids;
+      });
+      handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
+      const auto u = [](const Point<dim + 1> &x) {
+        return (x[0] - 0.5) * (1. + x[dim]) / (x[0] < 0.5 ? 1. : 4.);
+      };
+      Tessella::SpaceTimeForm<dim> form;
+      form.set_diffusion(values(handler, per_cell, 1., 4.));
+      form.set_reaction(values(handler, per_cell, 2., 0.5));
+      form.set_source(make<dim + 1>([u](const Point<dim + 1> &x) {
+        return u(x) * (1. / (1. + x[dim]) + (x[0] < 0.5 ? 2. : 0.5));
+      }));
+      form.set_coefficient_order(2);
+      Tessella::BoundaryCondition<dim + 1> condition;
+      condition.value = make<dim + 1>(u);
+      form.set_default_boundary_condition(condition);
+      unsigned int                                              n_matrices = 0;
+      typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
+      data.assembler.backend = Tessella::Backend::host;
+      Tessella::SpaceTimeStepping<dim> stepping(
+        handler,
+        form,
+        [&](const TrilinosWrappers::SparseMatrix &matrix,
+            TrilinosWrappers::MPI::Vector        &solution,
+            const TrilinosWrappers::MPI::Vector  &rhs,
+            const bool                            changed) {
+          n_matrices += changed ? 1 : 0;
+          solve_directly(matrix, solution, rhs, changed);
+        },
+        data);
+      AtTime<dim>    exact(u);
+      Vector<double> value(handler.n_dofs());
+      Tessella::VectorTools::project(handler, exact, value);
+      stepping.initialize(0., value);
+      Tessella::SpaceTimeErrors<dim> errors;
+      for (unsigned int n = 0; n < 3; ++n)
+        {
+          stepping.step(0.25,
+                        n == 0 ? std::vector<unsigned int>()
+                               : mixed_intervals(handler.n_polytopes()));
+          errors.add(stepping.slab(), stepping.solution(), exact);
+        }
+      check_below(name + ", kink", errors.Linf_L2(), 1e-9);
+      check(name + ", matrices are kept", n_matrices == 2);
+    }
+}
+
 // Errors on cubes of width 1 / n with steps of 1 / n, for two numbers n. Local:
 // two or three intervals in half of the domain. @p log: the program writes the
 // table.

@@ -312,6 +312,7 @@ main(int argc, char **argv)
   reproduce_polynomials<2>(
     {"box", "distorted", "simplices", "hanging", "curved"}, {1, 2, 0});
   compare_slabs<2>(2);
+  check_cell_values<2>();
   for (unsigned int p = 1; p <= 2; ++p)
     for (const PolynomialSpaceType space :
          {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})

@@ -4,7 +4,7 @@
 // of matrices in space and in time, polynomials are reproduced on all kinds of
 // meshes with local time stepping, several slabs give what one slab of several
 // intervals gives, nothing is lost where nothing flows out, rates of
-// convergence. An argument makes the program write the table of errors.
+// convergence; values per material and per cell. An argument makes the program write the table of errors.
 
 #include <tessella/fe/reference_quadrature.h>
 
@@ -155,6 +155,7 @@ main(int argc, char **argv)
                            {1, 0});
   reproduce_polynomials<3>({"box"}, {2});
   compare_slabs<3>(1);
+  check_cell_values<3>();
   for (const PolynomialSpaceType space :
        {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
     {

@@ -98,6 +98,10 @@ namespace Tessella
       const std::shared_ptr<const dealii::TensorFunction<2, dim>> &a);
     void
     set_diffusion(const CellwiseCoefficient &a);
+    /// A value per cell times a tensor.
+    void
+    set_diffusion(const CellwiseCoefficient    &a,
+                  const dealii::Tensor<2, dim> &tensor);
     void
     set_advection(const dealii::Tensor<1, dim> &b);
     /// A Function with dim components.
@@ -135,6 +139,9 @@ namespace Tessella
     /// are constant (on cells), else 2.
     void
     set_coefficient_order(const unsigned int order);
+    /// No coefficient of the matrix varies within a cell.
+    bool
+    is_constant_on_cells() const;
     /// Whether coefficients may be compiled for a device (default); otherwise
     /// the host's threads always evaluate them.
     void

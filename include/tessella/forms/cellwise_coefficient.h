@@ -37,6 +37,11 @@ namespace Tessella
     CellwiseCoefficient(const PolytopicMesh<dim>     &mesh,
                         const dealii::Vector<double> &values);
 
+    /// The coefficient on a mesh whose sub-cell s lies in sub-cell origin[s] of
+    /// this one's; a value for each material stays what it is.
+    CellwiseCoefficient
+    on_parts(const std::vector<unsigned int> &origin) const;
+
     /// Values at points in given sub-cells of given materials (the arrays of a
     /// PointBatch). Errors: a material without a value, a sub-cell of another
     /// mesh.

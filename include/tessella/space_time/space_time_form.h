@@ -12,6 +12,9 @@
 
 namespace Tessella
 {
+  template <int dim>
+  class SpaceTimeSlab;
+
   /**
    * Space-time dG for
    *   du/dt - div(a grad u) + w . grad u + c u = f      in (0, T) x D,
@@ -22,12 +25,14 @@ namespace Tessella
    * form: interior penalty and upwind in space, upwind in time.
    *
    * Coefficients, data and sources are functions of dim + 1 variables, the last
-   * one being time; they are called by several threads at once. A
+   * one being time, which are called by several threads at once, or do not
+   * depend on time and have a value for each cell or material of the handler's
+   * mesh (CellwiseCoefficient), also where these jump inside a polytope. A
    * deal.II function of dim variables with a time of its own becomes one with
    * TimeDependentFunction.
    *
-   * set_start() says where the slab begins. What flows in from the slab before
-   * is not part of the form: SpaceTimeSlab::add_inflow().
+   * set_slab() says on which slab it is assembled next. What flows in from the
+   * slab before is not part of the form: SpaceTimeSlab::add_inflow().
    */
   template <int dim>
   class SpaceTimeForm : public AdvectionDiffusionReaction<dim + 1>
@@ -50,6 +55,12 @@ namespace Tessella
     void
     set_diffusion_tensor(const FunctionPointer &a);
     void
+    set_diffusion(const CellwiseCoefficient &a);
+    /// A value per cell times a tensor.
+    void
+    set_diffusion(const CellwiseCoefficient    &a,
+                  const dealii::Tensor<2, dim> &tensor);
+    void
     set_advection(const dealii::Tensor<1, dim> &w);
     /// A Function with dim components.
     void
@@ -59,9 +70,13 @@ namespace Tessella
     void
     set_reaction(const FunctionPointer &c);
     void
+    set_reaction(const CellwiseCoefficient &c);
+    void
     set_source(const double f);
     void
     set_source(const FunctionPointer &f);
+    void
+    set_source(const CellwiseCoefficient &f);
 
     /// Condition on the part of the boundary of D with one id, at all times.
     /// The flux of a Neumann or Robin condition has dim components.
@@ -71,8 +86,13 @@ namespace Tessella
     void
     set_default_boundary_condition(const BoundaryCondition<dim + 1> &condition);
 
-    /// Time at which the slab begins that is assembled next. Not while a form
-    /// is being assembled.
+    /// The slab that the form is assembled on next: its start, and its cells
+    /// for values per cell. Not while a form is being assembled. Cost: a pass
+    /// over the slab's sub-cells where there are values per cell, not per
+    /// material.
+    void
+    set_slab(const SpaceTimeSlab<dim> &slab);
+    /// The same without values per cell: time at which the slab begins.
     void
     set_start(const double time);
 
@@ -92,7 +112,12 @@ namespace Tessella
     shifted(const BoundaryCondition<dim + 1> &condition);
 
     std::shared_ptr<double> start;
-    bool                    declared_stationary = false, has_robin = false;
+    /// Values per cell of the handler's mesh; null: none. Those of the
+    /// diffusion are times a tensor.
+    std::shared_ptr<const CellwiseCoefficient> cell_diffusion, cell_reaction,
+      cell_source;
+    dealii::Tensor<2, dim> cell_tensor;
+    bool                   declared_stationary = false, has_robin = false;
   };
 
 

@@ -133,6 +133,9 @@ namespace Tessella
     first_element(const unsigned int polytope) const;
     unsigned int
     polytope_of_element(const unsigned int element) const;
+    /// Sub-cell of the handler's flat view that each of this one's is above.
+    std::vector<unsigned int>
+    subcell_origin() const;
     /// Interval of an element, in local time.
     double
     element_begin(const unsigned int element) const;
