@@ -133,6 +133,8 @@ namespace Tessella
               sum -= __shfl_sync(~0u, r[j], k) * x[j];
             x[k] = sum / __shfl_sync(~0u, r[k], k);
           }
+        // (all lanes have read what some overwrite)
+        __syncwarp();
         if (lane < 8)
           {
 #pragma unroll

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
+#include "../source/hdg/tensor.h"
 #include "hdg.h"
 #include "hdg_kernel.h"
+#include "hdg_reference.h"
 #include "memory.h"
+#include "simplex_basis.h"
 
 namespace Tessella
 {
@@ -120,6 +125,124 @@ namespace Tessella
 
 
 
+        /// Key of a point where a is not positive (definite); those of
+        /// evaluation are smaller.
+        constexpr unsigned long long not_positive = ~0ull - 1;
+
+        /// a to its inverse.
+        template <int dim>
+        __global__ void
+        hdg_invert_kernel(double             *a,
+                          const std::uint64_t n,
+                          const bool          tensor,
+                          ErrorRecord        *record)
+        {
+          const std::uint64_t q =
+            std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+          if (q >= n)
+            return;
+          bool good = true;
+          if (!tensor)
+            {
+              good = a[q] > 0.;
+              a[q] = 1. / a[q];
+            }
+          else
+            {
+              double A[dim][dim], inverse[dim][dim];
+              for (int d = 0; d < dim * dim; ++d)
+                A[d / dim][d % dim] = a[d * n + q];
+              good = invert_tensor<dim>(A, inverse);
+              for (int d = 0; d < dim * dim; ++d)
+                a[d * n + q] = inverse[d / dim][d % dim];
+            }
+          if (!good)
+            atomicMin(&record->key, not_positive);
+        }
+
+
+
+        /// From the orthonormal functions of a simplex to those of its box: by
+        /// values at the points of the box's Gauss rule.
+        template <int dim>
+        __device__ void
+        recover_from_simplex(const HDGData<dim> &P,
+                             const unsigned int  k,
+                             const double       *coefficients,
+                             double             *values,
+                             double             *solution,
+                             double             *flux)
+        {
+          const unsigned int n = P.D.n_basis[k], degree = P.D.degree[k],
+                             m      = degree + 1;
+          const double *const gauss = P.gauss, *const table = gauss + 2 * m;
+          const double *box = P.D.box + 2 * dim * std::size_t(k);
+          double        vertex[dim], gradient[dim][dim];
+          const double  det =
+            HDGBlock<dim>::simplex_map(P.D, k, vertex, gradient);
+          double       measure  = 1.;
+          unsigned int n_points = 1;
+          for (int d = 0; d < dim; ++d)
+            {
+              measure *= box[dim + d] - box[d];
+              n_points *= m;
+            }
+          const double scale = sqrt(measure / det);
+          for (unsigned int q = threadIdx.x; q < n_points; q += blockDim.x)
+            {
+              double       x[dim], xi[dim], w = scale;
+              unsigned int rest = q;
+              for (int d = 0; d < dim; ++d, rest /= m)
+                {
+                  const unsigned int i = rest % m;
+                  x[d]                 = 0.5 * (box[d] + box[dim + d]) +
+                         0.5 * (box[dim + d] - box[d]) * gauss[i] - vertex[d];
+                  w *= gauss[m + i];
+                }
+              for (int d = 0; d < dim; ++d)
+                {
+                  xi[d] = 0.;
+                  for (int e = 0; e < dim; ++e)
+                    xi[d] += gradient[d][e] * x[e];
+                }
+              double sum[dim + 1] = {};
+              visit_simplex_basis<dim>(
+                degree,
+                xi,
+                [&](const unsigned int i, const double v, const double factor) {
+                  const double phi = v * sqrt(factor);
+#pragma unroll
+                  for (int r = 0; r <= dim; ++r)
+                    sum[r] += coefficients[r * n + i] * phi;
+                });
+#pragma unroll
+              for (int r = 0; r <= dim; ++r)
+                values[r * n_points + q] = w * sum[r];
+            }
+          __syncthreads();
+          for (unsigned int t = threadIdx.x; t < (dim + 1) * n; t += blockDim.x)
+            {
+              const unsigned int   r = t / n, j = t % n;
+              const unsigned char *e     = P.D.exponents + dim * j;
+              double               value = 0.;
+              for (unsigned int q = 0; q < n_points; ++q)
+                {
+                  double       product = values[r * n_points + q];
+                  unsigned int rest    = q;
+#pragma unroll
+                  for (int d = 0; d < dim; ++d, rest /= m)
+                    product *= __ldg(table + e[d] * m + rest % m);
+                  value += product;
+                }
+              if (r == 0)
+                solution[P.D.dof_offset[k] + j] = value;
+              else
+                flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
+            }
+        }
+
+
+
         /// u and q of a polytope: a block each.
         template <int dim>
         __global__ void
@@ -162,6 +285,11 @@ namespace Tessella
               sum[i] = value;
             }
           __syncthreads();
+          if (P.layout.simplex)
+            {
+              recover_from_simplex(P, k, sum, sum + length, solution, flux);
+              return;
+            }
           const double *const CT = solver + std::size_t(n_traces + 1) * length;
           for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
             {
@@ -229,6 +357,7 @@ namespace Tessella
           square_offset.assign(n + 1, 0);
           solver_offset.assign(n + 1, 0);
           volume_begin.assign(n + 1, 0);
+          subcell_q.assign(mesh.n_subcells() + 1, 0);
           facet_begin.assign(n + 1, 0);
           // boundary quads are numbered interface by interface
           std::vector<unsigned int> first_boundary(mesh.n_interfaces(), 0);
@@ -268,8 +397,12 @@ namespace Tessella
               for (unsigned int s = mesh.subcell_offset[k];
                    s < mesh.subcell_offset[k + 1];
                    ++s)
-                volume +=
-                  (n_subcell_points(mesh, rules, s, mesh.degree[k]) + 3) / 4;
+                {
+                  const unsigned int n_points =
+                    n_subcell_points(mesh, rules, s, mesh.degree[k]);
+                  volume += (n_points + 3) / 4;
+                  subcell_q[s + 1] = subcell_q[s] + n_points;
+                }
               trace_offset[k + 1]  = trace_offset[k] + n_traces;
               square_offset[k + 1] = square_offset[k] + n_traces * n_traces;
               const std::uint64_t n_basis = mesh.n_basis[k];
@@ -278,11 +411,28 @@ namespace Tessella
                 ((n_traces + 1) * (dim + 1) + n_basis) * n_basis;
               volume_begin[k + 1] = volume_begin[k] + volume;
               facet_begin[k + 1]  = facet_begin[k] + quads;
-              max_traces = std::max(max_traces, (unsigned int)n_traces);
-              max_basis  = std::max(max_basis, mesh.n_basis[k]);
-              max_degree = std::max(max_degree, mesh.degree[k]);
-              max_quads  = std::max({max_quads, quads, volume});
+              max_traces      = std::max(max_traces, (unsigned int)n_traces);
+              max_basis       = std::max(max_basis, mesh.n_basis[k]);
+              max_degree      = std::max(max_degree, mesh.degree[k]);
+              max_quads       = std::max({max_quads, quads, volume});
+              max_facet_quads = std::max(max_facet_quads, quads);
             }
+          simplices = mesh.n_subcells() == n && !trace.tensor_product &&
+                      std::all_of(mesh.degree.begin(),
+                                  mesh.degree.end(),
+                                  [&](const unsigned int p) {
+                                    return p == max_degree;
+                                  }) &&
+                      std::all_of(mesh.subcell_type.begin(),
+                                  mesh.subcell_type.end(),
+                                  [](const SubCellType type) {
+                                    return type == SubCellType::simplex;
+                                  }) &&
+                      std::all_of(mesh.facet_type.begin(),
+                                  mesh.facet_type.end(),
+                                  [](const FacetType type) {
+                                    return type == FacetType::simplex;
+                                  });
           volume_quads.resize(volume_begin[n]);
           facet_quads.resize(facet_begin[n]);
           parallel(n, 256, [&](const std::size_t begin, const std::size_t end) {
@@ -353,7 +503,8 @@ namespace Tessella
                 for (unsigned int f = trace.facet_offset[p];
                      f < trace.facet_offset[p + 1];
                      ++f)
-                  for (unsigned int q = 0;
+                  for (unsigned int q           = 0,
+                                    orientation = orientation_of(k, entry, f);
                        q < n_facet_points(mesh, rules, f, degree);
                        q += 4, ++number)
                     if (mesh.facet_measure[f] > 0.)
@@ -363,8 +514,59 @@ namespace Tessella
                                            entry_row[e] +
                                              trace.first_function[p],
                                            code,
-                                           boundary ? number : invalid_index};
+                                           boundary ? number : invalid_index,
+                                           orientation};
             }
+        }
+
+        // Where a facet lies in a polytope that is one simplex; or 0, and
+        // simplices is false.
+        unsigned int
+        orientation_of(const unsigned int k,
+                       const unsigned int entry,
+                       const unsigned int f)
+        {
+          if (!simplices)
+            return 0;
+          const double *vertices =
+            &mesh.subcell_vertices[std::size_t(mesh.subcell_vertex_offset
+                                                 [mesh.subcell_offset[k]]) *
+                                   dim];
+          double shift[dim] = {}, size = 0.;
+          for (int d = 0; d < dim; ++d)
+            {
+              size += mesh.box[(2 * std::size_t(k) + 1) * dim + d] -
+                      mesh.box[2 * std::size_t(k) * dim + d];
+              if (entry % 2 == 1)
+                shift[d] =
+                  mesh
+                    .shift[std::size_t(mesh.interface_shift[entry / 2]) * dim +
+                           d];
+            }
+          unsigned int vertex[dim];
+          for (int v = 0; v < dim; ++v)
+            {
+              const double *x =
+                &mesh.facet_vertices[(std::size_t(mesh.facet_vertex_offset[f]) +
+                                      v) *
+                                     dim];
+              vertex[v] = dim + 1;
+              for (int u = 0; u <= dim; ++u)
+                {
+                  double distance = 0.;
+                  for (int d = 0; d < dim; ++d)
+                    distance +=
+                      std::abs(vertices[u * dim + d] - x[d] - shift[d]);
+                  if (distance < 1e-12 * size)
+                    vertex[v] = u;
+                }
+              if (vertex[v] > dim)
+                {
+                  simplices = false;
+                  return 0;
+                }
+            }
+          return facet_orientation<dim>(vertex);
         }
 
         void
@@ -404,7 +606,19 @@ namespace Tessella
               for (unsigned int t = 0; t < 4; ++t)
                 D.facet_rule[t][p] = rules.facet[t][p];
             }
-          P.tensor_product     = tensor_product;
+          P.tensor_product = tensor_product;
+          if (simplices)
+            {
+              const SimplexReference reference =
+                make_simplex_reference<dim>(rules, max_degree);
+              P.derivative   = upload(reference.derivative);
+              P.squares      = upload(reference.squares);
+              P.load         = upload(reference.load);
+              P.facet_values = upload(reference.facet);
+              P.gauss        = upload(reference.gauss);
+            }
+          D.subcell_offset     = upload(mesh.subcell_offset);
+          D.subcell_q          = upload(subcell_q);
           P.volume_quad        = upload(volume_quads);
           P.facet_quad         = upload(facet_quads);
           P.volume_begin       = upload(volume_begin);
@@ -486,6 +700,13 @@ namespace Tessella
           return Device::device_memory();
         }
 
+        std::uint64_t
+        volume_points(const unsigned int begin, const unsigned int end) const
+        {
+          return subcell_q[mesh.subcell_offset[end]] -
+                 subcell_q[mesh.subcell_offset[begin]];
+        }
+
         // Bytes of a tile.
         std::size_t
         tile_bytes(const unsigned int  begin,
@@ -496,8 +717,7 @@ namespace Tessella
           return 8 * (square_offset[end] - square_offset[begin] +
                       (with_solvers ? solver_offset[end] - solver_offset[begin]
                                     : 0) +
-                      4ull * form.n_tables *
-                        (volume_begin[end] - volume_begin[begin]) +
+                      form.n_tables * volume_points(begin, end) +
                       (form.facet_table
                          ? 4ull * (facet_begin[end] - facet_begin[begin])
                          : 0));
@@ -508,7 +728,9 @@ namespace Tessella
         set_layout(const HDGForm<dim> &form)
         {
           const bool diagonal = !form.tensor && form.table_a < 0;
-          int        device = 0, most = 0, processors = 0;
+          const bool simplex =
+            simplices && diagonal && !form.advection && form.table_c < 0;
+          int device = 0, most = 0, processors = 0;
           check(cudaGetDevice(&device), "the start of a kernel");
           check(cudaDeviceGetAttribute(&most,
                                        cudaDevAttrMaxSharedMemoryPerBlockOptin,
@@ -526,30 +748,43 @@ namespace Tessella
                          form.tensor,
                          diagonal,
                          form.advection,
+                         simplex,
                          slice);
             return 8 * P.layout.size;
           };
-          // As many points a slice as a polytope has, at most 64, if that
-          // leaves room for several blocks on a multiprocessor.
-          unsigned int slice = 8;
-          while (slice < 64 && slice < 4 * max_quads)
-            slice *= 2;
-          const std::size_t available = most - 1024;
-          while (slice > 16 && set(slice) > available)
-            slice /= 2;
-          const std::size_t bytes = set(slice);
-          shared_bytes            = bytes <= available ? bytes : 0;
           const std::size_t tiles =
             (max_basis + 15) / 16 * ((max_basis + max_traces + 15) / 16);
-          n_threads = tiles <= 1    ? 32
+          n_threads = tiles <= 2    ? 32
                       : tiles <= 4  ? 64
                       : tiles <= 12 ? 128
                                     : 256;
-          n_blocks  = mesh.n_polytopes();
+          // As many points a slice as a polytope has, at most 64; fewer where
+          // more blocks fit on a multiprocessor then (registers allow for eight
+          // warps).
+          const std::size_t  available = most - 1024;
+          const unsigned int quads     = simplex ? max_facet_quads : max_quads;
+          const auto         n_warps   = [&](const unsigned int slice) {
+            const std::size_t bytes = set(slice);
+            return bytes > available
+                               ? 0
+                               : std::min<std::size_t>(8,
+                                             most / (bytes + 1024) * n_threads /
+                                               32);
+          };
+          unsigned int slice = std::min(64u, 4 * std::max(1u, quads));
+          for (unsigned int next = slice; next > 16;)
+            {
+              next = std::max(16u, next / 8 * 4);
+              if (n_warps(next) > n_warps(slice))
+                slice = next;
+            }
+          const std::size_t bytes = set(slice);
+          shared_bytes            = bytes <= available ? bytes : 0;
+          n_blocks                = mesh.n_polytopes();
           if (shared_bytes == 0)
             {
               // In global memory, for all blocks that run at a time.
-              set(64 < 4 * max_quads ? 64 : slice);
+              set(std::min(64u, 4 * std::max(1u, quads)));
               n_blocks = std::min<unsigned int>(n_blocks, 4 * processors);
               workspace.resize(n_blocks * P.layout.size);
             }
@@ -653,9 +888,9 @@ namespace Tessella
           const HDGForm<dim> &form = problem.form;
           P.volume_table           = nullptr;
           P.facet_table            = nullptr;
-          P.first_volume_quad      = volume_begin[begin];
+          P.first_volume_point     = subcell_q[mesh.subcell_offset[begin]];
           P.first_facet_quad       = facet_begin[begin];
-          P.n_volume_points = 4ull * (volume_begin[end] - volume_begin[begin]);
+          P.n_volume_points        = volume_points(begin, end);
           if (form.n_tables == 0 && !form.facet_table)
             return;
           const auto        now      = std::chrono::steady_clock::now();
@@ -664,30 +899,124 @@ namespace Tessella
                               form.facet_table
                                 ? 4ull * (facet_begin[end] - facet_begin[begin])
                                 : 0;
-          tables.resize(n_volume + n_facets);
-          problem.tabulate(begin,
-                           end,
-                           P.n_volume_points,
-                           tables.data(),
-                           tables.data() + n_volume);
           volume_table.resize(n_volume);
           facet_table.resize(n_facets);
-          check(cudaMemcpy(volume_table.data(),
-                           tables.data(),
-                           8 * n_volume,
-                           cudaMemcpyHostToDevice),
-                "a copy to the device");
-          if (n_facets > 0)
-            check(cudaMemcpy(facet_table.data(),
-                             tables.data() + n_volume,
-                             8 * n_facets,
-                             cudaMemcpyHostToDevice),
-                  "a copy to the device");
+          const bool on_device =
+            n_volume > 0 && problem.coefficients != nullptr &&
+            evaluate(*problem.coefficients, form, begin, end);
+          if (!on_device || n_facets > 0)
+            {
+              tables.resize(n_volume + n_facets);
+              problem.tabulate(begin,
+                               end,
+                               P.n_volume_points,
+                               on_device || n_volume == 0 ? nullptr
+                                                          : tables.data(),
+                               tables.data() + n_volume);
+              if (!on_device && n_volume > 0)
+                check(cudaMemcpy(volume_table.data(),
+                                 tables.data(),
+                                 8 * n_volume,
+                                 cudaMemcpyHostToDevice),
+                      "a copy to the device");
+              if (n_facets > 0)
+                check(cudaMemcpy(facet_table.data(),
+                                 tables.data() + n_volume,
+                                 8 * n_facets,
+                                 cudaMemcpyHostToDevice),
+                      "a copy to the device");
+            }
           P.volume_table = volume_table.data();
           P.facet_table  = n_facets > 0 ? facet_table.data() : nullptr;
           times.coefficients += std::chrono::duration<double>(
                                   std::chrono::steady_clock::now() - now)
                                   .count();
+        }
+
+        // The volume's table, on the device; false if a is not positive
+        // (definite) somewhere, which the host describes.
+        bool
+        evaluate(const DeviceCoefficients<dim> &coefficients,
+                 const HDGForm<dim>            &form,
+                 const unsigned int             begin,
+                 const unsigned int             end)
+        {
+          MeshData<dim>   &M = task.mesh;
+          const Data<dim> &D = P.D;
+          if (M.subcell_material == nullptr)
+            {
+              M.subcell_material      = upload(mesh.subcell_material);
+              M.dof_offset            = D.dof_offset;
+              M.box                   = D.box;
+              M.degree                = D.degree;
+              M.n_basis               = D.n_basis;
+              M.exponents             = D.exponents;
+              M.subcell_offset        = D.subcell_offset;
+              M.subcell_q             = D.subcell_q;
+              M.subcell_type          = D.subcell_type;
+              M.subcell_vertex_offset = D.subcell_vertex_offset;
+              M.subcell_vertices      = D.subcell_vertices;
+              M.subcell_point_offset  = D.subcell_point_offset;
+              M.subcell_points        = D.subcell_points;
+              M.rules                 = D.rules;
+              std::copy(&D.subcell_rule[0][0],
+                        &D.subcell_rule[0][0] + 5 * 11,
+                        &M.subcell_rule[0][0]);
+              M.first_subcell = 0;
+              record.resize(1);
+              task.record = record.data();
+            }
+          task.volume_layout.a      = form.table_a;
+          task.volume_layout.b      = form.table_b;
+          task.volume_layout.c      = form.table_c;
+          task.volume_layout.f      = form.table_f;
+          task.volume_layout.tensor = form.tensor;
+          task.volume_layout.n      = form.n_tables;
+          task.volume_table         = volume_table.data();
+          task.n_volume_points      = P.n_volume_points;
+          task.first_volume_point   = P.first_volume_point;
+          task.first_polytope       = begin;
+          task.n_polytopes          = end - begin;
+          ErrorRecord result        = {};
+          const auto  launch        = [&](const unsigned long long wanted) {
+            result.key = ~0ull;
+            check(cudaMemcpy(record.data(),
+                             &result,
+                             sizeof(result),
+                             cudaMemcpyHostToDevice),
+                  "a copy to the device");
+            task.wanted = wanted;
+            const std::string error =
+              coefficients.launch(CoefficientKernel::volume,
+                                  task,
+                                  (unsigned int)((P.n_volume_points +
+                                                  tabulation_threads - 1) /
+                                                 tabulation_threads),
+                                  1,
+                                  nullptr);
+            if (!error.empty())
+              throw Error(error);
+            if (wanted == ~0ull && form.table_a >= 0)
+              hdg_invert_kernel<dim>
+                <<<(unsigned int)((P.n_volume_points + 127) / 128), 128>>>(
+                  volume_table.data() + form.table_a * P.n_volume_points,
+                  P.n_volume_points,
+                  form.tensor,
+                  record.data());
+            check(cudaMemcpy(&result,
+                             record.data(),
+                             sizeof(result),
+                             cudaMemcpyDeviceToHost),
+                  "the coefficients");
+          };
+          launch(~0ull);
+          if (result.key == ~0ull)
+            return true;
+          if (result.key == not_positive)
+            return false;
+          launch(result.key);
+          coefficients.throw_error(result.error);
+          return false; // (not reached)
         }
 
         // Multiplications and additions of products and factorisations that
@@ -703,23 +1032,26 @@ namespace Tessella
                            q = 4. * (volume_begin[k + 1] - volume_begin[k]),
                            f = 4. * (facet_begin[k + 1] - facet_begin[k]);
               const double c = P.form.tensor ? dim * n : n; // rows of A
-              // orthonormal basis (once), integrals
-              sum += n * n * q + 2. / 3. * n * n * n +
-                     2. * n * n * ((dim + 1) * q + f) + 2. * dim * n * n * q +
-                     (P.form.reaction || P.form.advection ? n * n * q : 0.) +
-                     n * n * f;
-              // (traces of a facet only meet its own points)
+              if (P.layout.simplex)
+                // sums of tables, f
+                sum += (3. * dim + 1.) * dim * n * n + 2. * n * q;
+              else
+                // orthonormal basis (once), integrals, H^T A^-1 H
+                sum += n * n * q + 2. / 3. * n * n * n +
+                       2. * n * n * ((dim + 1) * q + f) + 2. * dim * n * n * q +
+                       (P.form.reaction || P.form.advection ? n * n * q : 0.) +
+                       dim * n * n * n;
+              // facets; traces of a facet only meet its own points
               const double entries =
                 std::max(1.,
                          1. * (mesh.polytope_interface_offset[k + 1] -
                                mesh.polytope_interface_offset[k]));
-              sum += 2. * (dim + 1) * n * m * f / entries;
+              sum += n * n * f + 2. * (dim + 1) * n * m * f / entries;
               // elimination
               if (!P.layout.diagonal)
-                sum += n * n * q + c * c * c / 3. +
-                       dim * n * (n + m) * c * (P.form.tensor ? 1. : 1.);
-              sum += dim * n * n * n + 2. * dim * n * n * m + n * n * n / 3. +
-                     n * n * m + (dim + 1) * n * m * m;
+                sum += n * n * q + c * c * c / 3. + dim * n * (n + m) * c;
+              sum += 2. * dim * n * n * m + n * n * n / 3. + n * n * m +
+                     (dim + 1) * n * m * m;
               if (recovery)
                 sum += n * n * m + 2. * dim * n * n * m +
                        (P.layout.diagonal ? 0. : dim * n * m * c);
@@ -741,16 +1073,22 @@ namespace Tessella
         std::vector<unsigned int>  volume_begin, facet_begin, entry_row,
           entry_of_side, row_block;
         std::vector<unsigned char> entry_fixed, irregular;
-        std::vector<std::uint64_t> trace_offset, square_offset, solver_offset;
+        std::vector<std::uint64_t> trace_offset, square_offset, solver_offset,
+          subcell_q;
         unsigned int n_boundary_quads = 0, max_traces = 0, max_basis = 0,
-                     max_degree = 0, max_quads = 0;
+                     max_degree = 0, max_quads = 0, max_facet_quads = 0;
+        // All polytopes are one simplex each, of one degree. (set by threads
+        // to false alone)
+        std::atomic<bool>   simplices{false};
         std::vector<double> tables;
 
         // ---- device
         std::vector<std::unique_ptr<Array<char>>> memory;
         std::size_t                               used = 0;
         HDGData<dim>                              P    = {};
-        Gather<dim>                               G    = {};
+        TabulationTask<dim>                       task = {};
+        Array<ErrorRecord>                        record;
+        Gather<dim>                               G = {};
         Array<double> K, rhs, integral, dirichlet, abs_f, solvers, workspace,
           volume_table, facet_table, boundary, tau;
         Array<unsigned long long> failure;
@@ -788,10 +1126,10 @@ namespace Tessella
 
 
       template <int dim>
-      const std::vector<HDGVolumeQuad> &
-      HDGAssembler<dim>::volume_quads() const
+      const std::vector<std::uint64_t> &
+      HDGAssembler<dim>::subcell_points() const
       {
-        return implementation->volume_quads;
+        return implementation->subcell_q;
       }
 
 
@@ -801,15 +1139,6 @@ namespace Tessella
       HDGAssembler<dim>::facet_quads() const
       {
         return implementation->facet_quads;
-      }
-
-
-
-      template <int dim>
-      const std::vector<unsigned int> &
-      HDGAssembler<dim>::volume_begin() const
-      {
-        return implementation->volume_begin;
       }
 
 
@@ -919,7 +1248,10 @@ namespace Tessella
           data.P.first              = begin;
           data.P.last               = end;
           const unsigned int length = (dim + 1) * data.max_basis;
-          const std::size_t  shared = 8ull * (data.max_traces + length);
+          std::size_t        points = data.P.layout.simplex ? dim + 1 : 0;
+          for (int d = 0; d < dim; ++d)
+            points *= data.max_degree + 1;
+          const std::size_t shared = 8ull * (data.max_traces + length + points);
           check(cudaFuncSetAttribute(
                   reinterpret_cast<const void *>(&hdg_recover_kernel<dim>),
                   cudaFuncAttributeMaxDynamicSharedMemorySize,

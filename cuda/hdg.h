@@ -40,6 +40,8 @@ namespace Tessella
         unsigned int code;
         /// Among the quads of boundary facets, or invalid_index.
         unsigned int boundary;
+        /// Of the facet in a polytope that is one simplex: facet_orientation().
+        unsigned int orientation;
       };
 
       /// Why a local problem cannot be solved.
@@ -70,9 +72,13 @@ namespace Tessella
       struct HDGProblem
       {
         HDGForm<dim> form;
+        /// Evaluates the tables of the volume on the device (as layouts of
+        /// a, b, c, f); or null.
+        const DeviceCoefficients<dim> *coefficients = nullptr;
         /**
          * Fills the tables of polytopes [begin, end): volume arrays of n_points
-         * each (four for each quad), b.n on facets (likewise, one array).
+         * each, numbered through as subcell_points() says (none if null), b.n
+         * on facets (four a quad, one array).
          */
         std::function<void(const unsigned int  begin,
                            const unsigned int  end,
@@ -133,12 +139,11 @@ namespace Tessella
         ~HDGAssembler();
 
         // ---- quadrature, for tables
-        const std::vector<HDGVolumeQuad> &
-        volume_quads() const;
+        /// Number of points before each sub-cell.
+        const std::vector<std::uint64_t> &
+        subcell_points() const;
         const std::vector<HDGFacetQuad> &
         facet_quads() const;
-        const std::vector<unsigned int> &
-        volume_begin() const;
         const std::vector<unsigned int> &
         facet_begin() const;
         unsigned int

@@ -25,6 +25,7 @@ namespace Tessella
         unsigned int n_points   = 0; ///< of a slice
         unsigned int max_degree = 0;
         bool         diagonal   = false; ///< A is a multiple of the identity
+        bool         simplex = false; ///< integrals come from SimplexReference
         unsigned int stride = 0, mass_stride = 0, point_stride = 0;
 
         std::size_t mass, flux, transform, schur, advection, vectors, inverse,
@@ -42,12 +43,14 @@ namespace Tessella
             const bool         tensor,
             const bool         diagonal_mass,
             const bool         has_advection,
+            const bool         from_reference,
             const unsigned int slice)
         {
           n_basis          = basis;
           n_rows           = rows;
           max_degree       = degree;
           diagonal         = diagonal_mass;
+          simplex          = from_reference;
           n_mass           = tensor ? dim * ((basis + 3) / 4 * 4) : basis;
           n_blocks         = tensor ? 1 : dim;
           n_points         = slice;
@@ -63,7 +66,7 @@ namespace Tessella
           // The mass matrix lies before `transform`, over the end of `flux`.
           mass = take(diagonal ? 0 : std::size_t(n_mass) * mass_stride);
           flux = take(std::size_t(n_blocks) * (basis + rows) * mass_stride);
-          transform     = take(std::size_t(basis) * stride);
+          transform     = take(simplex ? 0 : std::size_t(basis) * stride);
           schur         = take(std::size_t(basis + rows) * stride);
           advection     = take(has_advection ? std::size_t(rows) * stride : 0);
           vectors       = take(3 * std::size_t(rows));
@@ -71,8 +74,10 @@ namespace Tessella
           schur_inverse = take(8 * ((basis + 7) / 8 * 8));
           diagonal_entries =
             take(std::size_t(n_mass > basis ? n_mass : basis) + 2);
-          first   = take(std::size_t(dim + 1) * basis * point_stride);
-          second  = take(std::size_t(dim + 1) * basis * point_stride);
+          first =
+            take((simplex ? 1 : dim + 1) * std::size_t(basis) * point_stride);
+          second =
+            take((simplex ? 1 : dim + 1) * std::size_t(basis) * point_stride);
           points  = take(2 * std::size_t(dim) * slice);
           tables  = take(2 * std::size_t(dim) * (degree + 1) * slice);
           weights = take(std::size_t(n_weights) * slice);
@@ -107,10 +112,12 @@ namespace Tessella
         const double        *patch_frame, *patch_coefficients;
         const std::uint64_t *patch_offset;
         bool                 tensor_product;
+        /// SimplexReference.
+        const double *derivative, *squares, *load, *facet_values, *gauss;
 
         // ---- coefficients
         const double *volume_table; ///< of the tile
-        std::uint64_t n_volume_points, first_volume_quad;
+        std::uint64_t n_volume_points, first_volume_point;
         const double *facet_table; ///< b.n, of the tile
         std::uint64_t first_facet_quad;
         const double *boundary_table; ///< g, then alpha, of the whole mesh

@@ -196,7 +196,9 @@ namespace Tessella
                 continue;
               const HDGForm<dim> &form = P.form;
               const double       *t =
-                P.volume_table + 4 * (i - P.first_volume_quad) + q % 4;
+                P.volume_table +
+                (P.D.subcell_q[quad.subcell] - P.first_volume_point) +
+                min(point, n_points - 1);
               const auto at = [&](const int array, const double constant) {
                 return w *
                        (array >= 0 ? t[array * P.n_volume_points] : constant);
@@ -302,6 +304,146 @@ namespace Tessella
               },
               counter);
           __syncthreads();
+        }
+
+        // ---- simplices, with an orthonormal basis of their own
+
+        /// Returns the determinant of the map from the unit simplex; vertex[e]
+        /// is the image of the origin, gradient[d][e] = d xi_d / d x_e.
+        __device__ static double
+        simplex_map(const Data<dim>   &D,
+                    const unsigned int k,
+                    double (&vertex)[dim],
+                    double (&gradient)[dim][dim])
+        {
+          const double *v =
+            D.subcell_vertices +
+            std::size_t(D.subcell_offset[k]) * (dim * (dim + 1));
+          double J[dim][dim];
+          for (int e = 0; e < dim; ++e)
+            {
+              vertex[e] = v[e];
+              for (int d = 0; d < dim; ++d)
+                J[d][e] = v[(d + 1) * dim + e] - v[e];
+            }
+          const double det = determinant(J);
+          for (int d = 0; d < dim; ++d)
+            for (int e = 0; e < dim; ++e)
+              {
+                // cofactors
+                if constexpr (dim == 2)
+                  gradient[d][e] =
+                    ((d + e) % 2 == 0 ? 1. : -1.) * J[1 - d][1 - e] / det;
+                else
+                  {
+                    const int a = (d + 1) % 3, b = (d + 2) % 3, f = (e + 1) % 3,
+                              g = (e + 2) % 3;
+                    gradient[d][e] =
+                      (J[a][f] * J[b][g] - J[a][g] * J[b][f]) / det;
+                  }
+              }
+          return fabs(det);
+        }
+
+        /// H, the Schur complement of the volume, and f, from the tables of the
+        /// unit simplex.
+        __device__ void
+        simplex_integrals(double *abs_f, int *stabilised) const
+        {
+          const HDGForm<dim> &form = P.form;
+          double              vertex[dim], gradient[dim][dim];
+          const double        det = simplex_map(P.D, k, vertex, gradient);
+          double              square[dim][dim];
+          for (int e = 0; e < dim; ++e)
+            for (int f = 0; f < dim; ++f)
+              {
+                square[e][f] = 0.;
+                for (int d = 0; d < dim; ++d)
+                  square[e][f] += form.a * gradient[e][d] * gradient[f][d];
+              }
+          const double *const D = P.derivative, *const M = P.squares;
+          for (unsigned int t = threadIdx.x; t < n * n; t += blockDim.x)
+            {
+              const unsigned int i = t / n, j = t % n;
+              double             entry[dim];
+#pragma unroll
+              for (int e = 0; e < dim; ++e)
+                entry[e] = __ldg(D + e * n * n + t);
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                {
+                  double sum = 0.;
+#pragma unroll
+                  for (int e = 0; e < dim; ++e)
+                    sum += gradient[e][d] * entry[e];
+                  H(d)[i * L.mass_stride + j] = sum;
+                }
+              double       sum = i == j && form.reaction ? form.c : 0.;
+              unsigned int b   = 0;
+#pragma unroll
+              for (int e = 0; e < dim; ++e)
+#pragma unroll
+                for (int f = e; f < dim; ++f, ++b)
+                  sum += square[e][f] * __ldg(M + b * n * n + t);
+              E()[i * L.stride + j] = sum;
+            }
+          if (form.reaction && form.c > 0. && threadIdx.x == 0)
+            *stabilised = 1;
+          if (!form.source)
+            return;
+          const unsigned int n_points = P.D.subcell_rule[0][degree].n_points;
+          const double      *rule_weights =
+            P.D.rules + P.D.subcell_rule[0][degree].offset + dim * n_points;
+          const double *table =
+            form.table_f < 0
+              ? nullptr
+              : P.volume_table + form.table_f * P.n_volume_points +
+                  (P.D.subcell_q[P.D.subcell_offset[k]] - P.first_volume_point);
+          const double  root = sqrt(det);
+          double *const load = T() + std::size_t(n_traces) * L.stride;
+          for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+            {
+              double sum = 0.;
+              for (unsigned int q = 0; q < n_points; ++q)
+                sum += (table != nullptr ? table[q] : form.f) *
+                       __ldg(P.load + q * n + i);
+              load[i] = root * sum;
+            }
+          if (threadIdx.x < 32)
+            {
+              double sum = 0.;
+              for (unsigned int q = threadIdx.x; q < n_points; q += 32)
+                sum +=
+                  fabs(table != nullptr ? table[q] : form.f) * rule_weights[q];
+              for (unsigned int s = 16; s > 0; s /= 2)
+                sum += __shfl_xor_sync(~0u, sum, s);
+              if (threadIdx.x == 0)
+                *abs_f = det * sum;
+            }
+        }
+
+        /// The basis at the points of a slice of facets.
+        __device__ void
+        simplex_facet_values(const unsigned int begin,
+                             const unsigned int end) const
+        {
+          double       vertex[dim], gradient[dim][dim];
+          const double root = rsqrt(simplex_map(P.D, k, vertex, gradient));
+          const unsigned int n_points = P.D.facet_rule[0][degree].n_points;
+          double *const      phi      = base + L.second;
+          for (unsigned int t = threadIdx.x; t < n * L.n_points;
+               t += blockDim.x)
+            {
+              const unsigned int  i = t % n, q = t / n;
+              const HDGFacetQuad &quad =
+                P.facet_quad[min(begin + q / 4, end - 1)];
+              const unsigned int point = min(quad.first + q % 4, n_points - 1);
+              phi[i * L.point_stride + q] =
+                root *
+                __ldg(P.facet_values +
+                      (std::size_t(quad.orientation) * n_points + point) * n +
+                      i);
+            }
         }
 
         // ---- basis
@@ -703,7 +845,8 @@ namespace Tessella
         __device__ double *
         traces() const
         {
-          return base + L.first + std::size_t(n) * L.point_stride;
+          return base + L.first +
+                 (L.simplex ? 0 : std::size_t(n) * L.point_stride);
         }
 
         __device__ void
@@ -718,9 +861,14 @@ namespace Tessella
                                                       trace_vector(1);
           for (unsigned int slice = begin; slice < end; slice += L.n_points / 4)
             {
+              if (L.simplex)
+                simplex_facet_values(slice, end);
               facet_points(slice, end, stabilised);
-              evaluate_box(false);
-              transform_basis(false);
+              if (!L.simplex)
+                {
+                  evaluate_box(false);
+                  transform_basis(false);
+                }
               evaluate_traces(slice, end);
               unsigned int counter = 0;
               add_product<true>(
@@ -893,23 +1041,24 @@ namespace Tessella
           for (unsigned int d = 0; d < L.n_blocks; ++d)
             {
               const double *const V = H(d);
-              block_product<2>(
-                n,
-                n,
-                depth,
-                [&](const unsigned int i, const unsigned int l) {
-                  return V[i * ldm + l];
-                },
-                [&](const unsigned int j, const unsigned int l) {
-                  return V[j * ldm + l];
-                },
-                [&](const unsigned int i,
-                    const unsigned int j,
-                    const double       v) {
-                  E()[i * ld + j] += factor * v;
-                },
-                counter,
-                !form.advection);
+              if (!L.simplex)
+                block_product<2>(
+                  n,
+                  n,
+                  depth,
+                  [&](const unsigned int i, const unsigned int l) {
+                    return V[i * ldm + l];
+                  },
+                  [&](const unsigned int j, const unsigned int l) {
+                    return V[j * ldm + l];
+                  },
+                  [&](const unsigned int i,
+                      const unsigned int j,
+                      const double       v) {
+                    E()[i * ld + j] += factor * v;
+                  },
+                  counter,
+                  !form.advection);
               const double *const W = F(d);
               block_product<2>(
                 n_traces,
@@ -1176,7 +1325,7 @@ namespace Tessella
                 abs_f      = 0.;
                 stabilised = 0;
               }
-            bool good = block.orthonormalise(&bad, sum);
+            bool good = P.layout.simplex || block.orthonormalise(&bad, sum);
             if (!good && threadIdx.x == 0)
               fail(P, k, HDGFailure::basis);
             __syncthreads();
@@ -1187,7 +1336,13 @@ namespace Tessella
             __syncthreads();
             if (good)
               {
-                block.volume_integrals(&abs_f, &stabilised);
+                if (P.layout.simplex)
+                  {
+                    block.simplex_integrals(&abs_f, &stabilised);
+                    __syncthreads();
+                  }
+                else
+                  block.volume_integrals(&abs_f, &stabilised);
                 block.facet_integrals(K, &stabilised);
                 const bool recovery = P.solvers != nullptr;
                 good                = block.eliminate(K, recovery, &bad);

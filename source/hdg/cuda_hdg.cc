@@ -9,6 +9,7 @@
 #  include <deal.II/base/point.h>
 
 #  include <tessella/fe/reference_quadrature.h>
+#  include <tessella/forms/device_coefficients.h>
 
 #  include <algorithm>
 #  include <cmath>
@@ -262,6 +263,11 @@ namespace Tessella
       else
         check_tau(problem.tau, 0);
 
+      // (where c varies, the host sees whether it is zero)
+      coefficients = problem.form.device_coefficients();
+      if (coefficients != nullptr && coefficients->fields().empty() &&
+          form.table_c < 0)
+        result.coefficients = coefficients.get();
       result.tabulate = [this, &problem, form](const unsigned int  begin,
                                                const unsigned int  end,
                                                const std::uint64_t n_points,
@@ -396,9 +402,10 @@ namespace Tessella
                            double                     *volume,
                            double                     *facets)
     {
-      const std::vector<unsigned int> &volume_begin = device->volume_begin(),
-                                      &facet_begin  = device->facet_begin();
-      const bool varying                            = form.table_a >= 0;
+      const std::vector<std::uint64_t> &subcell_points =
+        device->subcell_points();
+      const std::vector<unsigned int> &facet_begin = device->facet_begin();
+      const bool                       varying     = form.table_a >= 0;
       for_ranges(
         last - first,
         16,
@@ -410,39 +417,40 @@ namespace Tessella
           for (unsigned int k = first + range_begin; k < first + range_end; ++k)
             {
               // ---- the volume: all points of the polytope
+              const unsigned int begin = mesh.subcell_offset[k],
+                                 end   = mesh.subcell_offset[k + 1];
               const unsigned int n =
-                4 * (volume_begin[k + 1] - volume_begin[k]);
+                volume == nullptr
+                  ? 0
+                  : static_cast<unsigned int>(subcell_points[end] -
+                                              subcell_points[begin]);
               const std::size_t offset =
-                4 * std::size_t(volume_begin[k] - volume_begin[first]);
+                subcell_points[begin] -
+                subcell_points[mesh.subcell_offset[first]];
               points.resize(n);
-              unsigned int subcell = invalid_index;
-              for (unsigned int i = 0; i < n; ++i)
+              for (unsigned int s = begin; n > 0 && s < end; ++s)
                 {
-                  const Device::HDGVolumeQuad &quad =
-                    device->volume_quads()[volume_begin[k] + i / 4];
-                  if (quad.subcell != subcell)
+                  quadrature.reinit_subcell(mesh, s, order[mesh.degree[k]]);
+                  const std::size_t to =
+                    subcell_points[s] - subcell_points[begin];
+                  for (unsigned int q = 0; q < quadrature.size(); ++q)
                     {
-                      subcell = quad.subcell;
-                      quadrature.reinit_subcell(mesh,
-                                                subcell,
-                                                order[mesh.degree[k]]);
+                      for (unsigned int d = 0; d < dim; ++d)
+                        points.x[d][to + q] = quadrature.x[d][q];
+                      points.subcell[to + q]  = s;
+                      points.material[to + q] = mesh.subcell_material[s];
                     }
-                  const unsigned int q =
-                    std::min(quad.first + i % 4, quadrature.size() - 1);
-                  for (unsigned int d = 0; d < dim; ++d)
-                    points.x[d][i] = quadrature.x[d][q];
-                  points.subcell[i]  = subcell;
-                  points.material[i] = mesh.subcell_material[subcell];
                 }
               VolumeBlocks<dim> blocks = {};
               const auto        array  = [&](const int t) {
-                return t < 0 ? nullptr : volume + t * n_points + offset;
+                return t < 0 || n == 0 ? nullptr
+                                               : volume + t * n_points + offset;
               };
               const unsigned int n_a = form.tensor ? dim * dim : 1;
               const bool         no_diffusion =
                 problem.form.volume_structure().diffusion ==
                 DiffusionType::none;
-              if (varying)
+              if (varying && n > 0)
                 {
                   if (no_diffusion)
                     std::fill_n(array(form.table_a), n, 0.);
@@ -455,8 +463,9 @@ namespace Tessella
                   blocks.c = array(form.table_c);
                 }
               blocks.f = array(form.table_f);
-              problem.form.evaluate_volume(points.batch(n), blocks);
-              if (varying)
+              if (n > 0)
+                problem.form.evaluate_volume(points.batch(n), blocks);
+              if (varying && n > 0)
                 {
                   const double *x[dim];
                   for (unsigned int d = 0; d < dim; ++d)

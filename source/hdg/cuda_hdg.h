@@ -92,6 +92,7 @@ namespace Tessella
       std::vector<unsigned char>                 exponents;
       std::unique_ptr<Device::HDGAssembler<dim>> device;
       std::vector<char>                          reaction; // of polytopes
+      std::shared_ptr<const DeviceCoefficients<dim>> coefficients;
     };
   } // namespace internal
 } // namespace Tessella

@@ -2,7 +2,9 @@
 #ifndef tessella_source_hdg_tensor_h
 #define tessella_source_hdg_tensor_h
 
-#include <cmath>
+#include <tessella/base/host_device.h>
+
+#include <math.h>
 
 namespace Tessella
 {
@@ -11,13 +13,13 @@ namespace Tessella
     /// Inverse of a symmetric positive definite matrix of 2 or 3 rows; false
     /// if it is not.
     template <int dim>
-    inline bool
+    TESSELLA_HOST_DEVICE inline bool
     invert_tensor(const double (&a)[dim][dim], double (&inverse)[dim][dim])
     {
       for (unsigned int d = 0; d < dim; ++d)
         for (unsigned int e = 0; e < d; ++e)
-          if (!(std::abs(a[d][e] - a[e][d]) <=
-                1e-12 * (std::abs(a[d][d]) + std::abs(a[e][e]))))
+          if (!(fabs(a[d][e] - a[e][d]) <=
+                1e-12 * (fabs(a[d][d]) + fabs(a[e][e]))))
             return false;
       const double minor = a[0][0] * a[1][1] - a[0][1] * a[1][0];
       if (!(a[0][0] > 0. && minor > 0.))

@@ -131,8 +131,12 @@ namespace Tessella
    * AdditionalData::device_memory beside the mesh, what is kept, and the
    * matrix, which is gathered on the device from the tiles in their order: the
    * result does not depend on them, and is the same to the last bit in every
-   * run. Coefficients that are not constant, and boundary data, are evaluated
-   * by the host's threads. Host and device agree to rounding. With
+   * run. Where polytopes are simplices, and a and c constant without advection,
+   * integrals come from tables of the unit simplex instead of quadrature.
+   * Coefficients that vary are evaluated on the device if the form has code for
+   * it (Form::device_coefficients()) and c is constant, else by the host's
+   * threads, as are b on facets and data on the boundary. Host and device agree
+   * to rounding. With
    * DeviceBlockMatrix and DeviceVector nothing but these tables is copied:
    *
    *     DeviceBlockMatrix<double> matrix;  DeviceVector<double> rhs, trace;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_cuda_simplex_basis_h
+#define tessella_cuda_simplex_basis_h
+
+#include <tessella/base/host_device.h>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /**
+       * Polynomials that are orthonormal on the unit simplex (Proriol,
+       * Koornwinder, Dubiner): products of Jacobi polynomials in collapsed
+       * coordinates, by recurrences that have no denominators, so that they can
+       * be evaluated anywhere. Calls visit(i, value without its factor, factor)
+       * for all functions of total degree up to @p degree. Number: double, or a
+       * type with derivatives.
+       */
+#ifdef __CUDACC__
+#  pragma nv_exec_check_disable
+#endif
+      template <int dim, typename Number, typename Visitor>
+      TESSELLA_HOST_DEVICE inline void
+      visit_simplex_basis(const unsigned int degree,
+                          const Number (&x)[dim],
+                          const Visitor &visit)
+      {
+        // Next Jacobi polynomial with parameters alpha and 0 of y / s, times
+        // s^(n + 1)
+        const auto next = [](const int     n,
+                             const int     alpha,
+                             const Number &y,
+                             const Number &s,
+                             const Number &present,
+                             const Number &previous) {
+          if (n == 0)
+            return (s * (0.5 * alpha) + y * (0.5 * (alpha + 2))) * present;
+          const double m = 2. * n + alpha,
+                       c = 1. / (2. * (n + 1.) * (n + alpha + 1.) * m);
+          return (y * ((m + 1.) * (m + 2.) * m * c) +
+                  s * ((m + 1.) * alpha * alpha * c)) *
+                   present -
+                 s * s * previous * (2. * (n + alpha) * n * (m + 2.) * c);
+        };
+        const Number one   = x[0] * 0. + 1.;
+        unsigned int index = 0;
+        // (1 - sum of the others): what x_0 is scaled with
+        Number s0 = one;
+        for (int d = 1; d < dim; ++d)
+          s0 = s0 - x[d];
+        const Number y0 = x[0] * 2. - s0;
+        Number       a = one, a_previous = one;
+        for (unsigned int i = 0; i <= degree; ++i)
+          {
+            const Number s1 = dim == 3 ? one - x[dim - 1] : one;
+            const Number y1 = x[1] * 2. - s1;
+            Number       b = a, b_previous = a;
+            for (unsigned int j = 0; i + j <= degree; ++j)
+              {
+                const double factor = (2. * i + 1.) * (2. * (i + j) + 2.);
+                if (dim == 2)
+                  visit(index++, b, factor);
+                else
+                  {
+                    const Number y2 = x[dim - 1] * 2. - 1.;
+                    Number       c = b, c_previous = b;
+                    for (unsigned int k = 0; i + j + k <= degree; ++k)
+                      {
+                        visit(index++, c, factor * (2. * (i + j + k) + 3.));
+                        const Number c_next =
+                          next(k, 2 * (i + j) + 2, y2, one, c, c_previous);
+                        c_previous = c;
+                        c          = c_next;
+                      }
+                  }
+                const Number b_next = next(j, 2 * i + 1, y1, s1, b, b_previous);
+                b_previous          = b;
+                b                   = b_next;
+              }
+            const Number a_next = next(i, 0, y0, s0, a, a_previous);
+            a_previous          = a;
+            a                   = a_next;
+          }
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif
