@@ -6,11 +6,11 @@
 
 #include <deal.II/base/timer.h>
 
+#include <tessella/assembly/device_choice.h>
 #include <tessella/base/information.h>
 
 #include <fstream>
 #include <iomanip>
-#include <iostream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -21,9 +21,11 @@
 #include "assembly_throughput/throughput_report.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
+#include "common/distributed_mesh.h"
 #include "common/equation_input.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/study_output.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -38,6 +40,8 @@ namespace Tessella
       "Assembles the problem of the parameter file on each of its meshes, for\n"
       "every degree, backend, strategy, kind of matrix, number of threads and\n"
       "instruction set asked for. Per case it prints (s/M, ms/M: per million unknowns)\n"
+      "  mesh, agglomeration  seconds to make the mesh (and to distribute it on\n"
+      "              several processes) and its polytopes\n"
       "  handler     microseconds per cell for flat view, unknowns and penalty\n"
       "  structure   pattern and creation of the matrix\n"
       "  first       first assembly of matrix and right-hand side, on a device\n"
@@ -71,7 +75,12 @@ namespace Tessella
       "  evaluation  coefficients that are functions, each once at every point\n"
       "              where the form needs it, by all threads, nothing else\n"
       "  penalty, tabulation  what the host does with them for a CUDA device\n"
-      "  x evaluation  both over evaluation\n"};
+      "  x evaluation  both over evaluation\n\n"
+      "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
+      "Mesh/Distribution; each time is that of the slowest process, from a common\n"
+      "start; all else, rates of devices too, is the sum over processes. A case\n"
+      "that fails ends the program.\n",
+      true};
 
     struct Parameters
     {
@@ -133,7 +142,7 @@ namespace Tessella
             run_coefficients();
             return;
           }
-        measure_rates();
+        start_devices();
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           {
@@ -159,6 +168,9 @@ namespace Tessella
       void
       run_coefficients()
       {
+        AssertThrow(Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1,
+                    ExcMessage("Benchmark/Coefficients only is for one process "
+                               "with threads: start it without mpirun."));
         TextTable table;
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
@@ -184,7 +196,7 @@ namespace Tessella
                 }
           }
         const OutputInput &output = parameters.output;
-        table.print(std::cout);
+        table.print(screen());
         if (output.write_text())
           write_file(output.file(".txt"),
                      [&](std::ostream &out) { table.print(out); });
@@ -193,44 +205,56 @@ namespace Tessella
                      [&](std::ostream &out) { table.write_csv(out); });
       }
 
-      // If a case runs on a device.
+      // If a case runs on a device: which one, and what it can do.
       void
-      measure_rates()
+      start_devices()
       {
         bool wanted = false;
         for (const Execution &execution : parameters.benchmark.executions())
           wanted = wanted || execution.backend == Backend::cuda;
-        if (!wanted || !cuda_is_available())
+        using namespace Utilities::MPI;
+        if (!wanted || min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) == 0)
           return;
-        const DeviceRates rates = measure_device_rates();
+        const unsigned int n_processes = n_mpi_processes(MPI_COMM_WORLD);
+        if (n_processes > 1 || parameters.discretisation.device() >= 0)
+          {
+            AssemblyReport chosen;
+            chosen.backend = Backend::cuda;
+            chosen.device =
+              choose_cuda_device(MPI_COMM_WORLD,
+                                 parameters.discretisation.device());
+            for (const std::string &line : describe_devices(chosen))
+              parameters.output.print_machine(line);
+          }
+        DeviceRates rates = measure_device_rates();
+        for (double *rate : {&rates.flops, &rates.bandwidth, &rates.download})
+          *rate = sum(*rate, MPI_COMM_WORLD);
         report.set_rates(rates);
         std::ostringstream text;
-        text << cuda_device_name() << ": products " << std::setprecision(3)
-             << rates.flops * 1e-12 << " TFLOP/s, memory "
-             << rates.bandwidth * 1e-12 << " TB/s, copies to the host "
-             << rates.download * 1e-9 << " GB/s.";
+        text << (n_processes > 1 ? "All processes together"
+                                 : cuda_device_name())
+             << ": products " << std::setprecision(3) << rates.flops * 1e-12
+             << " TFLOP/s, memory " << rates.bandwidth * 1e-12
+             << " TB/s, copies to the host " << rates.download * 1e-9
+             << " GB/s.";
         parameters.output.print_machine(text.str());
       }
 
       AgglomeratedMesh<dim>
       create_mesh(const unsigned int level)
       {
-        AgglomeratedMesh<dim> result;
         const double          before = resident_memory();
-        Timer                 timer;
-        result.mesh               = parameters.mesh.create<dim>(level);
-        const double mesh_seconds = timer.wall_time();
-        timer.restart();
-        result.ids           = parameters.agglomeration.create(result.mesh);
-        const double seconds = timer.wall_time();
-        result.resident      = resident_memory() - before;
+        AgglomeratedMesh<dim> result =
+          create_agglomerated_mesh<dim>(parameters.mesh,
+                                        parameters.agglomeration,
+                                        parameters.equation,
+                                        level);
+        result.resident = resident_memory() - before;
         std::ostringstream text;
-        text << "Level " << level << ": " << result.mesh.description << " in "
-             << AgglomerationInput::describe(
-                  Agglomeration::statistics<dim>(*result.mesh.triangulation,
-                                                 result.ids))
-             << "; the mesh took " << std::setprecision(3) << mesh_seconds
-             << " s, agglomeration " << seconds << " s.";
+        text << "Level " << level << ": " << result.description
+             << "; the mesh took " << std::setprecision(3)
+             << result.mesh_seconds << " s, agglomeration "
+             << result.agglomeration_seconds << " s.";
         parameters.output.print(text.str());
         return result;
       }
@@ -257,6 +281,9 @@ namespace Tessella
           }
         catch (const std::exception &exception)
           {
+            // (others may not have failed, and wait for this one)
+            if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
+              throw;
             const std::string reason = one_sentence(exception);
             if (n_failures++ == 0)
               first_failure = reason;
@@ -291,7 +318,7 @@ namespace Tessella
       finish() const
       {
         if (!report.empty())
-          report.print(std::cout);
+          report.print(screen());
         AssertThrow(!report.empty() || n_failures == 0,
                     ExcMessage(first_failure));
         AssertThrow(n_failures == 0,

@@ -14,12 +14,16 @@
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "../source/base/collective.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
+#include "common/distributed_mesh.h"
 #include "common/equation_input.h"
 #include "common/linear_solver.h"
 #include "common/mesh_input.h"
@@ -48,7 +52,12 @@ namespace Tessella
       "  NAME-LEVEL-polytopes.vtu          the polytopes as polygons, polyhedra\n"
       "  NAME-LEVEL-mesh.svg               the polytopic mesh\n"
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
-      "sentence and a non-zero exit status.\n"};
+      "sentence and a non-zero exit status.\n\n"
+      "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
+      "Mesh/Distribution; times are those of the slowest process, polytopes are\n"
+      "written as NAME-LEVEL-polytopes.pvtu with a .vtu file for each process,\n"
+      "and the drawing of the mesh is left out.\n",
+      true};
 
     /// Everything that a study needs to know.
     struct StudyParameters
@@ -138,28 +147,28 @@ namespace Tessella
         StudyRow row;
         row.level = level;
 
-        Timer           timer;
-        const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
-        row.n_cells               = mesh.triangulation->n_active_cells();
-        row.times[StudyRow::mesh] = seconds(timer);
-        check_boundary_ids(*mesh.triangulation);
-
-        timer.restart();
-        const std::vector<unsigned int> ids =
-          parameters.agglomeration.create(mesh);
-        row.times[StudyRow::agglomeration] = seconds(timer);
-        const std::string statistics       = AgglomerationInput::describe(
-          Agglomeration::statistics<dim>(*mesh.triangulation, ids));
+        const AgglomeratedMesh<dim> agglomerated =
+          create_agglomerated_mesh<dim>(parameters.mesh,
+                                        parameters.agglomeration,
+                                        parameters.equation,
+                                        level);
+        const Mesh<dim>          &mesh          = agglomerated.mesh;
+        const Triangulation<dim> &triangulation = *mesh.triangulation;
+        row.n_cells               = triangulation.n_global_active_cells();
+        row.times[StudyRow::mesh] = agglomerated.mesh_seconds;
+        row.times[StudyRow::agglomeration] = agglomerated.agglomeration_seconds;
+        check_boundary_ids(triangulation);
         parameters.output.print("Level " + std::to_string(level) + ": " +
-                                mesh.description + " in " + statistics + ".");
+                                agglomerated.description + ".");
 
-        timer.restart();
-        AgglomerationHandler<dim> handler(*mesh.triangulation,
-                                          mesh.mapping.get());
-        handler.agglomerate(Agglomeration::by_id<dim>(ids));
+        Timer                     timer;
+        AgglomerationHandler<dim> handler(triangulation, mesh.mapping.get());
+        handler.agglomerate(agglomerated.strategy);
         row.times[StudyRow::handler] = seconds(timer);
-        row.n_polytopes              = handler.n_polytopes();
-        parameters.equation.set_cell_values(problem, mesh, handler);
+        row.n_polytopes              = handler.n_global_polytopes();
+        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          parameters.equation.set_cell_values(problem, mesh, handler);
+        });
 
         // The polytopes are drawn once; with their degrees, for the last one.
         const auto        &degrees = parameters.discretisation.degrees();
@@ -184,6 +193,7 @@ namespace Tessella
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend         = parameters.discretisation.backend();
         data.device_memory   = parameters.discretisation.device_memory();
+        data.device          = parameters.discretisation.device();
         data.instruction_set = parameters.discretisation.instruction_set();
         data.penalty         = parameters.discretisation.penalty();
         PolytopicAssembler<dim>        assembler(handler, data);
@@ -239,6 +249,8 @@ namespace Tessella
                      draw_polytopes,
                      parameters.discretisation.is_hp());
         row.times[StudyRow::output] = seconds(timer);
+        for (double &time : row.times)
+          time = Utilities::MPI::max(time, MPI_COMM_WORLD);
 
         table.add(row);
         parameters.output.print("  " + table.describe(row));
@@ -271,6 +283,59 @@ namespace Tessella
         said_backend = true;
         parameters.output.print_machine(
           describe_execution(report, parameters.solver.description()));
+        for (const std::string &line : describe_devices(report))
+          parameters.output.print_machine(line);
+      }
+
+      // A number for every polytope of the flat view, the same for those that
+      // are connected through faces.
+      std::vector<double>
+      connected_parts(const AgglomerationHandler<dim> &handler) const
+      {
+        const auto         &mesh = handler.polytopic_mesh();
+        const unsigned int  n    = handler.n_polytopes();
+        std::vector<double> part(mesh.n_polytopes());
+        for (unsigned int k = 0; k < part.size(); ++k)
+          part[k] = handler.global_polytope_index(k);
+        std::vector<unsigned int> stack;
+        for (bool again = true; again;)
+          {
+            bool changed = false;
+            for (unsigned int k = n; k-- > 0;)
+              stack.push_back(k);
+            // the least number of the neighbours, until nothing changes
+            while (!stack.empty())
+              {
+                const unsigned int k = stack.back();
+                stack.pop_back();
+                for (unsigned int i = mesh.polytope_interface_offset[k];
+                     i < mesh.polytope_interface_offset[k + 1];
+                     ++i)
+                  {
+                    const unsigned int neighbor =
+                      mesh.neighbor(mesh.polytope_interface[i]);
+                    if (neighbor == invalid_index)
+                      continue;
+                    if (part[neighbor] < part[k])
+                      {
+                        part[k] = part[neighbor];
+                        changed = true;
+                        stack.push_back(k);
+                        break;
+                      }
+                    if (part[neighbor] > part[k] && neighbor < n)
+                      {
+                        part[neighbor] = part[k];
+                        changed        = true;
+                        stack.push_back(neighbor);
+                      }
+                  }
+              }
+            handler.exchange_polytope_values(part, 1);
+            again = internal::n_processes(MPI_COMM_WORLD) > 1 &&
+                    Utilities::MPI::max(changed ? 1 : 0, MPI_COMM_WORLD) > 0;
+          }
+        return part;
       }
 
       // Without c and without a part of the boundary that holds the solution,
@@ -287,51 +352,39 @@ namespace Tessella
         set_to_one(handler, one);
         matrix.vmult(image, one);
 
+        // part -> largest entries of the image and of the diagonal
+        using Largest = std::map<double, std::pair<double, double>>;
         const auto               &mesh = handler.polytopic_mesh();
-        const unsigned int        n    = mesh.n_polytopes();
-        std::vector<unsigned int> part(n, invalid_index), stack;
-        unsigned int              n_parts = 0;
-        for (unsigned int seed = 0; seed < n; ++seed)
+        const std::vector<double> part = connected_parts(handler);
+        Largest                   parts;
+        for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
           {
-            if (part[seed] != invalid_index)
-              continue;
-            double largest_image = 0., largest_diagonal = 0.;
-            part[seed] = n_parts++;
-            stack.push_back(seed);
-            while (!stack.empty())
-              {
-                const unsigned int k = stack.back();
-                stack.pop_back();
-                for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1];
-                     ++i)
-                  largest_image =
-                    std::max(largest_image, std::abs(image.begin()[i]));
-                const auto first = mesh.dof_offset[k];
-                largest_diagonal =
-                  std::max(largest_diagonal,
-                           std::abs(matrix.diag_element(first) *
-                                    one.begin()[first]));
-                for (unsigned int i = mesh.polytope_interface_offset[k];
-                     i < mesh.polytope_interface_offset[k + 1];
-                     ++i)
-                  {
-                    const unsigned int neighbor =
-                      mesh.neighbor(mesh.polytope_interface[i]);
-                    if (neighbor != invalid_index &&
-                        part[neighbor] == invalid_index)
-                      {
-                        part[neighbor] = part[seed];
-                        stack.push_back(neighbor);
-                      }
-                  }
-              }
-            AssertThrow(
-              largest_image > 1e-11 * largest_diagonal,
-              ExcMessage(
-                "The problem has no unique solution: nothing fixes the "
-                "constant. Give a Dirichlet, Robin or inflow boundary (Boundary "
-                "conditions/Types) or a positive Equation/Reaction."));
+            auto      &largest = parts[part[k]];
+            const auto first   = mesh.dof_offset[k];
+            for (auto i = first; i < mesh.dof_offset[k + 1]; ++i)
+              largest.first =
+                std::max(largest.first, std::abs(image.begin()[i]));
+            largest.second =
+              std::max(largest.second,
+                       std::abs(matrix.diag_element(handler.first_dof(k)) *
+                                one.begin()[first]));
           }
+        if (internal::n_processes(MPI_COMM_WORLD) > 1)
+          for (const Largest &others :
+               Utilities::MPI::all_gather(MPI_COMM_WORLD, Largest(parts)))
+            for (const auto &other : others)
+              {
+                auto &largest  = parts[other.first];
+                largest.first  = std::max(largest.first, other.second.first);
+                largest.second = std::max(largest.second, other.second.second);
+              }
+        for (const auto &largest : parts)
+          AssertThrow(
+            largest.second.first > 1e-11 * largest.second.second,
+            ExcMessage(
+              "The problem has no unique solution: nothing fixes the "
+              "constant. Give a Dirichlet, Robin or inflow boundary (Boundary "
+              "conditions/Types) or a positive Equation/Reaction."));
       }
     };
   } // namespace Application

@@ -17,6 +17,9 @@
 #              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
 #              if it is not there
 #   table6     1.57 million polyhedra (throughput_table6.prm)
+#   scaling    weak and strong scaling over 1, 2, 4, ... devices, a process each
+#              with 16 threads, and over processes of the host with one thread
+#              (throughput_scaling_weak.prm, _strong.prm, _host.prm; mpirun)
 #   slabs      a million unknowns of each p = 1 to 5 in a space-time slab
 #              (throughput_space_time.prm)
 #
@@ -68,7 +71,7 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    constant | variable | products | streaming | table4 | table6 | slabs) runs+=("$1") ;;
+    constant | variable | products | streaming | table4 | table6 | scaling | slabs) runs+=("$1") ;;
     *)
       echo "benchmark_cuda.sh: there is no run or option '$1'." >&2
       usage >&2
@@ -78,7 +81,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ${#runs[@]} -gt 0 ] || runs=(constant variable products streaming table4
-  table6 slabs)
+  table6 scaling slabs)
 if [ ! -x "$program" ]; then
   echo "benchmark_cuda.sh: '$program' is not there: build the target" \
     "assembly_throughput, or name the program with --program." >&2
@@ -98,6 +101,7 @@ results=$output/results.txt
     nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 } >"$results"
 failures=()
+launcher=() # for several processes
 
 # measure PROGRAM NAME PARAMETER_FILE OPTION...: files of the results are called
 # NAME.
@@ -107,11 +111,11 @@ measure() {
   local arguments=(--set "Output/Name=$name" --set "Output/Directory=$output"
     "$@" "parameter_files/$file")
   {
-    printf '\n==== %s\n%s' "$name" "$(basename "$program")"
+    printf '\n==== %s\n%s' "$name" "${launcher[*]:+${launcher[*]} }$(basename "$program")"
     printf ' %q' "${arguments[@]}"
     echo
   } | tee -a "$results"
-  "$program" "${arguments[@]}" 2>&1 | tee "$output/$name.log"
+  "${launcher[@]}" "$program" "${arguments[@]}" 2>&1 | tee "$output/$name.log"
   status=${PIPESTATUS[0]}
   cat "$output/$name.log" >>"$results"
   echo "($name: $((SECONDS - start)) s)"
@@ -124,6 +128,20 @@ run() {
   shift 2
   measure "$program" "$name" "$file" --set "Benchmark/Threads=$(nproc)" "$@" \
     "${settings[@]}"
+}
+
+# scale N NAME PARAMETER_FILE OPTION...: the same on N processes.
+scale() {
+  local n=$1 name=$2 file=$3
+  shift 3
+  launcher=(mpirun --bind-to none -np "$n")
+  measure "$program" "$name-$n" "$file" "$@" "${settings[@]}"
+  launcher=()
+}
+
+# box CELLS N: a cube of CELLS cells a side, N times as long in z.
+box() {
+  echo "$1, $1, $(($1 * $2)) : 0, 0, 0 : 1, 1, $2 : false"
 }
 
 cubes=()
@@ -168,6 +186,21 @@ for what in "${runs[@]}"; do
           smaller=(--set "Agglomeration/Number of polytopes=$((n / 1000))")
         run throughput_table4_$n throughput_table4_$n.prm \
           --set "Mesh/Files=$mesh" "${smaller[@]}"
+      done
+      ;;
+    scaling)
+      n_devices=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+      weak=(23 18) strong=(37 29) host=16
+      $quick && weak=(3 2) strong=(4 3) host=3
+      for ((n = 1; n <= n_devices || n == 1; n *= 2)); do
+        scale "$n" throughput_scaling_weak throughput_scaling_weak.prm \
+          --set "Mesh/Generator arguments=$(box "${weak[0]}" "$n") | $(box "${weak[1]}" "$n")"
+        scale "$n" throughput_scaling_strong throughput_scaling_strong.prm \
+          --set "Mesh/Generator arguments=$(box "${strong[0]}" 1) | $(box "${strong[1]}" 1)"
+      done
+      for ((n = 1; n <= $(nproc) && n <= 16; n *= 2)); do
+        scale "$n" throughput_scaling_host throughput_scaling_host.prm \
+          --set "Mesh/Generator arguments=$(box $host 1)"
       done
       ;;
     slabs)

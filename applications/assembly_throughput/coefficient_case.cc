@@ -121,7 +121,7 @@ namespace Tessella
       MultithreadInfo::set_thread_limit(n_threads);
       AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
                                         mesh.mesh.mapping.get());
-      handler.agglomerate(Agglomeration::by_id<dim>(mesh.ids));
+      handler.agglomerate(mesh.strategy);
       equation.set_cell_values(problem, mesh.mesh, handler);
       discretisation.distribute_dofs(handler, degree);
       CoefficientResult result;

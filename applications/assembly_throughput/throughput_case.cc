@@ -25,6 +25,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "../../source/base/collective.h"
 #include "functor.h"
 
 namespace Tessella
@@ -68,6 +69,85 @@ namespace Tessella
         touch_memory(sparsity.n_nonzero_elements() *
                        (sizeof(double) + 2 * sizeof(int)) +
                      mesh.dof_offset.back() * 8 * sizeof(double));
+      }
+
+      // ---- several processes start at the same time, the slowest one counts
+
+      void
+      wait_for_all()
+      {
+        if (internal::n_processes(MPI_COMM_WORLD) > 1)
+          MPI_Barrier(MPI_COMM_WORLD);
+      }
+
+      double
+      largest(const double seconds)
+      {
+        return Utilities::MPI::max(seconds, MPI_COMM_WORLD);
+      }
+
+      double
+      slowest(const Timer &timer)
+      {
+        return largest(timer.wall_time());
+      }
+
+      /// Times, memory and kernels of the slowest process, bytes of all.
+      void
+      reduce(AssemblyReport &report)
+      {
+        for (double *time : {&report.structure_time,
+                             &report.geometry_time,
+                             &report.assembly_time,
+                             &report.preparation_time,
+                             &report.tabulation_time,
+                             &report.upload_time,
+                             &report.kernel_time,
+                             &report.download_time,
+                             &report.handover_time})
+          *time = largest(*time);
+        report.device_memory = largest(report.device_memory);
+        report.n_parts = Utilities::MPI::max(report.n_parts, MPI_COMM_WORLD);
+        // (not all run the same kernels)
+        std::vector<std::pair<std::string, double>> own;
+        for (const KernelTime &kernel : report.kernel_times)
+          own.emplace_back(kernel.name, kernel.seconds);
+        report.kernel_times.clear();
+        for (const auto &times :
+             Utilities::MPI::all_gather(MPI_COMM_WORLD, own))
+          for (const auto &time : times)
+            {
+              const auto same = std::find_if(report.kernel_times.begin(),
+                                             report.kernel_times.end(),
+                                             [&](const KernelTime &kernel) {
+                                               return kernel.name == time.first;
+                                             });
+              if (same == report.kernel_times.end())
+                report.kernel_times.push_back({time.first, time.second});
+              else
+                same->seconds = std::max(same->seconds, time.second);
+            }
+      }
+
+      void
+      sum_up(AssemblyWork &work)
+      {
+        for (double *number : {&work.volume_flops,
+                               &work.interior_diagonal_flops,
+                               &work.boundary_flops,
+                               &work.neighbor_flops,
+                               &work.diagonal_bytes,
+                               &work.neighbor_bytes,
+                               &work.rhs_bytes,
+                               &work.subcell_bytes,
+                               &work.facet_bytes,
+                               &work.structure_bytes,
+                               &work.volume_coefficient_bytes,
+                               &work.facet_coefficient_bytes})
+          *number = Utilities::MPI::sum(*number, MPI_COMM_WORLD);
+        for (std::uint64_t *number :
+             {&work.n_volume_points, &work.n_facet_points})
+          *number = Utilities::MPI::sum(*number, MPI_COMM_WORLD);
       }
 
       using KernelTimes = std::vector<KernelTime>;
@@ -133,25 +213,27 @@ namespace Tessella
                        ThroughputResult        &result)
       {
         System system;
-        Timer  timer;
+        wait_for_all();
+        Timer timer;
         system.reinit(assembler);
-        result.structure = timer.wall_time();
+        result.structure = slowest(timer);
         // the solution that a program has, too
         auto solution = system.rhs;
         timer.restart();
         assembler.assemble(form, system.matrix, system.rhs);
         complete(system.rhs);
-        result.first = timer.wall_time();
+        result.first = slowest(timer);
 
         result.assembly         = std::numeric_limits<double>::max();
         double      kernel_time = assembler.report().kernel_time;
         KernelTimes kernels     = assembler.report().kernel_times;
         for (unsigned int r = 0; r < repetitions; ++r)
           {
+            wait_for_all();
             timer.restart();
             assembler.assemble(form, system.matrix, system.rhs);
             complete(system.rhs);
-            const double time = timer.wall_time();
+            const double time = slowest(timer);
             kernel_time = std::min(kernel_time, assembler.report().kernel_time);
             keep_least(kernels, assembler.report().kernel_times);
             if (time < result.assembly)
@@ -162,7 +244,9 @@ namespace Tessella
           }
         result.report.kernel_times = kernels;
         result.report.kernel_time  = kernel_time;
-        result.n_nonzero           = system.matrix.n_nonzero_elements();
+        if (internal::n_processes(MPI_COMM_WORLD) > 1)
+          reduce(result.report);
+        result.n_nonzero = system.matrix.n_nonzero_elements();
       }
 
       /// Into the kind of matrix that is wanted.
@@ -182,6 +266,7 @@ namespace Tessella
         data.instruction_set = execution.instruction_set;
         data.penalty         = discretisation.penalty();
         data.device_memory   = discretisation.device_memory();
+        data.device          = discretisation.device();
         PolytopicAssembler<dim> assembler(space, data);
         switch (execution.matrix)
           {
@@ -379,16 +464,22 @@ namespace Tessella
           std::ofstream("/proc/self/clear_refs") << "5";
         }
 
+      wait_for_all();
       Timer                     timer;
       AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
                                         mesh.mesh.mapping.get());
-      handler.agglomerate(Agglomeration::by_id<dim>(mesh.ids));
-      equation.set_cell_values(problem, mesh.mesh, handler);
+      handler.agglomerate(mesh.strategy);
+      internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        equation.set_cell_values(problem, mesh.mesh, handler);
+      });
       const std::unique_ptr<Form<dim>> form =
         make_form(problem, execution.coefficients);
       discretisation.distribute_dofs(handler, degree);
       compute_penalty_factors(handler, discretisation.penalty().formula);
-      result.setup = timer.wall_time();
+      result.setup         = slowest(timer);
+      result.mesh          = largest(mesh.mesh_seconds);
+      result.agglomeration = largest(mesh.agglomeration_seconds);
+      result.n_processes   = internal::n_processes(MPI_COMM_WORLD);
 
       const PolytopicMesh<dim> &view = handler.polytopic_mesh();
       if (warm_memory && execution.time_step == 0.)
@@ -414,12 +505,13 @@ namespace Tessella
           handler, *form, discretisation, repetitions, [](auto &) {}, result);
       const double peak = peak_memory();
 
-      result.n_cells     = mesh.mesh.triangulation->n_active_cells();
-      result.n_polytopes = handler.n_polytopes();
+      result.n_cells     = mesh.mesh.triangulation->n_global_active_cells();
+      result.n_polytopes = handler.n_global_polytopes();
       if (execution.time_step == 0.)
         {
           result.n_dofs = handler.n_dofs();
           result.work   = assembly_work(view, *form);
+          sum_up(result.work);
         }
       if (execution.matrix == MatrixKind::device_single)
         for (double *bytes : {&result.work.diagonal_bytes,
@@ -427,11 +519,16 @@ namespace Tessella
                               &result.work.rhs_bytes})
           *bytes *= double(sizeof(float)) / sizeof(double);
       if (!warm_memory)
-        result.memory = (mesh.resident + peak - memory_before) /
-                        (mesh.mesh.triangulation->memory_consumption() +
-                         view.memory_consumption() +
-                         result.n_nonzero * (sizeof(double) + sizeof(int)) +
-                         result.n_dofs * (2. * sizeof(double) + sizeof(int)));
+        {
+          const auto sum = [](const double bytes) {
+            return Utilities::MPI::sum(bytes, MPI_COMM_WORLD);
+          };
+          result.memory = sum(mesh.resident + peak - memory_before) /
+                          (sum(mesh.mesh.triangulation->memory_consumption() +
+                               view.memory_consumption()) +
+                           result.n_nonzero * (sizeof(double) + sizeof(int)) +
+                           result.n_dofs * (2. * sizeof(double) + sizeof(int)));
+        }
       return result;
     }
 

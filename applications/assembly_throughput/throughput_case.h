@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "../common/discretisation_input.h"
+#include "../common/distributed_mesh.h"
 #include "../common/equation_input.h"
-#include "../common/mesh_input.h"
 #include "throughput_input.h"
 
 namespace Tessella
@@ -18,17 +18,21 @@ namespace Tessella
   namespace Application
   {
     /// What one case took: one mesh, one degree, one way to run. Times are wall
-    /// times in seconds.
+    /// times in seconds, of the slowest process; numbers and work are those of
+    /// all.
     struct ThroughputResult
     {
       unsigned int  level = 0, degree = 0;
-      unsigned int  n_cells = 0, n_polytopes = 0;
+      unsigned int  n_processes = 1;
+      std::uint64_t n_cells = 0, n_polytopes = 0;
       std::uint64_t n_dofs = 0, n_nonzero = 0;
       Execution     execution;
       AssemblyWork  work;
 
-      double setup     = 0.; ///< flat view, unknowns, penalty factors
-      double structure = 0.; ///< pattern and creation of matrix and vector
+      double mesh          = 0.; ///< creation, distribution of p4est meshes
+      double agglomeration = 0.; ///< and distribution of other meshes
+      double setup         = 0.; ///< flat view, unknowns, penalty factors
+      double structure     = 0.; ///< pattern and creation of matrix and vector
       /// First assembly, with what is set up for it on the device.
       double first    = 0.;
       double assembly = 0.; ///< into the existing matrix, fastest repetition
@@ -40,21 +44,11 @@ namespace Tessella
       double memory = 0.;
     };
 
-    /// A mesh in polytopes, on which several cases run.
-    template <int dim>
-    struct AgglomeratedMesh
-    {
-      Mesh<dim>                 mesh;
-      std::vector<unsigned int> ids;
-      /// Growth of the process by these two, in bytes.
-      double resident = 0.;
-    };
-
     /// Bytes that are in memory at present, after what was freed went back.
     double
     resident_memory();
 
-    /// Sets up, assembles once, and @p repetitions times again.
+    /// Sets up, assembles once, and @p repetitions times again. Collective.
     template <int dim>
     ThroughputResult
     measure_case(const AgglomeratedMesh<dim> &mesh,

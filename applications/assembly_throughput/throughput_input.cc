@@ -2,6 +2,7 @@
 #include "throughput_input.h"
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 
 #include <tessella/fe/legendre.h>
 
@@ -184,9 +185,12 @@ namespace Tessella
                                                : Backend::automatic);
       if (backends.empty())
         backends.push_back(default_backend);
+      // (the same one on all processes)
+      const bool have_device =
+        Utilities::MPI::min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) > 0;
       for (Backend &backend : backends)
         if (backend == Backend::automatic)
-          backend = cuda_is_available() ? Backend::cuda : Backend::host;
+          backend = have_device ? Backend::cuda : Backend::host;
       std::vector<AssemblyStrategy> strategies;
       for (const std::string &strategy : split(prm.get("Strategies"), ','))
         strategies.push_back(assembly_strategy(strategy));

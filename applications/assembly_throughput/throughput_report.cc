@@ -116,6 +116,7 @@ namespace Tessella
       table.add("strategy", name(execution.strategy));
       table.add("matrix", name(execution.matrix));
       table.add("coefficients", name(execution.coefficients));
+      table.add("processes", std::uint64_t(result.n_processes));
       table.add("threads", std::uint64_t(execution.n_threads));
       table.add("instructions", name(execution.instruction_set));
     }
@@ -124,8 +125,8 @@ namespace Tessella
     ThroughputReport::add_sizes(TextTable              &table,
                                 const ThroughputResult &result) const
     {
-      table.add("cells", std::uint64_t(result.n_cells));
-      table.add("polytopes", std::uint64_t(result.n_polytopes));
+      table.add("cells", result.n_cells);
+      table.add("polytopes", result.n_polytopes);
       table.add("unknowns", result.n_dofs);
       table.add("entries", result.n_nonzero);
     }
@@ -135,6 +136,8 @@ namespace Tessella
                                 const ThroughputResult &result) const
     {
       const double M = million(result);
+      table.add("mesh s", result.mesh);
+      table.add("agglomeration s", result.agglomeration);
       table.add("handler us/cell", result.setup / result.n_cells * 1e6);
       table.add("structure s/M", result.structure / M);
       table.add("first s/M", result.first / M);

@@ -18,7 +18,8 @@ namespace Tessella
     class ThroughputReport
     {
     public:
-      /// @p rates of the device in the same run; zeros without one.
+      /// @p rates of the device in the same run, of several processes' devices
+      /// together; zeros without one.
       void
       set_rates(const DeviceRates &rates);
 

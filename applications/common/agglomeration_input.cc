@@ -172,8 +172,28 @@ namespace Tessella
     std::vector<unsigned int>
     AgglomerationInput::create(const Mesh<dim> &mesh) const
     {
+      return strategy(mesh)(*mesh.triangulation);
+    }
+
+    bool
+    AgglomerationInput::suits_p4est(const bool refined_locally) const
+    {
+      return !split_disconnected && min_cells == 1 &&
+             (method == "none" || (method == "parents" && !refined_locally));
+    }
+
+    unsigned int
+    AgglomerationInput::levels_up() const
+    {
+      return method == "parents" ? levels : 0;
+    }
+
+    template <int dim>
+    Agglomeration::Strategy<dim>
+    AgglomerationInput::strategy(const Mesh<dim> &mesh) const
+    {
       const Triangulation<dim> &tria    = *mesh.triangulation;
-      const unsigned int        n_cells = tria.n_active_cells();
+      const std::uint64_t       n_cells = tria.n_global_active_cells();
       AssertThrow(n_polytopes <= n_cells,
                   ExcMessage("Agglomeration/Number of polytopes is " +
                              std::to_string(n_polytopes) +
@@ -199,7 +219,7 @@ namespace Tessella
                                           weights,
                                           coordinate_names(dim),
                                           parse_constants("", ""));
-              cell_weights.resize(n_cells);
+              cell_weights.resize(tria.n_active_cells());
               for (const auto &cell : tria.active_cell_iterators())
                 {
                   const Point<dim> center = cell->center();
@@ -238,8 +258,8 @@ namespace Tessella
       else if (method == "material id")
         strategy = Agglomeration::by_material_id<dim>();
       else
-        strategy =
-          Agglomeration::by_id<dim>(std::vector<unsigned int>(n_cells, 0));
+        strategy = Agglomeration::by_id<dim>(
+          std::vector<unsigned int>(tria.n_active_cells(), 0));
 
       if (split_disconnected || min_cells > 1)
         {
@@ -248,7 +268,7 @@ namespace Tessella
           options.min_cells          = min_cells;
           strategy = Agglomeration::repair<dim>(strategy, options);
         }
-      return strategy(tria);
+      return strategy;
     }
 
     std::string
@@ -269,6 +289,10 @@ namespace Tessella
       return stream.str();
     }
 
+    template Agglomeration::Strategy<2>
+    AgglomerationInput::strategy(const Mesh<2> &) const;
+    template Agglomeration::Strategy<3>
+    AgglomerationInput::strategy(const Mesh<3> &) const;
     template std::vector<unsigned int>
     AgglomerationInput::create(const Mesh<2> &) const;
     template std::vector<unsigned int>

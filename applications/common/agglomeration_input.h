@@ -25,10 +25,21 @@ namespace Tessella
       parse_parameters(dealii::ParameterHandler &prm,
                        const std::string        &parameter_file);
 
+      /// How cells of @p mesh become polytopes.
+      template <int dim>
+      Agglomeration::Strategy<dim>
+      strategy(const Mesh<dim> &mesh) const;
       /// Polytope id of every active cell of @p mesh.
       template <int dim>
       std::vector<unsigned int>
       create(const Mesh<dim> &mesh) const;
+
+      /// Polytopes of a p4est mesh are the same for any number of processes,
+      /// if descendants levels_up() levels down are on one process.
+      bool
+      suits_p4est(const bool refined_locally) const;
+      unsigned int
+      levels_up() const;
 
       /// The sentence that reports what came out.
       static std::string

@@ -10,8 +10,8 @@
 #include <tessella/forms/device_function.h>
 
 #include <cmath>
-#include <map>
 
+#include "../../source/base/collective.h"
 #include "program.h"
 
 namespace Tessella
@@ -91,8 +91,16 @@ namespace Tessella
       prm.declare_entry("Threads",
                         "0",
                         Patterns::Integer(0, 4096),
-                        "0: as many as there are cores. Results do not "
-                        "depend on it.");
+                        "Of each process; 0: as many as there are cores, "
+                        "which the processes of a machine share. Results do "
+                        "not depend on it.");
+      prm.declare_entry("Device",
+                        "-1",
+                        Patterns::Integer(-1),
+                        "Number of the CUDA device that every process uses, "
+                        "counted from 0. -1: the present one; of several "
+                        "processes on a machine each takes one in turn, and "
+                        "more processes than devices share them.");
       prm.declare_entry("Kernel cache",
                         "",
                         Patterns::Anything(),
@@ -156,13 +164,16 @@ namespace Tessella
                                      : set == "avx2"   ? InstructionSet::avx2
                                      : set == "avx512" ? InstructionSet::avx512
                                                        : InstructionSet::automatic;
+      present_device               = prm.get_integer("Device");
       const unsigned int n_threads = prm.get_integer("Threads");
       const std::string  cache     = prm.get("Kernel cache");
       if (!cache.empty())
         KernelCache::set_directory(cache == "none" ? "" : cache);
       prm.leave_subsection();
-      MultithreadInfo::set_thread_limit(
-        n_threads == 0 ? numbers::invalid_unsigned_int : n_threads);
+      // (with several processes deal.II's start has shared out the cores)
+      if (n_threads > 0 || internal::n_processes(MPI_COMM_WORLD) == 1)
+        MultithreadInfo::set_thread_limit(
+          n_threads == 0 ? numbers::invalid_unsigned_int : n_threads);
     }
 
     const std::vector<unsigned int> &
@@ -219,6 +230,12 @@ namespace Tessella
       return present_device_memory;
     }
 
+    int
+    DiscretisationInput::device() const
+    {
+      return present_device;
+    }
+
     InstructionSet
     DiscretisationInput::instruction_set() const
     {
@@ -235,35 +252,46 @@ namespace Tessella
           handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree, space));
           return;
         }
-      const Expression                    &expression = degree_expression[0];
-      hp::FECollection<dim>                collection;
-      std::map<unsigned int, unsigned int> index;
-      std::vector<unsigned int>            indices(handler.n_polytopes());
-      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-        {
-          const BoundingBox<dim> box    = handler.bounding_box(k);
-          const Point<dim>       center = box.center();
-          double                 x[dim + 2];
-          for (int d = 0; d < dim; ++d)
-            x[d] = center[d];
-          x[dim] = box.get_boundary_points().first.distance(
-            box.get_boundary_points().second);
-          x[dim + 1]         = degree;
-          const double value = std::round(expression.value(x));
-          AssertThrow(value >= 0. && value <= Legendre::max_degree,
-                      ExcMessage("The expression '" + expression.text() +
-                                 "' of " + expression.name() + " gives " +
-                                 std::to_string(value) +
-                                 " on a polytope, but degrees are 0 to " +
-                                 std::to_string(Legendre::max_degree) + "."));
-          const unsigned int p = static_cast<unsigned int>(value);
-          if (index.count(p) == 0)
-            {
-              index[p] = collection.size();
-              collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
-            }
-          indices[k] = index[p];
-        }
+      const Expression         &expression   = degree_expression[0];
+      const MPI_Comm            communicator = handler.get_communicator();
+      std::vector<unsigned int> degrees(handler.n_polytopes());
+      // (all processes make the same collection)
+      std::vector<unsigned int> is_used(Legendre::max_degree + 1, 0);
+      internal::on_all_processes(communicator, [&]() {
+        for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+          {
+            const BoundingBox<dim> box    = handler.bounding_box(k);
+            const Point<dim>       center = box.center();
+            double                 x[dim + 2];
+            for (int d = 0; d < dim; ++d)
+              x[d] = center[d];
+            x[dim] = box.get_boundary_points().first.distance(
+              box.get_boundary_points().second);
+            x[dim + 1]         = degree;
+            const double value = std::round(expression.value(x));
+            AssertThrow(value >= 0. && value <= Legendre::max_degree,
+                        ExcMessage("The expression '" + expression.text() +
+                                   "' of " + expression.name() + " gives " +
+                                   std::to_string(value) +
+                                   " on a polytope, but degrees are 0 to " +
+                                   std::to_string(Legendre::max_degree) + "."));
+            degrees[k]          = static_cast<unsigned int>(value);
+            is_used[degrees[k]] = 1;
+          }
+      });
+      if (internal::n_processes(communicator) > 1)
+        Utilities::MPI::max(is_used, communicator, is_used);
+      hp::FECollection<dim>     collection;
+      std::vector<unsigned int> index(is_used.size());
+      for (unsigned int p = 0; p < is_used.size(); ++p)
+        if (is_used[p] > 0)
+          {
+            index[p] = collection.size();
+            collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
+          }
+      std::vector<unsigned int> indices;
+      for (const unsigned int p : degrees)
+        indices.push_back(index[p]);
       handler.distribute_dofs(collection, indices);
     }
 

@@ -52,6 +52,9 @@ namespace Tessella
       /// Bytes; 0: no limit.
       std::size_t
       device_memory() const;
+      /// -1: PolytopicAssembler chooses.
+      int
+      device() const;
       InstructionSet
       instruction_set() const;
 
@@ -73,6 +76,7 @@ namespace Tessella
       PenaltyParameters         present_penalty;
       Backend                   present_backend       = Backend::automatic;
       std::size_t               present_device_memory = 0;
+      int                       present_device        = -1;
       InstructionSet present_instruction_set = InstructionSet::automatic;
     };
   } // namespace Application

@@ -846,6 +846,13 @@ namespace Tessella
       return problem;
     }
 
+    bool
+    EquationInput::has_cell_values() const
+    {
+      return !cell_diffusion.by_cell.empty() ||
+             !cell_reaction.by_cell.empty() || !cell_source.by_cell.empty();
+    }
+
     template <int dim>
     void
     EquationInput::set_cell_values(
@@ -859,7 +866,8 @@ namespace Tessella
         {
           if (!data->by_material.empty())
             for (const auto &cell : triangulation.active_cell_iterators())
-              AssertThrow(data->by_material.count(cell->material_id()) > 0,
+              AssertThrow(cell->is_artificial() ||
+                            data->by_material.count(cell->material_id()) > 0,
                           ExcMessage(data->name +
                                      " has no value for the material id " +
                                      std::to_string(cell->material_id()) +

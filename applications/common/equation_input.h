@@ -86,6 +86,11 @@ namespace Tessella
                       const Mesh<dim>                 &mesh,
                       const AgglomerationHandler<dim> &handler) const;
 
+      /// Values per cell from a file, which go by the number of a cell in the
+      /// whole mesh.
+      bool
+      has_cell_values() const;
+
     private:
       /// A coefficient with a value for each material id, or for each cell.
       struct CellData

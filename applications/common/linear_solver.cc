@@ -17,6 +17,8 @@
 
 #include <Amesos.h>
 #include <Epetra_CrsMatrix.h>
+#include <Epetra_Import.h>
+#include <Epetra_IntVector.h>
 #include <Epetra_Map.h>
 #include <Teuchos_ParameterList.hpp>
 #include <algorithm>
@@ -26,6 +28,8 @@
 #include <ml_MultiLevelPreconditioner.h>
 #include <sstream>
 #include <vector>
+
+#include "../../source/base/collective.h"
 
 namespace Tessella
 {
@@ -112,7 +116,8 @@ namespace Tessella
     {
       using Vector = TrilinosWrappers::MPI::Vector;
 
-      // Rows of the serial Trilinos matrix as CSR
+      // The rows that this process owns as CSR with local columns: those of own
+      // unknowns come first, in their order, then those of other processes.
       struct Rows
       {
         int    *offset, *column;
@@ -135,34 +140,37 @@ namespace Tessella
         BlockJacobi(const PolytopicSpace<dim>            &handler,
                     const TrilinosWrappers::SparseMatrix &matrix)
           : offset(handler.polytopic_mesh().dof_offset)
+          , blocks(handler.n_polytopes())
         {
           const Rows rows(matrix);
-          blocks.resize(offset.size() - 1);
-          for (std::size_t k = 0; k + 1 < offset.size(); ++k)
-            {
-              const int begin = offset[k], end = offset[k + 1];
-              auto     &block = blocks[k];
-              block.reinit(end - begin);
-              block = 0.;
-              for (int row = begin; row < end; ++row)
-                for (int i = rows.offset[row]; i < rows.offset[row + 1]; ++i)
-                  if (rows.column[i] >= begin && rows.column[i] < end)
-                    block(row - begin, rows.column[i] - begin) = rows.value[i];
-              try
-                {
-                  block.compute_lu_factorization();
-                }
-              catch (const std::exception &)
-                {
-                  AssertThrow(false,
-                              ExcMessage(
-                                "The diagonal block of polytope " +
-                                std::to_string(k) +
-                                " is singular: block jacobi and amg do not "
-                                "work for this problem; take Solver/Method = "
-                                "direct."));
-                }
-            }
+          internal::on_all_processes(handler.get_communicator(), [&]() {
+            for (std::size_t k = 0; k < blocks.size(); ++k)
+              {
+                const int begin = offset[k], end = offset[k + 1];
+                auto     &block = blocks[k];
+                block.reinit(end - begin);
+                block = 0.;
+                for (int row = begin; row < end; ++row)
+                  for (int i = rows.offset[row]; i < rows.offset[row + 1]; ++i)
+                    if (rows.column[i] >= begin && rows.column[i] < end)
+                      block(row - begin, rows.column[i] - begin) =
+                        rows.value[i];
+                try
+                  {
+                    block.compute_lu_factorization();
+                  }
+                catch (const std::exception &)
+                  {
+                    AssertThrow(false,
+                                ExcMessage(
+                                  "The diagonal block of polytope " +
+                                  std::to_string(k) +
+                                  " is singular: block jacobi and amg do not "
+                                  "work for this problem; take Solver/Method = "
+                                  "direct."));
+                  }
+              }
+          });
         }
 
         void
@@ -171,7 +179,7 @@ namespace Tessella
           double                *d = dst.begin();
           const double          *s = src.begin();
           dealii::Vector<double> local;
-          for (std::size_t k = 0; k + 1 < offset.size(); ++k)
+          for (std::size_t k = 0; k < blocks.size(); ++k)
             {
               const std::size_t n = offset[k + 1] - offset[k];
               if (local.size() != n)
@@ -183,7 +191,8 @@ namespace Tessella
         }
 
         // One block Gauss-Seidel sweep for A x = b, polytopes in ascending or
-        // descending order.
+        // descending order; of several processes each by itself, as if x were
+        // zero on the others.
         void
         sweep(const TrilinosWrappers::SparseMatrix &matrix,
               Vector                               &x,
@@ -195,6 +204,7 @@ namespace Tessella
           const double          *r = b.begin();
           dealii::Vector<double> local;
           const std::size_t      n_blocks = blocks.size();
+          const int              n_own    = offset[n_blocks];
           for (std::size_t i = 0; i < n_blocks; ++i)
             {
               const std::size_t k     = ascending ? i : n_blocks - 1 - i;
@@ -205,7 +215,8 @@ namespace Tessella
                 {
                   double sum = r[row];
                   for (int j = rows.offset[row]; j < rows.offset[row + 1]; ++j)
-                    sum -= rows.value[j] * d[rows.column[j]];
+                    if (rows.column[j] < n_own)
+                      sum -= rows.value[j] * d[rows.column[j]];
                   local(row - begin) = sum;
                 }
               blocks[k].solve(local);
@@ -225,7 +236,9 @@ namespace Tessella
        * Its system is solved approximately by algebraic multigrid, which is
        * told that constants and linear functions are its near null space.
        * Smoother: a block Gauss-Seidel sweep over the polytopes before, and one
-       * in opposite order after (symmetric for symmetric matrices).
+       * in opposite order after (symmetric for symmetric matrices). Between
+       * processes it is Jacobi's: the number of iterations depends on their
+       * number, a little.
        */
       template <int dim>
       class TwoLevel
@@ -236,9 +249,10 @@ namespace Tessella
                  const bool                            symmetric)
           : matrix(matrix)
           , smoother(handler, matrix)
+          , several(internal::n_processes(handler.get_communicator()) > 1)
         {
           const auto        &mesh = handler.polytopic_mesh();
-          const unsigned int n    = mesh.n_polytopes();
+          const unsigned int n    = handler.n_polytopes();
           // number of the function 1 and of the linear ones within every space
           // of degree 1 and above
           const PolynomialSpaceType space = handler.polynomial_space();
@@ -260,7 +274,7 @@ namespace Tessella
             }
 
           // fine -> coarse
-          std::vector<int> coarse(matrix.m(), -1);
+          std::vector<int> coarse(mesh.dof_offset[n], -1);
           for (unsigned int k = 0; k < n; ++k)
             for (unsigned int i = 0; i < (mesh.n_basis[k] > 1 ? dim + 1 : 1);
                  ++i)
@@ -269,10 +283,20 @@ namespace Tessella
                 fine.push_back(mesh.dof_offset[k] + local[i]);
               }
 
-          const Rows          rows(matrix);
-          const Epetra_Comm  &comm = matrix.trilinos_matrix().Comm();
-          const int           size = fine.size();
-          const Epetra_Map    map(size, 0, comm);
+          const Rows              rows(matrix);
+          const Epetra_CrsMatrix &epetra = matrix.trilinos_matrix();
+          const Epetra_Comm      &comm   = epetra.Comm();
+          const int               size   = fine.size();
+          const Epetra_Map        map(-1, size, 0, comm);
+          const int               first = map.MinMyGID();
+          // by local column
+          Epetra_IntVector own(epetra.DomainMap()), all(epetra.ColMap());
+          for (std::size_t i = 0; i < coarse.size(); ++i)
+            own[i] = coarse[i] >= 0 ? first + coarse[i] : -1;
+          if (epetra.Importer() != nullptr)
+            all.Import(own, *epetra.Importer(), Insert);
+          else
+            std::copy_n(own.Values(), own.MyLength(), all.Values());
           Epetra_CrsMatrix    submatrix(Copy, map, 0);
           std::vector<int>    columns;
           std::vector<double> values;
@@ -282,12 +306,12 @@ namespace Tessella
               values.clear();
               const auto f = fine[row];
               for (int i = rows.offset[f]; i < rows.offset[f + 1]; ++i)
-                if (coarse[rows.column[i]] >= 0)
+                if (all[rows.column[i]] >= 0)
                   {
-                    columns.push_back(coarse[rows.column[i]]);
+                    columns.push_back(all[rows.column[i]]);
                     values.push_back(rows.value[i]);
                   }
-              submatrix.InsertGlobalValues(row,
+              submatrix.InsertGlobalValues(first + row,
                                            columns.size(),
                                            values.data(),
                                            columns.data());
@@ -298,7 +322,10 @@ namespace Tessella
           // near null space: 1 and x_d; on the box [l, u] in direction d the
           // linear basis function is sqrt(3) xi_d phi_0
           const unsigned int n_modes = dim + 1;
-          null_space.assign(static_cast<std::size_t>(n_modes) * size, 0.);
+          // (not empty, or ML takes it for missing)
+          null_space.assign(
+            std::max<std::size_t>(1, static_cast<std::size_t>(n_modes) * size),
+            0.);
           for (unsigned int k = 0, c = 0; k < n; ++k)
             {
               const double *box    = mesh.box.data() + 2 * dim * k;
@@ -338,7 +365,8 @@ namespace Tessella
               parameters.set("smoother: sweeps", 2);
             }
           amg.initialize(coarse_matrix, parameters);
-          coarse_rhs.reinit(complete_index_set(size), MPI_COMM_SELF);
+          coarse_rhs.reinit(coarse_matrix.locally_owned_range_indices(),
+                            handler.get_communicator());
           coarse_solution.reinit(coarse_rhs);
         }
 
@@ -346,7 +374,10 @@ namespace Tessella
         vmult(Vector &dst, const Vector &src) const
         {
           if (residual.size() != src.size())
-            residual.reinit(src, true);
+            {
+              residual.reinit(src, true);
+              correction.reinit(src, true);
+            }
           dst = 0.;
           smoother.sweep(matrix, dst, src, true);
 
@@ -366,17 +397,28 @@ namespace Tessella
               f[fine[i]] += c[i];
           }
 
-          smoother.sweep(matrix, dst, src, false);
+          if (!several)
+            {
+              smoother.sweep(matrix, dst, src, false);
+              return;
+            }
+          // (a sweep knows nothing of other processes' unknowns)
+          matrix.vmult(residual, dst);
+          residual.sadd(-1., 1., src);
+          correction = 0.;
+          smoother.sweep(matrix, correction, residual, false);
+          dst += correction;
         }
 
       private:
         const TrilinosWrappers::SparseMatrix &matrix;
         const BlockJacobi<dim>                smoother;
+        const bool                            several;
         std::vector<std::size_t>              fine;
         std::vector<double>                   null_space;
         TrilinosWrappers::SparseMatrix        coarse_matrix;
         TrilinosWrappers::PreconditionAMG     amg;
-        mutable Vector residual, coarse_rhs, coarse_solution;
+        mutable Vector residual, correction, coarse_rhs, coarse_solution;
       };
 
       template <typename Matrix, typename Vector, typename Preconditioner>
@@ -449,6 +491,9 @@ namespace Tessella
                              Vector                               &solution,
                              const Vector                         &rhs)
       {
+        AssertThrow(internal::n_processes(handler.get_communicator()) == 1,
+                    ExcMessage("Solver/Preconditioner = multigrid and device "
+                               "multigrid work on one process: take amg."));
         const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
         MatrixType                A;
         A.copy_from(matrix, BlockSparsity::from_mesh(mesh), mesh.dof_offset);
@@ -672,7 +717,7 @@ namespace Tessella
     {
       const auto &mesh = handler.polytopic_mesh();
       vector           = 0.;
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         {
           double volume = 1.;
           for (int d = 0; d < dim; ++d)

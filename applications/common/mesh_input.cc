@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "mesh_input.h"
 
+#include <deal.II/distributed/tria.h>
 #include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_in.h>
@@ -14,6 +15,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "../../source/base/collective.h"
 #include "expression.h"
 #include "program.h"
 
@@ -113,6 +115,20 @@ namespace Tessella
                         "Polynomial degree of curved cells (quadrilaterals "
                         "and hexahedra of generators with curved "
                         "boundaries); 1: straight edges.");
+      prm.declare_entry(
+        "Distribution",
+        "automatic",
+        Patterns::Selection("automatic|p4est|fully distributed|shared"),
+        "How the mesh lies on several MPI processes. p4est: each one makes and "
+        "keeps its part only; generated quadrilaterals and hexahedra; polytopes "
+        "other than by the methods none and parents are those of each part by "
+        "itself. fully distributed: each makes the whole mesh and its "
+        "polytopes and keeps those that METIS gives it, by the cost of "
+        "quadrature; the same polytopes as on one process. shared: the same, "
+        "but all keep the mesh. automatic: p4est where polytopes are then the "
+        "same as on one process, shared with curved cells, periodic "
+        "boundaries, distortion or values per cell, otherwise fully distributed; on one process none "
+        "of these.");
       prm.leave_subsection();
     }
 
@@ -127,16 +143,17 @@ namespace Tessella
       generator           = prm.get("Generator");
       generator_arguments = split(prm.get("Generator arguments"), '|');
       levels = parse_integers("Mesh/Levels", prm.get("Levels"), 0, 30)[0];
-      initial_refinements = prm.get_integer("Initial refinements");
-      simplices           = prm.get_bool("Convert to simplices");
-      distortion          = prm.get_double("Distortion");
-      local_steps         = prm.get_integer("Local refinement steps");
-      local_expression    = prm.get("Local refinement expression");
-      random_fraction     = prm.get_double("Local refinement fraction");
-      boundary_expression = prm.get("Boundary id expression");
-      material_expression = prm.get("Material id expression");
-      periodic            = prm.get("Periodic boundaries");
-      mapping_degree      = prm.get_integer("Mapping degree");
+      initial_refinements  = prm.get_integer("Initial refinements");
+      simplices            = prm.get_bool("Convert to simplices");
+      distortion           = prm.get_double("Distortion");
+      local_steps          = prm.get_integer("Local refinement steps");
+      local_expression     = prm.get("Local refinement expression");
+      random_fraction      = prm.get_double("Local refinement fraction");
+      boundary_expression  = prm.get("Boundary id expression");
+      material_expression  = prm.get("Material id expression");
+      periodic             = prm.get("Periodic boundaries");
+      mapping_degree       = prm.get_integer("Mapping degree");
+      present_distribution = prm.get("Distribution");
       prm.leave_subsection();
 
       AssertThrow(distortion >= 0. && distortion <= 0.45,
@@ -173,6 +190,34 @@ namespace Tessella
     MeshInput::n_levels() const
     {
       return levels;
+    }
+
+    const std::string &
+    MeshInput::distribution() const
+    {
+      return present_distribution;
+    }
+
+    bool
+    MeshInput::suits_p4est() const
+    {
+      return files.empty() && !simplices &&
+             generator.find("simplices") == std::string::npos &&
+             generator.find("simplex") == std::string::npos &&
+             distortion == 0. && (local_steps == 0 || random_fraction == 1.);
+    }
+
+    bool
+    MeshInput::refines_locally() const
+    {
+      return local_steps > 0;
+    }
+
+    bool
+    MeshInput::needs_whole_mesh() const
+    {
+      return mapping_degree > 1 || !periodic.empty() ||
+             (distortion > 0. && !simplices);
     }
 
     namespace
@@ -430,13 +475,76 @@ namespace Tessella
     }
 
     template <int dim>
+    void
+    MeshInput::set_periodic_boundaries(Triangulation<dim> &triangulation) const
+    {
+      if (!periodic.empty())
+        set_periodicity(periodic, triangulation);
+    }
+
+    template <int dim>
     Mesh<dim>
     MeshInput::create(const unsigned int level) const
     {
+      return create<dim>(level, std::make_unique<Triangulation<dim>>(), 0);
+    }
+
+    template <int dim>
+    Mesh<dim>
+    MeshInput::create_on_p4est(const unsigned int level,
+                               const unsigned int levels_together) const
+    {
+      AssertThrow(suits_p4est(),
+                  ExcMessage("Mesh/Distribution = p4est is for quadrilaterals "
+                             "and hexahedra of a generator, without Distortion "
+                             "or a Local refinement fraction: take fully "
+                             "distributed."));
+#ifdef DEAL_II_WITH_P4EST
+      // Partitioned explicitly, see below.
+      using Distributed = parallel::distributed::Triangulation<dim>;
+      return create<dim>(
+        level,
+        std::make_unique<Distributed>(MPI_COMM_WORLD,
+                                      Triangulation<dim>::none,
+                                      Distributed::no_automatic_repartitioning),
+        levels_together);
+#else
+      (void)level;
+      (void)levels_together;
+      AssertThrow(false,
+                  ExcMessage("Mesh/Distribution = p4est needs a deal.II with "
+                             "p4est: take fully distributed."));
+      return {};
+#endif
+    }
+
+    template <int dim>
+    Mesh<dim>
+    MeshInput::create(const unsigned int                  level,
+                      std::unique_ptr<Triangulation<dim>> triangulation,
+                      const unsigned int                  levels_together) const
+    {
       AssertIndexRange(level, levels);
       Mesh<dim> mesh;
-      mesh.triangulation       = std::make_unique<Triangulation<dim>>();
+      mesh.triangulation       = std::move(triangulation);
       Triangulation<dim> &tria = *mesh.triangulation;
+#ifdef DEAL_II_WITH_P4EST
+      const auto p4est =
+        dynamic_cast<parallel::distributed::Triangulation<dim> *>(&tria);
+      const auto repartition = [p4est]() {
+        if (p4est != nullptr)
+          p4est->repartition();
+      };
+#else
+      const void *p4est       = nullptr;
+      const auto  repartition = []() {};
+#endif
+      const MPI_Comm communicator =
+        p4est != nullptr ? MPI_COMM_WORLD : MPI_COMM_SELF;
+      // what one process may find, and does not communicate
+      const auto guard = [&](const std::function<void()> &work) {
+        internal::on_all_processes(communicator, work);
+      };
 
       const std::vector<std::string>      variables = coordinate_names(dim);
       const std::map<std::string, double> no_constants =
@@ -456,8 +564,22 @@ namespace Tessella
           GridGenerator::flatten_triangulation(cubes, flat);
           GridGenerator::convert_hypercube_to_simplex_mesh(flat, tria);
         }
-      else
+      else if (p4est == nullptr)
         create_coarse(level, tria, mesh);
+      else
+        {
+          Triangulation<dim> coarse;
+          guard([&]() {
+            create_coarse(level, coarse, mesh);
+            AssertThrow(coarse.all_reference_cells_are_hyper_cube() &&
+                          coarse.n_levels() == 1,
+                        ExcMessage("Mesh/Distribution = p4est works for "
+                                   "quadrilaterals and hexahedra that the "
+                                   "generator has not refined: take fully "
+                                   "distributed."));
+          });
+          tria.copy_triangulation(coarse);
+        }
       mesh.n_coarse_cells = tria.n_cells(0);
 
       Expression boundary;
@@ -467,11 +589,22 @@ namespace Tessella
                                 boundary_expression,
                                 variables,
                                 no_constants);
-          set_boundary_ids(boundary, tria);
+          guard([&]() { set_boundary_ids(boundary, tria); });
         }
-      if (!periodic.empty())
-        set_periodicity(periodic, tria);
-      if (!simplices)
+      set_periodic_boundaries(tria);
+      if (p4est != nullptr)
+        {
+          const unsigned int together =
+            local_steps == 0 ? std::min(levels_together, n_refinements) : 0;
+          repartition();
+          for (unsigned int i = 0; i < n_refinements; ++i)
+            {
+              tria.refine_global(1);
+              if (i + together < n_refinements)
+                repartition();
+            }
+        }
+      else if (!simplices)
         tria.refine_global(n_refinements);
 
       // before local refinement: hanging nodes would have to be kept in line
@@ -490,6 +623,8 @@ namespace Tessella
           bool any = false;
           for (const auto &cell : tria.active_cell_iterators())
             {
+              if (!cell->is_locally_owned())
+                continue;
               double x[dim + 1];
               for (int d = 0; d < dim; ++d)
                 x[d] = cell->center()[d];
@@ -503,11 +638,14 @@ namespace Tessella
                   any = true;
                 }
             }
+          if (internal::n_processes(communicator) > 1)
+            any = Utilities::MPI::max(any ? 1 : 0, communicator) > 0;
           if (!any)
             break;
           try
             {
               tria.execute_coarsening_and_refinement();
+              repartition();
             }
           catch (const std::exception &exception)
             {
@@ -518,14 +656,16 @@ namespace Tessella
             }
         }
 
-      if (!boundary_expression.empty())
-        set_boundary_ids(boundary, tria);
-      if (!material_expression.empty())
-        set_material_ids(Expression("Mesh/Material id expression",
-                                    material_expression,
-                                    variables,
-                                    no_constants),
-                         tria);
+      guard([&]() {
+        if (!boundary_expression.empty())
+          set_boundary_ids(boundary, tria);
+        if (!material_expression.empty())
+          set_material_ids(Expression("Mesh/Material id expression",
+                                      material_expression,
+                                      variables,
+                                      no_constants),
+                           tria);
+      });
 
       if (mapping_degree > 1)
         {
@@ -536,17 +676,21 @@ namespace Tessella
           mesh.mapping = std::make_unique<MappingQ<dim>>(mapping_degree);
         }
 
-      std::map<std::string, unsigned int> kinds;
-      for (const auto &cell : tria.active_cell_iterators())
-        {
-          const auto type = cell->reference_cell();
-          ++kinds[type == ReferenceCells::Triangle        ? "triangles"
-                  : type == ReferenceCells::Quadrilateral ? "quadrilaterals"
-                  : type == ReferenceCells::Tetrahedron   ? "tetrahedra"
-                  : type == ReferenceCells::Hexahedron    ? "hexahedra"
-                  : type == ReferenceCells::Wedge         ? "wedges"
-                                                          : "pyramids"];
-        }
+      std::map<std::string, std::uint64_t> kinds;
+      if (p4est != nullptr)
+        kinds[dim == 2 ? "quadrilaterals" : "hexahedra"] =
+          tria.n_global_active_cells();
+      else
+        for (const auto &cell : tria.active_cell_iterators())
+          {
+            const auto type = cell->reference_cell();
+            ++kinds[type == ReferenceCells::Triangle        ? "triangles"
+                    : type == ReferenceCells::Quadrilateral ? "quadrilaterals"
+                    : type == ReferenceCells::Tetrahedron   ? "tetrahedra"
+                    : type == ReferenceCells::Hexahedron    ? "hexahedra"
+                    : type == ReferenceCells::Wedge         ? "wedges"
+                                                            : "pyramids"];
+          }
       for (const auto &kind : kinds)
         mesh.description += (mesh.description.empty() ? "" : ", ") +
                             std::to_string(kind.second) + " " + kind.first;
@@ -649,5 +793,13 @@ namespace Tessella
     MeshInput::create(const unsigned int) const;
     template Mesh<3>
     MeshInput::create(const unsigned int) const;
+    template Mesh<2>
+    MeshInput::create_on_p4est(const unsigned int, const unsigned int) const;
+    template Mesh<3>
+    MeshInput::create_on_p4est(const unsigned int, const unsigned int) const;
+    template void
+    MeshInput::set_periodic_boundaries(Triangulation<2> &) const;
+    template void
+    MeshInput::set_periodic_boundaries(Triangulation<3> &) const;
   } // namespace Application
 } // namespace Tessella

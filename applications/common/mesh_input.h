@@ -16,6 +16,15 @@ namespace Tessella
 {
   namespace Application
   {
+    /// How a mesh lies on several MPI processes, by deal.II's class.
+    enum class Distribution
+    {
+      serial,            ///< whole, on each process
+      p4est,             ///< parallel::distributed::Triangulation
+      fully_distributed, ///< parallel::fullydistributed::Triangulation
+      shared             ///< parallel::shared::Triangulation
+    };
+
     /// A mesh, ready for agglomeration.
     template <int dim>
     struct Mesh
@@ -25,7 +34,8 @@ namespace Tessella
       std::unique_ptr<dealii::Mapping<dim>> mapping;
       /// File it was read from, empty for generated meshes.
       std::string file;
-      /// Cells on level 0, in the order of the file.
+      /// Cells on level 0, in the order of the file (of a fully distributed
+      /// mesh: of the whole one).
       unsigned int n_coarse_cells = 0;
       /// "1,234 triangles" or the like, for reports.
       std::string description;
@@ -57,7 +67,42 @@ namespace Tessella
       Mesh<dim>
       create(const unsigned int level) const;
 
+      /**
+       * The same on a parallel::distributed::Triangulation over all processes.
+       * After global refinement, the descendants of a cell that are
+       * @p levels_together levels finer are on one process. An error if
+       * suits_p4est() is false. Collective.
+       */
+      template <int dim>
+      Mesh<dim>
+      create_on_p4est(const unsigned int level,
+                      const unsigned int levels_together) const;
+
+      /// Parameter Mesh/Distribution.
+      const std::string &
+      distribution() const;
+      /// Quadrilaterals or hexahedra of a generator, and nothing about them
+      /// depends on the order of all cells.
+      bool
+      suits_p4est() const;
+      bool
+      refines_locally() const;
+      /// Curved cells, periodic boundaries or moved vertices of refined cells,
+      /// which deal.II's fully distributed meshes do not take over from serial
+      /// ones.
+      bool
+      needs_whole_mesh() const;
+      /// For a copy of a mesh.
+      template <int dim>
+      void
+      set_periodic_boundaries(dealii::Triangulation<dim> &triangulation) const;
+
     private:
+      template <int dim>
+      Mesh<dim>
+      create(const unsigned int                          level,
+             std::unique_ptr<dealii::Triangulation<dim>> triangulation,
+             const unsigned int                          levels_together) const;
       template <int dim>
       void
       create_coarse(const unsigned int          level,
@@ -78,7 +123,7 @@ namespace Tessella
       unsigned int local_steps     = 0;
       double       random_fraction = 0.;
       std::string  local_expression, boundary_expression, material_expression;
-      std::string  constants, periodic;
+      std::string  constants, periodic, present_distribution;
       unsigned int mapping_degree = 1;
     };
 

@@ -7,13 +7,16 @@
 #include <tessella/numerics/write_file.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <new>
 #include <sstream>
+#include <thread>
 
+#include "../../source/base/collective.h"
 #include "expression.h"
 
 namespace Tessella
@@ -132,6 +135,63 @@ namespace Tessella
           << info.details << std::endl;
       }
 
+      // "Section/Name = value" of every parameter.
+      std::vector<std::string>
+      list_parameters(const ParameterHandler &prm)
+      {
+        std::stringstream stream;
+        prm.print_parameters(stream, ParameterHandler::ShortPRM);
+        std::vector<std::string> result;
+        std::string              line, section;
+        while (std::getline(stream, line))
+          {
+            const auto begin = line.find_first_not_of(' ');
+            if (begin == std::string::npos)
+              continue;
+            line = line.substr(begin, line.find_last_not_of(' ') + 1 - begin);
+            if (line.compare(0, 11, "subsection ") == 0)
+              section += line.substr(11) + "/";
+            else if (line == "end")
+              section.erase(section.find_last_of('/', section.size() - 2) + 1);
+            else if (line.compare(0, 4, "set ") == 0)
+              {
+                std::string entry;
+                for (const char c : line.substr(4))
+                  if (c != ' ' || entry.empty() || entry.back() != ' ')
+                    entry += c;
+                result.push_back(section + entry);
+              }
+          }
+        return result;
+      }
+
+      // Different parameters would have processes wait for messages that are
+      // never sent.
+      void
+      check_agreement(const ProgramInfo      &info,
+                      const ParameterHandler &prm,
+                      const std::string      &parameter_file)
+      {
+        std::vector<std::string> own = list_parameters(prm);
+        own.push_back("program = " + info.name);
+        // (names of output files)
+        own.push_back("parameter file = " + parameter_file);
+        const auto first = Utilities::MPI::broadcast(MPI_COMM_WORLD, own, 0);
+        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          const auto where =
+            std::mismatch(own.begin(), own.end(), first.begin(), first.end());
+          AssertThrow(
+            where.first == own.end() && where.second == first.end(),
+            ExcMessage(
+              "The processes disagree about parameters: '" +
+              (where.second != first.end() ? *where.second : "") +
+              "' on the first one, '" +
+              (where.first != own.end() ? *where.first : "") + "' on process " +
+              std::to_string(Utilities::MPI::this_mpi_process(MPI_COMM_WORLD)) +
+              ". Give all the same parameter file and options."));
+        });
+      }
+
       void
       work(const ProgramInfo                             &info,
            const CommandLine                             &command_line,
@@ -140,19 +200,22 @@ namespace Tessella
              &execute)
       {
         ParameterHandler prm;
-        declare(prm);
-        if (!command_line.parameter_file.empty())
-          {
-            std::ifstream file(command_line.parameter_file);
-            AssertThrow(file && std::filesystem::is_regular_file(
-                                  command_line.parameter_file),
-                        ExcMessage("The parameter file '" +
-                                   command_line.parameter_file +
-                                   "' does not exist or cannot be read."));
-            prm.parse_input(file, command_line.parameter_file);
-          }
-        for (const std::string &setting : command_line.settings)
-          apply_setting(prm, setting);
+        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          declare(prm);
+          if (!command_line.parameter_file.empty())
+            {
+              std::ifstream file(command_line.parameter_file);
+              AssertThrow(file && std::filesystem::is_regular_file(
+                                    command_line.parameter_file),
+                          ExcMessage("The parameter file '" +
+                                     command_line.parameter_file +
+                                     "' does not exist or cannot be read."));
+              prm.parse_input(file, command_line.parameter_file);
+            }
+          for (const std::string &setting : command_line.settings)
+            apply_setting(prm, setting);
+        });
+        check_agreement(info, prm, command_line.parameter_file);
 
         if (command_line.print_parameters)
           {
@@ -164,16 +227,59 @@ namespace Tessella
                                      ParameterHandler::KeepDeclarationOrder);
             };
             if (command_line.print_to.empty())
-              print(std::cout);
+              print(screen());
             else
               {
                 write_file(command_line.print_to, print);
-                std::cout << "Wrote " << command_line.print_to << std::endl;
+                screen() << "Wrote " << command_line.print_to << std::endl;
               }
             return;
           }
 
         execute(prm, command_line.parameter_file);
+      }
+
+      // Whether a process has failed; the first one that has says why. If this
+      // one has and the others do not come here within some time, it says so
+      // and ends all.
+      bool
+      any_failed(const MPI_Comm     communicator,
+                 const std::string &name,
+                 const std::string &message)
+      {
+        const unsigned int rank =
+          Utilities::MPI::this_mpi_process(communicator);
+        const unsigned int none = Utilities::MPI::n_mpi_processes(communicator);
+        const unsigned int own  = message.empty() ? none : rank;
+        unsigned int       first = none;
+        const auto         say   = [&]() {
+          std::cout.flush();
+          std::cerr << name << ": " << message << std::endl;
+        };
+        MPI_Request request;
+        MPI_Iallreduce(
+          &own, &first, 1, MPI_UNSIGNED, MPI_MIN, communicator, &request);
+        const auto start = std::chrono::steady_clock::now();
+        for (int done = 0;;)
+          {
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+            if (done != 0)
+              {
+                if (first == rank)
+                  say();
+                // (the first process that ends with an error may have the
+                // others killed)
+                MPI_Barrier(communicator);
+                return first != none;
+              }
+            if (!message.empty() && std::chrono::steady_clock::now() - start >
+                                      std::chrono::seconds(20))
+              {
+                say();
+                MPI_Abort(communicator, 1);
+              }
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          }
       }
     } // namespace
 
@@ -186,8 +292,8 @@ namespace Tessella
                                          const std::string &)> &execute)
     {
       std::string message;
-      bool        first_process = true;
-      const auto  guard         = [&](const auto &function) {
+      bool        failed = false, said = false;
+      const auto  guard = [&](const auto &function) {
         try
           {
             function();
@@ -200,7 +306,7 @@ namespace Tessella
           {
             message =
               "A library that the program uses failed and gave no "
-                       "reason.";
+               "reason.";
           }
       };
 
@@ -213,13 +319,15 @@ namespace Tessella
           }
         const Utilities::MPI::MPI_InitFinalize mpi(
           argc, argv, numbers::invalid_unsigned_int);
-        first_process = Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0;
         const unsigned int n_processes =
           Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
+        // messages of a program that has failed must not get in the way
+        MPI_Comm end;
+        MPI_Comm_dup(MPI_COMM_WORLD, &end);
         // inside the life time of MPI, or its end would be taken for a failure
         // of one process
         guard([&]() {
-          AssertThrow(n_processes == 1,
+          AssertThrow(n_processes == 1 || info.parallel,
                       ExcMessage(
                         "The program was started on " +
                         std::to_string(n_processes) +
@@ -227,11 +335,14 @@ namespace Tessella
                         "start it without mpirun."));
           work(info, command_line, declare, execute);
         });
+        said   = true;
+        failed = any_failed(end, info.name, message);
+        MPI_Comm_free(&end);
       });
 
-      if (message.empty())
+      if (message.empty() && !failed)
         return 0;
-      if (first_process)
+      if (!said)
         {
           std::cout.flush();
           std::cerr << info.name << ": " << message << std::endl;
@@ -273,19 +384,37 @@ namespace Tessella
       return result;
     }
 
+    bool
+    is_first_process()
+    {
+      return internal::this_process(MPI_COMM_WORLD) == 0;
+    }
+
+    std::ostream &
+    screen()
+    {
+      static std::ostream nowhere(nullptr);
+      return is_first_process() ? std::cout : nowhere;
+    }
+
     void
     write_file(const std::string                         &file_name,
                const std::function<void(std::ostream &)> &write)
     {
-      const std::filesystem::path folder =
-        std::filesystem::path(file_name).parent_path();
-      std::error_code error;
-      if (!folder.empty())
-        std::filesystem::create_directories(folder, error);
-      AssertThrow(!error,
-                  ExcMessage("The folder '" + folder.string() +
-                             "' cannot be created: " + error.message() + "."));
-      Tessella::write_file(file_name, write);
+      internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        if (!is_first_process())
+          return;
+        const std::filesystem::path folder =
+          std::filesystem::path(file_name).parent_path();
+        std::error_code error;
+        if (!folder.empty())
+          std::filesystem::create_directories(folder, error);
+        AssertThrow(!error,
+                    ExcMessage("The folder '" + folder.string() +
+                               "' cannot be created: " + error.message() +
+                               "."));
+        Tessella::write_file(file_name, write);
+      });
     }
 
     std::string

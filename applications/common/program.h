@@ -21,6 +21,7 @@ namespace Tessella
       std::string name;    ///< of the executable
       std::string summary; ///< one line
       std::string details; ///< paragraphs: what it computes, prints, writes
+      bool        parallel = false; ///< it runs on several MPI processes
     };
 
     /**
@@ -31,9 +32,15 @@ namespace Tessella
      * initialises MPI, and is the one place where exceptions end: each becomes
      * one sentence on the error stream and the exit code 1.
      *
+     * On several MPI processes parameters must be the same everywhere. An error
+     * ends all of them with the exit code 1, and the first one that failed says
+     * why; where an exception on some leaves the others waiting for a message
+     * of theirs, they are ended after 20 seconds.
+     *
      * @param declare declares all parameters with defaults and documentation.
      * @param execute does the work; gets the parsed parameters and the name of
-     * the parameter file. Not called if there is more than one MPI process.
+     * the parameter file. Not called on several MPI processes unless the
+     * program is for that.
      */
     int
     run_program(int                                                    argc,
@@ -47,9 +54,19 @@ namespace Tessella
     std::string
     one_sentence(const std::exception &exception);
 
+    /// Whether this is the first MPI process, or the only one.
+    bool
+    is_first_process();
+
+    /// Standard output; what other processes than the first one write there
+    /// goes nowhere.
+    std::ostream &
+    screen();
+
     /**
      * As Tessella::write_file(), the file is complete or absent; missing
-     * folders are created.
+     * folders are created. Of several processes the first one writes;
+     * collective.
      */
     void
     write_file(const std::string                         &file_name,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "study_output.h"
 
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/utilities.h>
+
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/svg.h>
 
-#include <iostream>
-
+#include "../../source/base/collective.h"
 #include "program.h"
 
 namespace Tessella
@@ -17,12 +19,32 @@ namespace Tessella
     std::string
     describe_execution(const AssemblyReport &report, const std::string &solver)
     {
+      const unsigned int n = internal::n_processes(MPI_COMM_WORLD);
       return "Backend " + name(report.backend) + ", instruction set " +
              name(report.instruction_set) + ", " +
              std::to_string(report.n_threads) +
              (report.n_threads == 1 ? " thread" : " threads") +
+             (n > 1 ? " of each of " + std::to_string(n) + " processes" : "") +
              "; coefficients " + report.coefficients + "; solver " + solver +
              ".";
+    }
+
+
+
+    std::vector<std::string>
+    describe_devices(const AssemblyReport &report)
+    {
+      std::vector<std::string> lines;
+      if (report.backend != Backend::cuda || report.device < 0)
+        return lines;
+      const std::string own = Utilities::System::get_hostname() +
+                              ": CUDA device " + std::to_string(report.device) +
+                              " (" + cuda_device_name() + ")";
+      for (const std::string &line :
+           Utilities::MPI::all_gather(MPI_COMM_WORLD, own))
+        lines.push_back("Process " + std::to_string(lines.size()) + " on " +
+                        line + ".");
+      return lines;
     }
 
 
@@ -50,7 +72,9 @@ namespace Tessella
         }
       if (output.write_polytopes() && draw_polytopes)
         write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
-      if (output.write_svg() && draw_polytopes)
+      // (a drawing takes the whole mesh)
+      if (output.write_svg() && draw_polytopes &&
+          Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1)
         {
           MeshSvgFlags flags;
           flags.title = output.name() + ", level " + std::to_string(row.level) +
@@ -68,7 +92,7 @@ namespace Tessella
                  const StudyTable  &table,
                  const bool         plot)
     {
-      table.print(std::cout, output.print_times());
+      table.print(screen(), output.print_times());
       const auto written = [&](const std::string &suffix) {
         output.print("Wrote " + output.file(suffix) + ".");
       };
@@ -94,10 +118,13 @@ namespace Tessella
       if (output.write_svg() && plot)
         {
           PlotFlags flags;
-          flags.title = output.name();
-          write_plot_svg(table.curves(flags),
-                         output.file("-convergence.svg"),
-                         flags);
+          flags.title              = output.name();
+          const auto        curves = table.curves(flags);
+          const std::string file   = output.file("-convergence.svg");
+          internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+            if (is_first_process())
+              write_plot_svg(curves, file, flags);
+          });
           written("-convergence.svg");
         }
     }

@@ -8,6 +8,7 @@
 #include <tessella/grid/agglomeration_handler.h>
 
 #include <string>
+#include <vector>
 
 #include "study_table.h"
 
@@ -18,6 +19,11 @@ namespace Tessella
     /// "Backend host, instruction set avx512, 2 threads; solver direct."
     std::string
     describe_execution(const AssemblyReport &report, const std::string &solver);
+
+    /// A line about the CUDA device of each of several processes; none if
+    /// there is one process or it did not choose. Collective.
+    std::vector<std::string>
+    describe_devices(const AssemblyReport &report);
 
     /// Solution and polytopes of a row, as far as section "Output" asks for
     /// them.

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iomanip>
-#include <iostream>
 #include <limits>
 #include <sstream>
 
@@ -337,11 +336,13 @@ namespace Tessella
       prm.declare_entry("Polytopes",
                         "true",
                         Patterns::Bool(),
-                        "VTU of the polytopes as polygons or polyhedra.");
+                        "VTU of the polytopes as polygons or polyhedra; of "
+                        "several processes one file each, and a .pvtu file.");
       prm.declare_entry("SVG",
                         "true",
                         Patterns::Bool(),
-                        "Drawings of the polytopic mesh and of the errors.");
+                        "Drawings of the errors and, on one process, of the "
+                        "polytopic mesh.");
       prm.declare_entry("Levels",
                         "last",
                         Patterns::Selection("last|all|none"),
@@ -449,7 +450,7 @@ namespace Tessella
     void
     OutputInput::print(const std::string &line) const
     {
-      std::cout << line << std::endl;
+      screen() << line << std::endl;
     }
 
     void

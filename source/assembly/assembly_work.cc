@@ -100,7 +100,7 @@ namespace Tessella
     constexpr double      number = sizeof(double), index = sizeof(unsigned int);
 
     double n_blocks = 0., facet_table_points = 0.;
-    for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+    for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
       {
         const double  n        = mesh.n_basis[k];
         std::uint64_t n_points = 0;
@@ -136,7 +136,7 @@ namespace Tessella
                  ++f)
               n_points += rules.facet(f, degree);
             work.n_facet_points += n_points;
-            if (side == 0)
+            if (side == 0 || (interior && neighbor >= mesh.n_owned_polytopes()))
               facet_table_points += n_points;
             (interior ? work.interior_diagonal_flops : work.boundary_flops) +=
               4. * n * n * n_points;

@@ -308,15 +308,14 @@ namespace Tessella
 
 
     template <int dim>
-    template <typename Number>
-    Device::Times
-    CUDAAssembly<dim>::assemble(const Problem                &problem,
-                                const AssemblyTarget<Number> &target)
+    template <typename Function>
+    auto
+    CUDAAssembly<dim>::guard(const Function &function) -> decltype(function())
     {
       start(0);
       try
         {
-          return run(problem, target);
+          return function();
         }
       catch (const Device::Error &error)
         {
@@ -326,7 +325,28 @@ namespace Tessella
           workspace.reset();
           AssertThrow(false, dealii::ExcMessage(error.what()));
         }
-      return Device::Times();
+      return decltype(function())();
+    }
+
+
+
+    template <int dim>
+    template <typename Number>
+    Device::Times
+    CUDAAssembly<dim>::assemble(const Problem                &problem,
+                                const AssemblyTarget<Number> &target)
+    {
+      return guard([&]() { return run(problem, target); });
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAAssembly<dim>::largest_diffusion(const Problem       &problem,
+                                         std::vector<double> &a_bar)
+    {
+      guard([&]() { return run(problem, AssemblyTarget<double>(), &a_bar); });
     }
 
 
@@ -335,7 +355,8 @@ namespace Tessella
     template <typename Number>
     Device::Times
     CUDAAssembly<dim>::run(const Problem                &problem,
-                           const AssemblyTarget<Number> &target)
+                           const AssemblyTarget<Number> &target,
+                           std::vector<double>          *a_bar)
     {
       const PolytopicMesh<dim>   &mesh     = problem.mesh;
       const BlockSparsity        &sparsity = problem.sparsity;
@@ -376,7 +397,7 @@ namespace Tessella
           const std::size_t bytes = Device::Assembler<dim>::memory(
             mesh, sparsity, tables, exponents.size());
           if (bytes > workspace->limit() / 2)
-            return run_parts(problem, data, target);
+            return run_parts(problem, data, target, a_bar);
           // (what an earlier, larger mesh has left)
           if (workspace->used() > 4 * bytes)
             workspace->release();
@@ -400,6 +421,12 @@ namespace Tessella
           evaluation.constant     = problem.penalty_constant;
           evaluation.factor       = mesh.penalty_factor.data();
           evaluation.factor_revision = mesh.penalty_revision;
+          if (a_bar != nullptr)
+            {
+              a_bar->resize(2 * std::size_t(mesh.n_facets()));
+              device->largest_diffusion(evaluation, a_bar->data());
+              return Device::Times();
+            }
           return run_rows(problem,
                           data,
                           *device,
@@ -515,7 +542,8 @@ namespace Tessella
     Device::Times
     CUDAAssembly<dim>::run_parts(const Problem                &problem,
                                  const Device::FormData<dim>  &data,
-                                 const AssemblyTarget<Number> &target)
+                                 const AssemblyTarget<Number> &target,
+                                 std::vector<double>          *a_bar_wanted)
     {
       const PolytopicMesh<dim> &mesh     = problem.mesh;
       const BlockSparsity      &sparsity = problem.sparsity;
@@ -626,7 +654,7 @@ namespace Tessella
       // parts
       std::vector<double> whole_sigma;
       const double       *all_sigma = problem.penalty.sigma;
-      if (problem.device_penalty)
+      if (problem.device_penalty || a_bar_wanted != nullptr)
         {
           std::vector<double> a_bar(2 * std::size_t(mesh.n_facets()), 0.),
             local;
@@ -648,6 +676,11 @@ namespace Tessella
                     local[2 * std::size_t(f) + code % 2];
               }
           });
+          if (a_bar_wanted != nullptr)
+            {
+              *a_bar_wanted = std::move(a_bar);
+              return Device::Times();
+            }
           whole_sigma.resize(mesh.n_facets());
           for (std::size_t f = 0; f < whole_sigma.size(); ++f)
             whole_sigma[f] =

@@ -69,12 +69,29 @@ namespace Tessella
       Device::Times
       assemble(const Problem &problem, const AssemblyTarget<Number> &target);
 
+      /**
+       * Largest n . a n over the points of each polytope for its side of its
+       * facets, 2 * facet + side; zero on the side of polytopes that are not
+       * owned. For a penalty that depends on polytopes of other processes.
+       * Errors as in assemble().
+       */
+      void
+      largest_diffusion(const Problem &problem, std::vector<double> &a_bar);
+
     private:
       using Key = std::array<std::uint64_t, 4>;
 
+      /// @p function, with errors of the device as assemble() has them.
+      template <typename Function>
+      auto
+      guard(const Function &function) -> decltype(function());
+
+      /// @p a_bar: nothing but largest_diffusion() is wanted.
       template <typename Number>
       Device::Times
-      run(const Problem &problem, const AssemblyTarget<Number> &target);
+      run(const Problem                &problem,
+          const AssemblyTarget<Number> &target,
+          std::vector<double>          *a_bar = nullptr);
 
       /// Rows that @p assembler has; polytope @p first is its polytope
       /// @p shift.
@@ -100,7 +117,8 @@ namespace Tessella
       Device::Times
       run_parts(const Problem                &problem,
                 const Device::FormData<dim>  &data,
-                const AssemblyTarget<Number> &target);
+                const AssemblyTarget<Number> &target,
+                std::vector<double>          *a_bar = nullptr);
 
       Key                                present = {{0, 0, 0, 0}};
       Device::RuleTables                 tables;

@@ -124,7 +124,7 @@ namespace Tessella
     // changed is kept.
     struct Penalty
     {
-      const std::vector<double> &sigma;
+      const std::vector<double> *sigma;
       std::uint64_t              revision;
     };
 
@@ -153,10 +153,10 @@ namespace Tessella
               no_sigma.assign(mesh.n_facets(), 0.);
               no_sigma_revision = PolytopicMesh<dim>::new_revision();
             }
-          return {no_sigma, no_sigma_revision};
+          return {&no_sigma, no_sigma_revision};
         }
       if (on_device && !structure.constant)
-        return {no_sigma, 0};
+        return {&no_sigma, 0};
       // What sigma depends on; nothing is kept if that varies in space.
       std::vector<double> key;
       if (structure.constant)
@@ -197,7 +197,7 @@ namespace Tessella
           sigma_revisions = revisions;
           sigma_key       = key;
         }
-      return {sigma, sigma_revision};
+      return {&sigma, sigma_revision};
     }
 
     void
@@ -246,6 +246,11 @@ namespace Tessella
       if (backend == Backend::cuda &&
           data.strategy == AssemblyStrategy::block_rows)
         coefficients = form.device_coefficients();
+      // (compilation may have failed somewhere: all go the same way)
+      if (n_processes > 1 && backend == Backend::cuda &&
+          Utilities::MPI::min(coefficients != nullptr ? 1 : 0, communicator) ==
+            0)
+        coefficients = nullptr;
       const VolumeStructure structure = form.volume_structure();
       if (coefficients != nullptr)
         report.coefficients = coefficients->description();
@@ -258,10 +263,17 @@ namespace Tessella
           if (backend == Backend::cuda && !reason.empty())
             report.coefficients += " (" + reason + ")";
         }
-      // (a device does not know what its neighbours on other processes find)
       penalty_on_device = coefficients != nullptr && n_processes == 1;
-      const Penalty penalty =
-        prepare(form, target.has_matrix(), penalty_on_device);
+      Penalty penalty =
+        prepare(form, target.has_matrix(), coefficients != nullptr);
+#ifdef TESSELLA_HAVE_CUDA
+      if constexpr (has_device_kernels)
+        if (coefficients != nullptr && n_processes > 1 && varies(form))
+          {
+            find_penalty_on_devices(form, *coefficients);
+            penalty = {&sigma, PolytopicMesh<dim>::new_revision()};
+          }
+#endif
       report.preparation_time = timer.wall_time() - report.geometry_time;
       on_all_processes([&]() {
         if (handler->n_polytopes() == 0)
@@ -279,6 +291,60 @@ namespace Tessella
     }
 
 #ifdef TESSELLA_HAVE_CUDA
+    // Whether there is a penalty that varies in space.
+    static bool
+    varies(const Form<dim> &form)
+    {
+      const VolumeStructure structure = form.volume_structure();
+      return !structure.constant &&
+             structure.diffusion != DiffusionType::none &&
+             form.facet_structure().penalty;
+    }
+
+    // The penalty, to which polytopes of several processes' devices contribute.
+    void
+    find_penalty_on_devices(const Form<dim>               &form,
+                            const DeviceCoefficients<dim> &coefficients)
+    {
+      const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      std::vector<double>       a_bar(2 * std::size_t(mesh.n_facets()), 0.);
+      on_all_processes([&]() {
+        if (handler->n_polytopes() == 0)
+          return;
+        if (!coefficients.fields().empty())
+          internal::device_call([] { internal::Device::synchronize(); });
+        if constexpr (has_device_kernels)
+          cuda.largest_diffusion({mesh,
+                                  get_sparsity(),
+                                  form,
+                                  *rules,
+                                  {nullptr, 0},
+                                  handler->polynomial_space(),
+                                  data.instruction_set,
+                                  data.device_memory,
+                                  data.strategy,
+                                  nullptr,
+                                  &coefficients,
+                                  false,
+                                  data.penalty.constant},
+                                 a_bar);
+      });
+      handler->exchange_facet_values(a_bar);
+      sigma.resize(mesh.n_facets());
+      sigma_revision = 0; // (not from the same numbers as the host's)
+      internal::for_ranges(sigma.size(),
+                           1 << 13,
+                           [&](const std::size_t begin, const std::size_t end) {
+                             for (std::size_t f = begin; f < end; ++f)
+                               sigma[f] =
+                                 data.penalty.constant *
+                                 std::max(mesh.penalty_factor[2 * f] *
+                                            a_bar[2 * f],
+                                          mesh.penalty_factor[2 * f + 1] *
+                                            a_bar[2 * f + 1]);
+                           });
+    }
+
     template <typename Number>
     void
     run_on_device(const Form<dim>                        &form,
@@ -292,22 +358,19 @@ namespace Tessella
           (coefficients != nullptr && !coefficients->fields().empty()))
         internal::device_call([] { internal::Device::synchronize(); });
       const Timer                   timer;
-      const VolumeStructure         structure = form.volume_structure();
       const internal::Device::Times times =
         cuda.assemble({handler->polytopic_mesh(),
                        get_sparsity(),
                        form,
                        *rules,
-                       {penalty.sigma.data(), penalty.revision},
+                       {penalty.sigma->data(), penalty.revision},
                        handler->polynomial_space(),
                        data.instruction_set,
                        data.device_memory,
                        data.strategy,
                        diffusion.empty() ? nullptr : &diffusion,
                        coefficients,
-                       penalty_on_device && !structure.constant &&
-                         structure.diffusion != DiffusionType::none &&
-                         form.facet_structure().penalty,
+                       penalty_on_device && varies(form),
                        data.penalty.constant},
                       target);
       report.device_kernels   = times.kernel;
@@ -377,7 +440,7 @@ namespace Tessella
       internal::assemble_on_host(handler->polytopic_mesh(),
                                  blocks,
                                  form,
-                                 penalty.sigma,
+                                 *penalty.sigma,
                                  *rules,
                                  handler->polynomial_space(),
                                  data.instruction_set,
@@ -1054,7 +1117,7 @@ namespace Tessella
   PolytopicAssembler<dim>::penalty(const Form<dim> &form) const
   {
     form.prepare();
-    return implementation->prepare(form).sigma;
+    return *implementation->prepare(form).sigma;
   }
 
 

@@ -16,6 +16,7 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/reference_quadrature.h>
 #include <tessella/grid/agglomeration.h>
+#include <tessella/grid/partition.h>
 
 #include <algorithm>
 #include <array>
@@ -748,76 +749,107 @@ namespace Tessella
 
 
     template <int dim>
+    std::vector<unsigned int>
+    partition(Triangulation<dim>              &serial,
+              const Strategy<dim>             &strategy,
+              const unsigned int               n_parts,
+              const std::vector<unsigned int> &weights)
+    {
+      AssertThrow(!is_distributed(serial),
+                  ExcUserInput("A triangulation that is distributed already "
+                               "was given to Agglomeration::distribute() or "
+                               "partition(): they take a serial one."));
+      std::vector<unsigned int> ids =
+        Agglomeration::apply<dim>(strategy, serial);
+      const unsigned int n_polytopes = internal::renumber(ids);
+      if (!weights.empty())
+        check_n_ids(serial, weights.size(), "The vector of weights");
+      const std::vector<unsigned int> costs =
+        weights.empty() ? quadrature_costs(serial) : weights;
+
+      // ---- the polytopes as a graph
+      const internal::DualGraph cells =
+        internal::make_dual_graph(serial, false);
+      std::vector<std::pair<unsigned int, unsigned int>> edges;
+      std::vector<std::uint64_t>                         sums(n_polytopes, 0);
+      for (unsigned int c = 0; c < cells.n_cells(); ++c)
+        {
+          sums[ids[c]] += costs[c];
+          for (std::size_t e = cells.offsets[c]; e < cells.offsets[c + 1]; ++e)
+            if (ids[cells.neighbors[e]] != ids[c])
+              edges.emplace_back(ids[c], ids[cells.neighbors[e]]);
+        }
+      std::sort(edges.begin(), edges.end());
+      edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+      internal::DualGraph polytopes;
+      polytopes.offsets.assign(n_polytopes + 1, 0);
+      for (const auto &edge : edges)
+        {
+          ++polytopes.offsets[edge.first + 1];
+          polytopes.neighbors.push_back(edge.second);
+        }
+      for (unsigned int k = 0; k < n_polytopes; ++k)
+        polytopes.offsets[k + 1] += polytopes.offsets[k];
+      std::vector<unsigned int> polytope_weights(n_polytopes);
+      const std::uint64_t largest = *std::max_element(sums.begin(), sums.end());
+      const std::uint64_t scale   = 1 + largest / (unset / 2);
+      for (unsigned int k = 0; k < n_polytopes; ++k)
+        polytope_weights[k] = static_cast<unsigned int>(
+          std::max<std::uint64_t>(1, sums[k] / scale));
+      const unsigned int              n_used = std::min(n_parts, n_polytopes);
+      const std::vector<unsigned int> owners =
+        n_used > 1
+          ? internal::partition_graph(polytopes, polytope_weights, n_used)
+          : std::vector<unsigned int>(n_polytopes, 0);
+      for (const auto &cell : serial.active_cell_iterators())
+        cell->set_subdomain_id(owners[ids[cell->active_cell_index()]]);
+      return ids;
+    }
+
+
+
+    template <int dim>
     Strategy<dim>
     distribute(Triangulation<dim>                                     &serial,
                const Strategy<dim>                                    &strategy,
                dealii::parallel::fullydistributed::Triangulation<dim> &result,
                const std::vector<unsigned int>                        &weights)
     {
-      const MPI_Comm     communicator = Compatibility::get_communicator(result);
-      const unsigned int n_parts      = internal::n_processes(communicator);
+      const MPI_Comm communicator = Compatibility::get_communicator(result);
       std::vector<unsigned int> ids;
       internal::on_all_processes(communicator, [&]() {
-        AssertThrow(!is_distributed(serial),
-                    ExcUserInput("A triangulation that is distributed already "
-                                 "was given to Agglomeration::distribute(): it "
-                                 "takes a serial one."));
-        ids = Agglomeration::apply<dim>(strategy, serial);
-        const unsigned int n_polytopes = internal::renumber(ids);
-        if (!weights.empty())
-          check_n_ids(serial, weights.size(), "The vector of weights");
-        const std::vector<unsigned int> costs =
-          weights.empty() ? quadrature_costs(serial) : weights;
-
-        // ---- the polytopes as a graph
-        const internal::DualGraph cells =
-          internal::make_dual_graph(serial, false);
-        std::vector<std::pair<unsigned int, unsigned int>> edges;
-        std::vector<std::uint64_t>                         sums(n_polytopes, 0);
-        for (unsigned int c = 0; c < cells.n_cells(); ++c)
-          {
-            sums[ids[c]] += costs[c];
-            for (std::size_t e = cells.offsets[c]; e < cells.offsets[c + 1];
-                 ++e)
-              if (ids[cells.neighbors[e]] != ids[c])
-                edges.emplace_back(ids[c], ids[cells.neighbors[e]]);
-          }
-        std::sort(edges.begin(), edges.end());
-        edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-        internal::DualGraph polytopes;
-        polytopes.offsets.assign(n_polytopes + 1, 0);
-        for (const auto &edge : edges)
-          {
-            ++polytopes.offsets[edge.first + 1];
-            polytopes.neighbors.push_back(edge.second);
-          }
-        for (unsigned int k = 0; k < n_polytopes; ++k)
-          polytopes.offsets[k + 1] += polytopes.offsets[k];
-        std::vector<unsigned int> polytope_weights(n_polytopes);
-        const std::uint64_t       largest =
-          *std::max_element(sums.begin(), sums.end());
-        const std::uint64_t scale = 1 + largest / (unset / 2);
-        for (unsigned int k = 0; k < n_polytopes; ++k)
-          polytope_weights[k] = static_cast<unsigned int>(
-            std::max<std::uint64_t>(1, sums[k] / scale));
-        const unsigned int              n_used = std::min(n_parts, n_polytopes);
-        const std::vector<unsigned int> owners =
-          n_used > 1
-            ? internal::partition_graph(polytopes, polytope_weights, n_used)
-            : std::vector<unsigned int>(n_polytopes, 0);
-        for (const auto &cell : serial.active_cell_iterators())
-          cell->set_subdomain_id(owners[ids[cell->active_cell_index()]]);
+        ids = partition(serial,
+                        strategy,
+                        internal::n_processes(communicator),
+                        weights);
       });
 
+      for (const auto id : serial.get_manifold_ids())
+        if (id != dealii::numbers::flat_manifold_id)
+          result.set_manifold(id, serial.get_manifold(id));
       result.create_triangulation(
         dealii::TriangulationDescription::Utilities::
           create_description_from_triangulation(serial, communicator));
 
       std::vector<unsigned int> local_ids(result.n_active_cells(), unset);
-      for (const auto &cell : result.active_cell_iterators())
-        if (cell->is_locally_owned())
-          local_ids[cell->active_cell_index()] =
-            ids[serial.create_cell_iterator(cell->id())->active_cell_index()];
+      internal::on_all_processes(communicator, [&]() {
+        for (const auto &cell : result.active_cell_iterators())
+          if (cell->is_locally_owned())
+            {
+              const auto original = serial.create_cell_iterator(cell->id());
+              local_ids[cell->active_cell_index()] =
+                ids[original->active_cell_index()];
+              // deal.II refines the coarse cells anew
+              for (const unsigned int v : cell->vertex_indices())
+                AssertThrow(cell->vertex(v).distance(original->vertex(v)) <=
+                              1e-10 * original->diameter(),
+                            ExcUserInput(
+                              "Vertices were moved after refinement, which a "
+                              "fully distributed triangulation cannot take "
+                              "over: use parallel::shared::Triangulation and "
+                              "Agglomeration::partition()."));
+            }
+      });
       return [local_ids](const Triangulation<dim> &triangulation) {
         check_n_ids(triangulation,
                     local_ids.size(),
@@ -1032,6 +1064,11 @@ namespace Tessella
   template Strategy<dim> ancestors_on_level<dim>(const unsigned int,         \
                                                  const bool);                \
   template Strategy<dim> complete_families<dim>();                           \
+  template std::vector<unsigned int> partition<dim>(                         \
+    Triangulation<dim> &,                                                    \
+    const Strategy<dim> &,                                                   \
+    const unsigned int,                                                      \
+    const std::vector<unsigned int> &);                                      \
   template Strategy<dim> distribute<dim>(                                    \
     Triangulation<dim> &,                                                    \
     const Strategy<dim> &,                                                   \

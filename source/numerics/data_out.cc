@@ -645,7 +645,7 @@ namespace Tessella
       PolytopeGrid              grid;
       PointNumbering<3>         numbering(point_tolerance(mesh));
       std::vector<std::int64_t> vertices;
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         {
           vertices.clear();
           // number of faces, then for each its number of points and the points
@@ -688,6 +688,100 @@ namespace Tessella
       grid.points = std::move(numbering.points);
       return grid;
     }
+
+    /// What this process has.
+    template <int dim>
+    void
+    write_piece(const AgglomerationHandler<dim> &handler,
+                const std::string               &file_name,
+                const PolytopeOutputFlags       &flags)
+    {
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      for (const auto &data : flags.data)
+        AssertThrow(data.second.size() == handler.n_polytopes(),
+                    dealii::ExcMessage(
+                      "The cell data \"" + data.first + "\" has " +
+                      std::to_string(data.second.size()) +
+                      " numbers instead of one per polytope, " +
+                      std::to_string(handler.n_polytopes()) + "."));
+      const PolytopeGrid              grid    = make_grid(handler);
+      const std::size_t               n_cells = grid.polytope.size();
+      const std::vector<unsigned int> color   = color_polytopes(mesh);
+
+      write_file(file_name, [&](std::ostream &out) {
+        VtuWriter writer(out, flags.binary);
+        out << "<Piece NumberOfPoints=\"" << grid.points.size() / 3
+            << "\" NumberOfCells=\"" << n_cells << "\">\n<Points>\n";
+        writer.array("Float64", "Points", grid.points, 3);
+        out << "</Points>\n<Cells>\n";
+        writer.array("Int64", "connectivity", grid.connectivity);
+        writer.array("Int64", "offsets", grid.offsets);
+        writer.array("UInt8", "types", grid.types);
+        if (dim == 3)
+          {
+            writer.array("Int64", "faces", grid.faces);
+            writer.array("Int64", "faceoffsets", grid.face_offsets);
+          }
+        out << "</Cells>\n<CellData Scalars=\"color\">\n";
+        std::vector<std::int32_t> integers(n_cells);
+        std::vector<double>       numbers(n_cells);
+        auto integer_data = [&](const char *name, const auto &value) {
+          for (std::size_t i = 0; i < n_cells; ++i)
+            integers[i] = value(grid.polytope[i]);
+          writer.array("Int32", name, integers);
+        };
+        auto number_data = [&](const std::string         &name,
+                               const std::vector<double> &values) {
+          for (std::size_t i = 0; i < n_cells; ++i)
+            numbers[i] = values[grid.polytope[i]];
+          writer.array("Float64", name, numbers);
+        };
+        integer_data("polytope", [&](const unsigned int k) {
+          return handler.global_polytope_index(k);
+        });
+        integer_data("color", [&](const unsigned int k) { return color[k]; });
+        if (mesh.degree.size() == mesh.n_polytopes())
+          integer_data("degree",
+                       [&](const unsigned int k) { return mesh.degree[k]; });
+        number_data("measure", mesh.measure);
+        for (const auto &data : flags.data)
+          number_data(data.first, data.second);
+        out << "</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
+      });
+    }
+
+    /// The file that refers to the pieces of all processes.
+    void
+    write_pvtu(const std::string         &stem,
+               const unsigned int         n_pieces,
+               const bool                 has_degrees,
+               const PolytopeOutputFlags &flags)
+    {
+      write_file(stem + ".pvtu", [&](std::ostream &out) {
+        out << "<?xml version=\"1.0\"?>\n"
+            << "<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\">\n"
+            << "<PUnstructuredGrid GhostLevel=\"0\">\n<PPoints>\n"
+            << "<PDataArray type=\"Float64\" NumberOfComponents=\"3\"/>\n"
+            << "</PPoints>\n<PCellData Scalars=\"color\">\n";
+        const auto field = [&](const char *type, const std::string &name) {
+          out << "<PDataArray type=\"" << type << "\" Name=\"" << name
+              << "\"/>\n";
+        };
+        field("Int32", "polytope");
+        field("Int32", "color");
+        if (has_degrees)
+          field("Int32", "degree");
+        field("Float64", "measure");
+        for (const auto &data : flags.data)
+          field("Float64", data.first);
+        out << "</PCellData>\n";
+        // (beside this file)
+        const std::string name = stem.substr(stem.find_last_of('/') + 1);
+        for (unsigned int i = 0; i < n_pieces; ++i)
+          out << "<Piece Source=\"" << name << '.' << i << ".vtu\"/>\n";
+        out << "</PUnstructuredGrid>\n</VTKFile>\n";
+      });
+    }
   } // namespace
 
 
@@ -698,60 +792,27 @@ namespace Tessella
                       const std::string               &file_name,
                       const PolytopeOutputFlags       &flags)
   {
-    const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-    AssertThrow(internal::n_processes(handler.get_communicator()) == 1,
-                dealii::ExcMessage(
-                  "Grids of polygons and polyhedra are written by one process: "
-                  "use PolytopicDataOut on a distributed mesh."));
-    for (const auto &data : flags.data)
-      AssertThrow(data.second.size() == mesh.n_polytopes(),
-                  dealii::ExcMessage("The cell data \"" + data.first +
-                                     "\" has " +
-                                     std::to_string(data.second.size()) +
-                                     " numbers instead of one per polytope, " +
-                                     std::to_string(mesh.n_polytopes()) + "."));
-    const PolytopeGrid              grid    = make_grid(handler);
-    const std::size_t               n_cells = grid.polytope.size();
-    const std::vector<unsigned int> color   = color_polytopes(mesh);
-
-    write_file(file_name, [&](std::ostream &out) {
-      VtuWriter writer(out, flags.binary);
-      out << "<Piece NumberOfPoints=\"" << grid.points.size() / 3
-          << "\" NumberOfCells=\"" << n_cells << "\">\n<Points>\n";
-      writer.array("Float64", "Points", grid.points, 3);
-      out << "</Points>\n<Cells>\n";
-      writer.array("Int64", "connectivity", grid.connectivity);
-      writer.array("Int64", "offsets", grid.offsets);
-      writer.array("UInt8", "types", grid.types);
-      if (dim == 3)
-        {
-          writer.array("Int64", "faces", grid.faces);
-          writer.array("Int64", "faceoffsets", grid.face_offsets);
-        }
-      out << "</Cells>\n<CellData Scalars=\"color\">\n";
-      std::vector<std::int32_t> integers(n_cells);
-      std::vector<double>       numbers(n_cells);
-      auto integer_data = [&](const char *name, const auto &value) {
-        for (std::size_t i = 0; i < n_cells; ++i)
-          integers[i] = value(grid.polytope[i]);
-        writer.array("Int32", name, integers);
-      };
-      auto number_data = [&](const std::string         &name,
-                             const std::vector<double> &values) {
-        for (std::size_t i = 0; i < n_cells; ++i)
-          numbers[i] = values[grid.polytope[i]];
-        writer.array("Float64", name, numbers);
-      };
-      integer_data("polytope", [](const unsigned int k) { return k; });
-      integer_data("color", [&](const unsigned int k) { return color[k]; });
-      if (mesh.degree.size() == mesh.n_polytopes())
-        integer_data("degree",
-                     [&](const unsigned int k) { return mesh.degree[k]; });
-      number_data("measure", mesh.measure);
-      for (const auto &data : flags.data)
-        number_data(data.first, data.second);
-      out << "</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
-    });
+    const MPI_Comm     communicator = handler.get_communicator();
+    const unsigned int n_processes  = internal::n_processes(communicator);
+    if (n_processes > 1)
+      {
+        const std::size_t  dot     = file_name.rfind(".vtu");
+        const std::string  stem    = file_name.substr(0, dot);
+        const unsigned int process = internal::this_process(communicator);
+        internal::on_all_processes(communicator, [&]() {
+          write_piece(handler,
+                      stem + '.' + std::to_string(process) + ".vtu",
+                      flags);
+          if (process == 0)
+            write_pvtu(stem,
+                       n_processes,
+                       handler.polytopic_mesh().degree.size() ==
+                         handler.polytopic_mesh().n_polytopes(),
+                       flags);
+        });
+      }
+    else
+      write_piece(handler, file_name, flags);
   }
 
 

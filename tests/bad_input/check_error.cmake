@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# Runs PROGRAM PARAMETER_FILE in an empty DIRECTORY and checks that it
+# Runs PROGRAM PARAMETER_FILE (or COMMAND, with %% between its words) in an empty
+# DIRECTORY and checks that it
 #   - ends with an exit status that is not zero, but not by a signal,
-#   - says the text in ERROR_FILE on stderr (white space does not count) in at
-#     most 8 lines: a sentence, not a stack trace,
+#   - says the text in ERROR_FILE (or ERROR) on stderr (white space does not
+#     count) in at most 8 lines (or MAX_LINES): a sentence, not a stack trace,
 #   - leaves no file behind.
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
+if(NOT COMMAND)
+  set(COMMAND ${PROGRAM} ${PARAMETER_FILE})
+endif()
+string(REPLACE "%%" ";" command "${COMMAND}")
+if(NOT MAX_LINES)
+  set(MAX_LINES 8)
+endif()
 execute_process(
-  COMMAND ${PROGRAM} ${PARAMETER_FILE}
+  COMMAND ${command}
   WORKING_DIRECTORY ${DIRECTORY}
   RESULT_VARIABLE status
   OUTPUT_VARIABLE output
@@ -17,7 +25,7 @@ execute_process(
 
 macro(fail reason)
   message(FATAL_ERROR "${reason}\n"
-    "command: ${PROGRAM} ${PARAMETER_FILE}\nexit status: ${status}\n"
+    "command: ${command}\nexit status: ${status}\n"
     "---- stdout\n${output}\n---- stderr\n${error}\n----")
 endmacro()
 
@@ -27,7 +35,10 @@ elseif(NOT status MATCHES "^[0-9]+$" OR status GREATER 127)
   fail("The program crashed.")
 endif()
 
-file(READ ${ERROR_FILE} expected)
+set(expected "${ERROR}")
+if(ERROR_FILE)
+  file(READ ${ERROR_FILE} expected)
+endif()
 string(STRIP "${expected}" expected)
 string(REGEX REPLACE "[ \t\n]+" " " expected "${expected}")
 string(REGEX REPLACE "[ \t\n]+" " " said "${error}")
@@ -39,8 +50,8 @@ endif()
 string(STRIP "${error}" stripped)
 string(REGEX MATCHALL "\n" line_breaks "${stripped}")
 list(LENGTH line_breaks n_line_breaks)
-if(n_line_breaks GREATER 7)
-  fail("The message has more than 8 lines.")
+if(NOT n_line_breaks LESS MAX_LINES)
+  fail("The message has more than ${MAX_LINES} lines.")
 endif()
 
 file(GLOB_RECURSE left_behind ${DIRECTORY}/*)

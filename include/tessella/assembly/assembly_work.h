@@ -76,7 +76,8 @@ namespace Tessella
    * Work of assembling matrix and right-hand side of @p form. Quadrature is of
    * order 2 p + Form::coefficient_order() on simplices, the order that
    * multilinear cells need for the same on those, which count with products
-   * of Gauss rules; tabulated sub-cells and facets count with their tables.
+   * of Gauss rules; tabulated sub-cells and facets count with their tables. Of
+   * a mesh distributed over processes, that of the polytopes of this one.
    */
   template <int dim>
   AssemblyWork

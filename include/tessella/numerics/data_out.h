@@ -133,7 +133,7 @@ namespace Tessella
   {
     /// Base64-encoded arrays; false: readable text with 17 digits.
     bool binary = true;
-    /// Further cell data: name and one number per polytope.
+    /// Further cell data: name and one number per polytope (of this process).
     std::vector<std::pair<std::string, std::vector<double>>> data;
   };
 
@@ -155,6 +155,11 @@ namespace Tessella
    *
    * Edges that a mapping bends are written as eight pieces in 2-D, with their
    * end points only in 3-D; bilinear faces as quadrilaterals.
+   *
+   * On a mesh that is distributed over processes, each writes a file of its
+   * own, NAME.PROCESS.vtu if @p file_name is NAME.vtu, and the first one
+   * NAME.pvtu, which refers to them; colors then differ between neighbours of
+   * one process. Collective.
    */
   template <int dim>
   void

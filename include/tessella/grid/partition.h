@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_grid_partition_h
+#define tessella_grid_partition_h
+
+#include <tessella/grid/agglomeration.h>
+
+#include <vector>
+
+namespace Tessella
+{
+  namespace Agglomeration
+  {
+    /**
+     * Gives the active cells of @p serial subdomain ids below @p n_parts such
+     * that no polytope of @p strategy is cut, as distribute() does, and returns
+     * the polytopes' ids. For a parallel::shared::Triangulation with
+     * partition_custom_signal, which copies @p serial with these ids:
+     *
+     *     const auto ids = Agglomeration::partition<dim>(serial, strategy, n);
+     *     shared.copy_triangulation(serial);
+     *     handler.agglomerate(Agglomeration::by_id<dim>(ids));
+     */
+    template <int dim>
+    std::vector<unsigned int>
+    partition(dealii::Triangulation<dim, dim> &serial,
+              const Strategy<dim>             &strategy,
+              const unsigned int               n_parts,
+              const std::vector<unsigned int> &weights = {});
+  } // namespace Agglomeration
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_tests_mpi_same_bits_h
+#define tessella_tests_mpi_same_bits_h
+
+// The same polytopes distributed over different numbers of processes give the
+// same matrix, to the last bit: digests of matrix and right-hand side by
+// (polytope, local index), taken on communicators of 1, 2, ... processes, and
+// the product with a vector.
+
+#include <deal.II/base/function.h>
+#include <deal.II/base/tensor_function.h>
+
+#include <deal.II/distributed/fully_distributed_tria.h>
+#include <deal.II/distributed/shared_tria.h>
+#include <deal.II/distributed/tria.h>
+#include <deal.II/grid/grid_generator.h>
+#include <deal.II/grid/grid_tools.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+
+#include <Epetra_CrsMatrix.h>
+#include <Epetra_Map.h>
+#include <cstdint>
+
+#include "../tests.h"
+#include "digest.h"
+
+using namespace dealii;
+using namespace Tessella;
+
+struct Result
+{
+  std::uint64_t matrix, rhs;
+  double        product;
+  unsigned int  n_polytopes;
+  std::uint64_t n_dofs;
+};
+
+template <int dim>
+Result
+assemble(const Triangulation<dim>           &triangulation,
+         const Agglomeration::Strategy<dim> &strategy,
+         const Form<dim>                    &form,
+         const bool                          hp,
+         const Backend                       backend)
+{
+  const MPI_Comm comm = Compatibility::get_communicator(triangulation);
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(strategy);
+  if (!hp)
+    handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(2));
+  else
+    {
+      const hp::FECollection<dim> collection(FE_BoundingBoxLegendre<dim>(1),
+                                             FE_BoundingBoxLegendre<dim>(3),
+                                             FE_BoundingBoxLegendre<dim>(2));
+      std::vector<unsigned int>   indices;
+      for (const auto &polytope : handler.polytope_iterators())
+        indices.push_back(name(handler, polytope.index()) % 3);
+      handler.distribute_dofs(collection, indices);
+    }
+  const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+
+  typename PolytopicAssembler<dim>::AdditionalData data;
+  data.backend = backend;
+  PolytopicAssembler<dim>        assembler(handler, data);
+  TrilinosWrappers::SparseMatrix matrix;
+  TrilinosWrappers::MPI::Vector  rhs;
+  assembler.reinit(matrix, rhs);
+  assembler.assemble(form, matrix, rhs);
+
+  // ---- names of polytopes, of ghosts from their owners
+  std::vector<double> names(mesh.n_polytopes());
+  for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+    names[k] = static_cast<double>(name(handler, k) >> 12);
+  handler.exchange_polytope_values(names, 1);
+  std::map<types::global_dof_index, std::pair<double, unsigned int>> dof_names;
+  for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+    for (unsigned int i = 0; i < mesh.n_basis[k]; ++i)
+      dof_names[handler.first_dof(k) + i] = {names[k], i};
+
+  Result        result  = {0, 0, 0., handler.n_global_polytopes(), 0};
+  std::uint64_t sums[2] = {0, 0};
+  for (const auto row : handler.locally_owned_dofs())
+    {
+      const auto row_name = dof_names.at(row);
+      for (auto entry = matrix.begin(row); entry != matrix.end(row); ++entry)
+        {
+          const auto column_name = dof_names.at(entry->column());
+          Digest     digest;
+          digest.add(row_name.first);
+          digest.add(std::uint64_t(row_name.second));
+          digest.add(column_name.first);
+          digest.add(std::uint64_t(column_name.second));
+          digest.add(double(entry->value()));
+          sums[0] += digest.state;
+        }
+      Digest digest;
+      digest.add(row_name.first);
+      digest.add(std::uint64_t(row_name.second));
+      digest.add(double(rhs(row)));
+      sums[1] += digest.state;
+    }
+  MPI_Allreduce(sums, &result.matrix, 1, MPI_UINT64_T, MPI_SUM, comm);
+  MPI_Allreduce(sums + 1, &result.rhs, 1, MPI_UINT64_T, MPI_SUM, comm);
+  result.n_dofs = handler.n_dofs();
+
+  // ---- a product with a vector that does not depend on the numbering
+  TrilinosWrappers::MPI::Vector x(rhs), y(rhs);
+  for (const auto row : handler.locally_owned_dofs())
+    x(row) = std::sin(std::fmod(dof_names.at(row).first, 1000.) +
+                      dof_names.at(row).second);
+  x.compress(VectorOperation::insert);
+  matrix.vmult(y, x);
+  result.product = y * x;
+
+  // ---- deal.II's own way to make the matrix holds the same entries
+  {
+    DynamicSparsityPattern pattern(handler.locally_relevant_dofs());
+    pattern.reinit(handler.n_dofs(),
+                   handler.n_dofs(),
+                   handler.locally_owned_dofs());
+    handler.make_sparsity_pattern(pattern);
+    std::uint64_t n = 0;
+    for (const auto row : handler.locally_owned_dofs())
+      n += pattern.row_length(row);
+    AssertThrow(Utilities::MPI::sum(n, comm) == matrix.n_nonzero_elements(),
+                ExcInternalError());
+  }
+  return result;
+}
+
+inline unsigned int n_different = 0;
+
+// Calls make(communicator of n processes) for n = 1, 2, ..., all and compares.
+template <typename Function>
+void
+compare(const std::string &what, const Function &make)
+{
+  const std::vector<Result> results = for_numbers_of_processes<Result>(make);
+  if (results.empty())
+    return;
+  deallog << what << ": " << results[0].n_polytopes << " polytopes, "
+          << results[0].n_dofs << " degrees of freedom" << std::endl;
+  bool sizes = true, matrices = true, vectors = true, products = true;
+  for (const Result &result : results)
+    {
+      sizes &= result.n_polytopes == results[0].n_polytopes &&
+               result.n_dofs == results[0].n_dofs;
+      matrices &= result.matrix == results[0].matrix;
+      vectors &= result.rhs == results[0].rhs;
+      products &= std::abs(result.product - results[0].product) <=
+                  1e-11 * std::abs(results[0].product);
+    }
+  n_different += !check("  sizes", sizes);
+  n_different += !check("  matrix", matrices);
+  n_different += !check("  right-hand side", vectors);
+  n_different += !check("  product", products);
+}
+
+template <int dim>
+class RotatedTensor : public TensorFunction<2, dim>
+{
+public:
+  Tensor<2, dim>
+  value(const Point<dim> &p) const override
+  {
+    Tensor<2, dim> a;
+    for (unsigned int d = 0; d < dim; ++d)
+      a[d][d] = 1. + d + p[0];
+    a[0][1] = a[1][0] = 0.3 * p[1];
+    return a;
+  }
+};
+
+/// @p parser(text): a scalar function of x, y.
+template <int dim, typename Parser>
+void
+test(const Backend backend, const Parser &parser)
+{
+  const std::string suffix = " in " + std::to_string(dim) + "-D";
+  using Problem            = AdvectionDiffusionReaction<dim>;
+
+  Problem variable, constant;
+  variable.set_diffusion(parser("1 + x*x + 0.5*sin(3*y)"));
+  variable.set_source(parser("x - y"));
+  BoundaryCondition<dim> boundary;
+  boundary.value = parser("x*y");
+  variable.set_default_boundary_condition(boundary);
+  constant.set_diffusion(1.5);
+  constant.set_source(parser("x - y"));
+
+  // ---- p4est, refined locally, parents; more processes than some have cells
+  for (const bool hp : {false, true})
+    compare(std::string("p4est, ") + (hp ? "hp" : "parents") + suffix,
+            [&](const MPI_Comm comm) {
+              parallel::distributed::Triangulation<dim> triangulation(comm);
+              GridGenerator::hyper_L(triangulation);
+              triangulation.refine_global(dim == 2 ? 3 : 2);
+              for (unsigned int i = 0; i < 2; ++i)
+                {
+                  for (const auto &cell : triangulation.active_cell_iterators())
+                    if (cell->is_locally_owned() && cell->center().norm() < 0.4)
+                      cell->set_refine_flag();
+                  triangulation.execute_coarsening_and_refinement();
+                }
+              return assemble<dim>(triangulation,
+                                   hp ? Agglomeration::none<dim>()
+                                      : Agglomeration::parents<dim>(1),
+                                   hp ? static_cast<const Form<dim> &>(constant)
+                                      : variable,
+                                   hp,
+                                   backend);
+            });
+
+  // ---- any polytopes of simplices, partitioned by METIS; a tensor that varies
+  Problem tensor;
+  tensor.set_diffusion(std::shared_ptr<const TensorFunction<2, dim>>(
+    std::make_shared<RotatedTensor<dim>>()));
+  tensor.set_source(1.);
+  compare("simplices, METIS" + suffix, [&](const MPI_Comm comm) {
+    Triangulation<dim> serial;
+    GridGenerator::subdivided_hyper_cube_with_simplices(serial,
+                                                        dim == 2 ? 9 : 4);
+    parallel::fullydistributed::Triangulation<dim> triangulation(comm);
+    const auto                                     strategy =
+      Agglomeration::distribute<dim>(serial,
+                                     Agglomeration::repair<dim>(
+                                       Agglomeration::metis<dim>(23)),
+                                     triangulation);
+    return assemble<dim>(triangulation, strategy, tensor, false, backend);
+  });
+
+  // ---- hanging nodes; periodic boundaries where deal.II keeps them
+  for (const bool shared : {false, true})
+    compare(
+      std::string(shared ? "shared, periodic" : "fully distributed") +
+        ", hanging nodes" + suffix,
+      [&](const MPI_Comm comm) {
+        const auto make = [shared](Triangulation<dim> &triangulation) {
+          GridGenerator::hyper_cube(triangulation, 0., 1., true);
+          std::vector<GridTools::PeriodicFacePair<
+            typename Triangulation<dim>::cell_iterator>>
+            pairs;
+          for (unsigned int d = 0; shared && d < 2; ++d)
+            GridTools::collect_periodic_faces(
+              triangulation, 2 * d, 2 * d + 1, d, pairs);
+          triangulation.add_periodicity(pairs);
+          triangulation.refine_global(3);
+          for (const auto &cell : triangulation.active_cell_iterators())
+            if (cell->center()[0] < 0.3)
+              cell->set_refine_flag();
+          triangulation.execute_coarsening_and_refinement();
+        };
+        if (shared)
+          {
+            parallel::shared::Triangulation<dim> triangulation(
+              comm,
+              Triangulation<dim>::none,
+              false,
+              parallel::shared::Triangulation<dim>::partition_zorder);
+            make(triangulation);
+            return assemble<dim>(triangulation,
+                                 Agglomeration::none<dim>(),
+                                 variable,
+                                 false,
+                                 backend);
+          }
+        Triangulation<dim> serial;
+        make(serial);
+        parallel::fullydistributed::Triangulation<dim> triangulation(comm);
+        const auto                                     strategy =
+          Agglomeration::distribute<dim>(serial,
+                                         Agglomeration::rtree<dim>(0),
+                                         triangulation);
+        return assemble<dim>(triangulation, strategy, variable, false, backend);
+      });
+
+  compare("p4est, periodic" + suffix, [&](const MPI_Comm comm) {
+    parallel::distributed::Triangulation<dim> triangulation(comm);
+    GridGenerator::hyper_cube(triangulation, 0., 1., true);
+    std::vector<
+      GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
+      pairs;
+    GridTools::collect_periodic_faces(triangulation, 0, 1, 0, pairs);
+    triangulation.add_periodicity(pairs);
+    triangulation.refine_global(2);
+    for (const auto &cell : triangulation.active_cell_iterators())
+      if (cell->is_locally_owned() && cell->center()[0] < 0.3)
+        cell->set_refine_flag();
+    triangulation.execute_coarsening_and_refinement();
+    return assemble<dim>(triangulation,
+                         Agglomeration::complete_families<dim>(),
+                         tensor,
+                         false,
+                         backend);
+  });
+
+  // ---- two polytopes: from three processes on, some own none
+  compare("few polytopes" + suffix, [&](const MPI_Comm comm) {
+    Triangulation<dim> serial;
+    GridGenerator::subdivided_hyper_cube(serial, 3);
+    parallel::fullydistributed::Triangulation<dim> triangulation(comm);
+    const auto                                     strategy =
+      Agglomeration::distribute<dim>(serial,
+                                     Agglomeration::rtree_parts<dim>(2),
+                                     triangulation);
+    return assemble<dim>(triangulation, strategy, variable, true, backend);
+  });
+  compare("one cell" + suffix, [&](const MPI_Comm comm) {
+    parallel::distributed::Triangulation<dim> triangulation(comm);
+    GridGenerator::hyper_cube(triangulation);
+    return assemble<dim>(
+      triangulation, Agglomeration::none<dim>(), constant, false, backend);
+  });
+}
+
+#endif
