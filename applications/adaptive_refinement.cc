@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "../source/base/collective.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
 #include "common/equation_input.h"
@@ -50,11 +51,11 @@ namespace Tessella
       "Solves -div(a grad u) + b . grad u + c u = f by the interior penalty dG\n"
       "method on polytopes of a p4est mesh of quadrilaterals or hexahedra, over\n"
       "and over: it estimates the error, marks polytopes, refines and coarsens\n"
-      "their cells, makes polytopes anew, and takes the solution along as the\n"
-      "initial guess of the next one.\n\n"
+      "their cells, makes polytopes anew, and takes the solution along by L2\n"
+      "projection.\n\n"
       "It prints a table of error, estimate and efficiency index (estimate over\n"
-      "error in the dG norm) for each degree. It writes to the folder\n"
-      "Output/Directory\n"
+      "error in the dG norm) for each degree; the first residual is that of the\n"
+      "solution that was taken along. It writes to the folder Output/Directory\n"
       "  NAME.txt, .csv                    the table\n"
       "  NAME-convergence.svg              errors, estimates against unknowns\n"
       "  NAME-LEVEL-pDEGREE-solution.vtu   the solution with the indicators\n"
@@ -63,7 +64,11 @@ namespace Tessella
       "  NAME-pDEGREE.checkpoint           to go on from (Checkpoint/Restart\n"
       "                                    from), with files that begin so\n"
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
-      "sentence and a non-zero exit status.\n"};
+      "sentence and a non-zero exit status.\n\n"
+      "On several MPI processes (mpirun) the mesh is distributed over them; with\n"
+      "Agglomeration/Method = families polytopes do not depend on their number.\n"
+      "Drawings of the mesh are left out then.\n",
+      true};
 
     /// Section "Adaptation" of a parameter file.
     struct AdaptationInput
@@ -279,6 +284,7 @@ namespace Tessella
         AssertThrow(whole.get_periodic_face_map().empty(),
                     ExcMessage("Mesh/Periodic boundaries must be empty where "
                                "meshes are refined adaptively."));
+#ifdef DEAL_II_WITH_P4EST
         auto triangulation =
           std::make_unique<parallel::distributed::Triangulation<dim>>(
             MPI_COMM_WORLD,
@@ -294,7 +300,21 @@ namespace Tessella
           }
         mesh.n_coarse_cells = triangulation->n_cells(0);
         mesh.triangulation  = std::move(triangulation);
+#else
+        AssertThrow(false,
+                    ExcMessage("This deal.II has been built without p4est, "
+                               "which adaptive refinement needs."));
+#endif
         return mesh;
+      }
+
+      void
+      set_cell_values(const Mesh<dim>                 &mesh,
+                      const AgglomerationHandler<dim> &handler)
+      {
+        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          parameters.equation.set_cell_values(problem, mesh, handler);
+        });
       }
 
       std::unique_ptr<AgglomerationHandler<dim>>
@@ -303,9 +323,8 @@ namespace Tessella
         auto handler =
           std::make_unique<AgglomerationHandler<dim>>(*mesh.triangulation,
                                                       mesh.mapping.get());
-        handler->agglomerate(
-          Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
-        parameters.equation.set_cell_values(problem, mesh, *handler);
+        handler->agglomerate(parameters.agglomeration.strategy(mesh));
+        set_cell_values(mesh, *handler);
         parameters.discretisation.distribute_dofs(*handler, degree);
         return handler;
       }
@@ -347,7 +366,7 @@ namespace Tessella
               std::make_unique<AgglomerationHandler<dim>>(*mesh.triangulation,
                                                           mesh.mapping.get());
             reader->restore(*handler, parameters.checkpoint.split_cut);
-            parameters.equation.set_cell_values(problem, mesh, *handler);
+            set_cell_values(mesh, *handler);
             output.print("Going on with step " + std::to_string(step) +
                          " from " + parameters.checkpoint.restart + ".");
           }
@@ -373,6 +392,7 @@ namespace Tessella
             typename PolytopicAssembler<dim>::AdditionalData data;
             data.backend         = parameters.discretisation.backend();
             data.device_memory   = parameters.discretisation.device_memory();
+            data.device          = parameters.discretisation.device();
             data.instruction_set = parameters.discretisation.instruction_set();
             data.penalty         = parameters.discretisation.penalty();
             PolytopicAssembler<dim>        assembler(*handler, data);
@@ -381,9 +401,14 @@ namespace Tessella
             assembler.reinit(matrix, rhs);
             assembler.assemble(problem.form, matrix, rhs);
             if (!said_backend)
-              output.print_machine(
-                describe_execution(assembler.report(),
-                                   parameters.solver.description()));
+              {
+                output.print_machine(
+                  describe_execution(assembler.report(),
+                                     parameters.solver.description()));
+                for (const std::string &line :
+                     describe_devices(assembler.report()))
+                  output.print_machine(line);
+              }
             said_backend                   = true;
             const MatrixSource<dim> source = {problem.form, data};
             const double guessed = relative_residual(matrix, solution, rhs);
@@ -546,11 +571,11 @@ namespace Tessella
             data_out.build_patches();
             data_out.write_vtu_file(output.file(run + "-solution.vtu"));
           }
-        if (Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
-          return; // drawings take the whole mesh
         if (output.write_polytopes())
           write_polytopes_vtu(handler, output.file(run + "-polytopes.vtu"));
-        if (output.write_svg())
+        // (a drawing takes the whole mesh)
+        if (output.write_svg() &&
+            Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1)
           {
             MeshSvgFlags flags;
             flags.title = output.name() + ", step " + std::to_string(step) +
@@ -586,12 +611,15 @@ namespace Tessella
         if (output.write_svg())
           {
             PlotFlags flags;
-            flags.title   = output.name();
-            flags.x_label = dim == 2 ? "(number of unknowns)^(1/2)"
-                                     : "(number of unknowns)^(1/3)";
-            flags.y_label = "dG error and estimate";
-            if (Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0)
-              write_plot_svg(curves, output.file("-convergence.svg"), flags);
+            flags.title            = output.name();
+            flags.x_label          = dim == 2 ? "(number of unknowns)^(1/2)"
+                                              : "(number of unknowns)^(1/3)";
+            flags.y_label          = "dG error and estimate";
+            const std::string file = output.file("-convergence.svg");
+            internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+              if (is_first_process())
+                write_plot_svg(curves, file, flags);
+            });
             written("-convergence.svg");
           }
       }

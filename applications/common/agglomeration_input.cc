@@ -24,12 +24,15 @@ namespace Tessella
       prm.declare_entry(
         "Method",
         "metis",
-        Patterns::Selection("none|metis|rtree|rtree levels|space filling curve|"
-                            "parents|file|cell data|material id|single"),
+        Patterns::Selection(
+          "none|metis|rtree|rtree levels|space filling curve|"
+          "parents|families|file|cell data|material id|single"),
         "none: every cell is a polytope. metis: graph partitioning. rtree: "
         "sort-tile-recursive, into the number of polytopes asked for. rtree "
         "levels: nested levels of the tree. space filling curve: groups along "
         "a Hilbert curve. parents: ancestors of the cells of a refined mesh. "
+        "families: parents all of whose children are cells; other cells are "
+        "polytopes of their own. "
         "file: ids from a text file, one per cell. cell data: ids from a field "
         "of the .vtk mesh file. material id: one polytope per id. single: one "
         "polytope in all.");
@@ -179,13 +182,14 @@ namespace Tessella
     AgglomerationInput::suits_p4est(const bool refined_locally) const
     {
       return !split_disconnected && min_cells == 1 &&
-             (method == "none" || (method == "parents" && !refined_locally));
+             (method == "none" || method == "families" ||
+              (method == "parents" && !refined_locally));
     }
 
     unsigned int
     AgglomerationInput::levels_up() const
     {
-      return method == "parents" ? levels : 0;
+      return method == "parents" ? levels : method == "families" ? 1 : 0;
     }
 
     template <int dim>
@@ -242,6 +246,8 @@ namespace Tessella
         strategy = Agglomeration::space_filling_curve<dim>(n);
       else if (method == "parents")
         strategy = Agglomeration::parents<dim>(levels);
+      else if (method == "families")
+        strategy = Agglomeration::complete_families<dim>();
       else if (method == "file")
         strategy = Agglomeration::by_id<dim>(
           inherit(mesh, read_ids(file), "The file '" + file + "'"));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# Runs PROGRAM PARAMETER_FILE with SETTINGS ("Section/Name=value", separated by
+# Runs [LAUNCHER] PROGRAM PARAMETER_FILE with SETTINGS ("Section/Name=value", separated by
 # %%) in DIRECTORY and checks that it succeeds, that the files NAME with SUFFIXES
 # (separated by %%) are there and whole, and the numbers in the .csv file against
 # EXPECT, a list separated by %% of "level degree column minimum maximum".
@@ -16,8 +16,9 @@ string(REPLACE "%%" ";" settings "${SETTINGS}")
 foreach(setting IN LISTS settings)
   list(APPEND arguments --set "${setting}")
 endforeach()
+string(REPLACE "%%" ";" launcher "${LAUNCHER}")
 execute_process(
-  COMMAND ${PROGRAM} ${arguments} ${PARAMETER_FILE}
+  COMMAND ${launcher} ${PROGRAM} ${arguments} ${PARAMETER_FILE}
   WORKING_DIRECTORY ${DIRECTORY}
   RESULT_VARIABLE status
   OUTPUT_VARIABLE output
