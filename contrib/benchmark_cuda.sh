@@ -198,7 +198,7 @@ for what in "${runs[@]}"; do
         scale "$n" throughput_scaling_strong throughput_scaling_strong.prm \
           --set "Mesh/Generator arguments=$(box "${strong[0]}" 1) | $(box "${strong[1]}" 1)"
       done
-      for ((n = 1; n <= $(nproc) && n <= 16; n *= 2)); do
+      for ((n = 1; n <= $(env -u OMP_NUM_THREADS nproc) && n <= 16; n *= 2)); do
         scale "$n" throughput_scaling_host throughput_scaling_host.prm \
           --set "Mesh/Generator arguments=$(box $host 1)"
       done
