@@ -31,6 +31,7 @@
 
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
+#include "common/distributed_mesh.h"
 #include "common/equation_input.h"
 #include "common/linear_solver.h"
 #include "common/mesh_input.h"
@@ -62,7 +63,10 @@ namespace Tessella
       "              was computed; the penalty's factors count with the view\n"
       "Cases are solved Multigrid/Repetitions times with new objects, and the\n"
       "fastest counts. It writes the table as NAME.txt and NAME.csv and plots\n"
-      "NAME-iterations.svg and NAME-time.svg to Output/Directory.\n"};
+      "NAME-iterations.svg and NAME-time.svg to Output/Directory.\n\n"
+      "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
+      "Mesh/Distribution; times are those of the slowest process.\n",
+      true};
 
     struct Parameters
     {
@@ -238,27 +242,32 @@ namespace Tessella
       void
       run_mesh(const unsigned int level)
       {
-        Mesh<dim>  mesh    = parameters.mesh.create<dim>(level);
+        AgglomeratedMesh<dim> agglomerated =
+          create_agglomerated_mesh<dim>(parameters.mesh,
+                                        parameters.agglomeration,
+                                        parameters.equation,
+                                        level);
+        Triangulation<dim> &triangulation = *agglomerated.mesh.triangulation;
         const bool jumping = parameters.jumps != std::vector<double>(1, 1.);
         if (jumping)
-          for (const auto &cell : mesh.triangulation->active_cell_iterators())
-            {
-              int sum = 0;
-              for (int d = 0; d < dim; ++d)
-                sum += static_cast<int>(std::floor(4. * cell->center()[d]));
-              cell->set_material_id(std::abs(sum) % 2);
-            }
-        const std::vector<unsigned int> ids =
-          parameters.agglomeration.create(mesh);
-        AgglomerationHandler<dim> handler(*mesh.triangulation,
-                                          mesh.mapping.get());
-        const auto                strategy = Agglomeration::by_id<dim>(ids);
-        handler.agglomerate(parameters.separate_materials
-                              ? Agglomeration::within_materials<dim>(strategy)
-                              : strategy);
-        parameters.output.print(
-          "Mesh " + std::to_string(level) + ": " + mesh.description + " in " +
-          std::to_string(handler.n_global_polytopes()) + " polytopes.");
+          for (const auto &cell : triangulation.active_cell_iterators())
+            if (!cell->is_artificial())
+              {
+                int sum = 0;
+                for (int d = 0; d < dim; ++d)
+                  sum += static_cast<int>(std::floor(4. * cell->center()[d]));
+                cell->set_material_id(std::abs(sum) % 2);
+              }
+        AgglomerationHandler<dim> handler(triangulation,
+                                          agglomerated.mesh.mapping.get());
+        handler.agglomerate(
+          parameters.separate_materials
+            ? Agglomeration::within_materials<dim>(agglomerated.strategy)
+            : agglomerated.strategy);
+        parameters.output.print("Mesh " + std::to_string(level) + ": " +
+                                agglomerated.mesh.description + " in " +
+                                std::to_string(handler.n_global_polytopes()) +
+                                " polytopes.");
         for (const unsigned int degree : parameters.discretisation.degrees())
           {
             parameters.discretisation.distribute_dofs(handler, degree);
@@ -332,6 +341,11 @@ namespace Tessella
                       {
                         result.failure = one_sentence(exception);
                       }
+                    for (double *time : {&result.assembly,
+                                         &result.setup,
+                                         &result.solve,
+                                         &result.total})
+                      *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
                     if (r == 0 || result.total < best.total)
                       best = result;
                     if (!result.failure.empty())
@@ -580,7 +594,7 @@ namespace Tessella
       void
       finish()
       {
-        table.print(std::cout);
+        table.print(screen());
         const OutputInput &output = parameters.output;
         if (output.write_text())
           write_file(output.file(".txt"),
