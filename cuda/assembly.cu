@@ -45,6 +45,94 @@ namespace Tessella
                                        factor[2 * std::size_t(f) + 1] *
                                          a_bar[2 * std::size_t(f) + 1]);
         }
+
+        // Tables of a chunk from what the host has sent. Points of the volume
+        // in the first direction, arrays in the second.
+        template <int dim>
+        struct PackedSources
+        {
+          int    array[PackedTables<dim>::max_arrays];
+          double f;
+        };
+
+        template <int dim>
+        __global__ void
+        unpack_volume_kernel(const double            *packed, // first point
+                             const std::uint64_t      n_packed,
+                             const PackedSources<dim> sources,
+                             const std::uint64_t      n,
+                             double                  *table)
+        {
+          const std::uint64_t q =
+            blockIdx.x * std::uint64_t(blockDim.x) + threadIdx.x;
+          if (q >= n)
+            return;
+          const int source = sources.array[blockIdx.y];
+          table[blockIdx.y * n + q] =
+            source < 0 ? sources.f : packed[source * n_packed + q];
+        }
+
+        // A warp an entry of polytope_interface.
+        template <int dim>
+        __global__ void
+        unpack_facets_kernel(const double        *interior,
+                             const std::uint64_t  n_interior,
+                             const double        *boundary,
+                             const std::uint64_t  n_boundary,
+                             const std::uint64_t *first_packed,
+                             const unsigned int  *interfaces,
+                             const unsigned int  *polytopes,
+                             const std::uint64_t *first_point,
+                             const unsigned int   first_entry,
+                             const unsigned int   last_entry,
+                             const FacetLayout    layout,
+                             const bool           continuous,
+                             const std::uint64_t  n,
+                             double              *table)
+        {
+          const std::uint64_t entry =
+            first_entry +
+            (blockIdx.x * std::uint64_t(blockDim.x) + threadIdx.x) / 32;
+          if (entry >= last_entry)
+            return;
+          const unsigned int  code  = interfaces[entry];
+          const std::uint64_t from  = first_packed[code / 2],
+                              begin = first_point[entry];
+          const unsigned int n_points =
+            static_cast<unsigned int>(first_point[entry + 1] - begin);
+          table += begin - first_point[first_entry];
+          const bool on_boundary =
+            polytopes[2 * std::size_t(code / 2) + 1] == invalid_index;
+          for (unsigned int q = threadIdx.x % 32; q < n_points; q += 32)
+            if (on_boundary)
+              {
+                const double *p    = boundary + from + q;
+                const auto    move = [&](const int array, const int n_arrays) {
+                  for (int d = 0; array >= 0 && d < n_arrays;
+                       ++d, p += n_boundary)
+                    table[(array + d) * n + q] = *p;
+                };
+                move(layout.c[0], 1);
+                move(layout.b[0], dim);
+                move(layout.r, 1);
+                move(layout.s, dim);
+              }
+            else
+              {
+                const unsigned int side    = code % 2;
+                const double      *p       = interior + from + q;
+                table[layout.c[0] * n + q] = p[side * n_interior];
+                for (int d = 0; layout.b[0] >= 0 && d < dim; ++d)
+                  {
+                    const double b0                  = p[(2 + d) * n_interior],
+                                 b1                  = continuous
+                                                         ? b0
+                                                         : p[(2 + dim + d) * n_interior];
+                    table[(layout.b[0] + d) * n + q] = side == 0 ? b0 : -b1;
+                    table[(layout.b[1] + d) * n + q] = side == 0 ? b1 : -b0;
+                  }
+              }
+        }
       } // namespace
 
 
@@ -255,6 +343,54 @@ namespace Tessella
           present_entry_q = sums.data();
         }
 
+        // Points of packed facet tables before each entry, and from where on an
+        // interface has them.
+        void
+        count_packed_points()
+        {
+          if (packed_q_device.size() > 0)
+            return;
+          for (const bool boundary : {false, true})
+            packed_q[boundary] =
+              running_sums(parallel,
+                           mesh.polytope_interface.size(),
+                           [&](const std::size_t e) -> std::uint64_t {
+                             const unsigned int code =
+                                                  mesh.polytope_interface[e],
+                                                i = code / 2;
+                             return code % 2 == 0 && (mesh.neighbor(code) ==
+                                                      invalid_index) == boundary
+                                      ? facet_q[mesh.facet_offset[i + 1]] -
+                                          facet_q[mesh.facet_offset[i]]
+                                      : 0;
+                           });
+          std::vector<std::uint64_t> first_packed(mesh.n_interfaces());
+          parallel(mesh.polytope_interface.size(),
+                   8192,
+                   [&](const std::size_t begin, const std::size_t end) {
+                     for (std::size_t e = begin; e < end; ++e)
+                       {
+                         const unsigned int code = mesh.polytope_interface[e];
+                         if (code % 2 == 0)
+                           first_packed[code / 2] =
+                             packed_q[mesh.neighbor(code) == invalid_index][e];
+                       }
+                   });
+          packed_q_device.resize(first_packed.size());
+          copy_to_device(packed_q_device.data(),
+                         first_packed.data(),
+                         first_packed.size());
+        }
+
+        std::uint64_t
+        packed_points(const bool         boundary,
+                      const unsigned int begin,
+                      const unsigned int end) const
+        {
+          return packed_q[boundary][mesh.polytope_interface_offset[end]] -
+                 packed_q[boundary][mesh.polytope_interface_offset[begin]];
+        }
+
         // ---- evaluation of a form on the device
 
         // The mesh and the fields of an assembly.
@@ -395,7 +531,8 @@ namespace Tessella
         evaluation_memory() const
         {
           std::size_t bytes = coefficient_memory.size() +
-                              sizeof(double) * (a_bar.size() + factor.size());
+                              sizeof(double) * (a_bar.size() + factor.size() +
+                                                packed_q_device.size());
           for (const Array<double> &field : fields)
             bytes += sizeof(double) * field.size();
           return bytes;
@@ -586,7 +723,8 @@ namespace Tessella
         const Parallel                    parallel;
         const Degrees                     degrees;
         std::unique_ptr<Kernels<dim>>     kernels;
-        RawArray<std::uint64_t>           subcell_q, facet_q, entry_q[2];
+        RawArray<std::uint64_t> subcell_q, facet_q, entry_q[2], packed_q[2];
+        Array<std::uint64_t>    packed_q_device;
 
         Data<dim> D = {};
         // in the workspace's memory
@@ -657,6 +795,24 @@ namespace Tessella
 
 
       template <int dim>
+      const std::uint64_t *
+      Assembler<dim>::packed_interior_points() const
+      {
+        return implementation->packed_q[0].data();
+      }
+
+
+
+      template <int dim>
+      const std::uint64_t *
+      Assembler<dim>::packed_boundary_points() const
+      {
+        return implementation->packed_q[1].data();
+      }
+
+
+
+      template <int dim>
       std::size_t
       Assembler<dim>::memory(const PolytopicMesh<dim> &mesh,
                              const BlockSparsity      &sparsity,
@@ -703,12 +859,11 @@ namespace Tessella
       template <int dim>
       template <typename Number>
       Times
-      Assembler<dim>::assemble(
-        const FormData<dim>                                          &form,
-        const Penalty                                                &penalty,
-        const std::function<void(const Chunk &, double *, double *)> &tabulate,
-        const Target<Number>                                         &target,
-        const Evaluation<dim> *evaluation)
+      Assembler<dim>::assemble(const FormData<dim>   &form,
+                               const Penalty         &penalty,
+                               const Tabulation      &tabulation,
+                               const Target<Number>  &target,
+                               const Evaluation<dim> *evaluation)
       {
         using Pipeline                     = Workspace::Implementation;
         Implementation &I                  = *implementation;
@@ -740,9 +895,58 @@ namespace Tessella
                    rhs_to_host = form.rhs && target.device_rhs == nullptr;
         const std::size_t values_size = values_to_host ? sizeof(Number) : 0,
                           rhs_size    = rhs_to_host ? sizeof(Number) : 0;
+        const PackedTables<dim> packed(form);
+        bool       rounds = evaluation == nullptr && tabulation.volume;
+        const bool packed_facets =
+          rounds && form.packed_facets && form.facet_layout.n > 0;
+        if (packed_facets)
+          I.count_packed_points();
         const std::size_t present =
           W.mesh.size() + I.kernels->memory() + I.evaluation_memory();
-        const std::size_t available = W.limit > present ? W.limit - present : 0;
+        std::size_t available = W.limit > present ? W.limit - present : 0;
+        // ---- tables of all chunks: volume, interior and boundary facets
+        struct
+        {
+          std::uint64_t n_volume = 0, n_interior = 0, n_boundary = 0;
+          double *volume = nullptr, *interior = nullptr, *boundary = nullptr;
+        } all;
+        if (rounds)
+          {
+            all.n_volume = I.volume_points(I.first, I.last);
+            if (packed_facets)
+              {
+                all.n_interior = I.packed_points(false, I.first, I.last);
+                all.n_boundary = I.packed_points(true, I.first, I.last);
+              }
+            const std::size_t volume =
+                                aligned(8 * all.n_volume * packed.n_volume),
+                              interior =
+                                aligned(8 * all.n_interior * packed.n_interior),
+                              bytes =
+                                volume + interior +
+                                aligned(8 * all.n_boundary * packed.n_boundary);
+            rounds = bytes <= available / 2;
+            if (rounds)
+              {
+                available -= bytes;
+                if (W.packed.size() < bytes && W.used() + bytes > W.limit)
+                  for (auto &slot : W.slot)
+                    slot.memory.release();
+                W.packed.resize(bytes);
+                all.volume = reinterpret_cast<double *>(W.packed.data());
+                all.interior =
+                  reinterpret_cast<double *>(W.packed.data() + volume);
+                all.boundary = reinterpret_cast<double *>(W.packed.data() +
+                                                          volume + interior);
+              }
+          }
+        if (!rounds)
+          {
+            if (W.used() > W.limit)
+              W.packed.release();
+            if (evaluation == nullptr && tabulation.start_chunks)
+              tabulation.start_chunks();
+          }
         const std::size_t total =
           I.layout(I.first, I.last, form, values_size, rhs_size).bytes();
         std::size_t chunk_bytes =
@@ -814,14 +1018,72 @@ namespace Tessella
             // (not what the caller's numbers stand for)
             I.sigma_revision = 0;
           }
+        const auto finish_upload = [&](Pipeline::Slot &slot) {
+          if (slot.uploads)
+            {
+              slot.upload_end.wait();
+              note(slot.upload_begin, slot.upload_end, times.upload);
+              slot.uploads = false;
+            }
+        };
         const auto finish_slot = [&](Pipeline::Slot &slot) {
           slot.kernel_end.wait();
           note(slot.kernel_begin, slot.kernel_end, times.kernels);
-          if (evaluation != nullptr)
+          if (evaluation != nullptr || rounds)
             slot.tabulation_clock.add_to(times);
           slot.clock.add_to(times);
-          if (slot.uploads)
-            note(slot.upload_begin, slot.upload_end, times.upload);
+          finish_upload(slot);
+        };
+
+        // n_arrays arrays of n numbers in a pinned buffer to those of n_all
+        // numbers on the device.
+        const auto upload_arrays = [&](const double       *from,
+                                       const std::uint64_t n,
+                                       double             *to,
+                                       const std::uint64_t n_all,
+                                       const int           n_arrays) {
+          if (n == 0 || n_arrays == 0)
+            return;
+          check(cudaMemcpy2DAsync(to,
+                                  n_all * sizeof(double),
+                                  from,
+                                  n * sizeof(double),
+                                  n * sizeof(double),
+                                  n_arrays,
+                                  cudaMemcpyHostToDevice,
+                                  W.upload_stream),
+                "a copy to the device");
+          times.bytes_up += sizeof(double) * double(n) * n_arrays;
+        };
+
+        // ---- the volume of all chunks
+        std::vector<char> symmetric(chunks.size());
+        const auto        send_volumes = [&]() {
+          for (unsigned int c = 0; c < chunks.size(); ++c)
+            {
+              const Chunk    &chunk = chunks[c];
+              Pipeline::Slot &slot  = W.slot[c % n_slots];
+              finish_upload(slot);
+              slot.tables.resize(8 * chunk.n_volume_points * packed.n_volume);
+              double *const table =
+                reinterpret_cast<double *>(slot.tables.data());
+              const auto before = now();
+              symmetric[c]      = tabulation.volume(chunk, table);
+              times.tabulation += seconds(now() - before);
+              slot.upload_begin.record(W.upload_stream);
+              upload_arrays(table,
+                            chunk.n_volume_points,
+                            all.volume + I.volume_points(I.first, chunk.begin),
+                            all.n_volume,
+                            packed.n_volume -
+                              (symmetric[c] ? packed.n_lower : 0));
+              slot.upload_end.record(W.upload_stream);
+              slot.uploads = true;
+            }
+          const auto before = now();
+          if (tabulation.start_facets)
+            tabulation.start_facets();
+          times.tabulation += seconds(now() - before);
         };
 
         // ---- results on their way
@@ -899,8 +1161,10 @@ namespace Tessella
         };
 
         // ---- chunks in slots
-        const auto start = [&](Pipeline::Slot &slot, const Chunk &chunk) {
-          const auto layout =
+        const auto start = [&](const unsigned int number) {
+          Pipeline::Slot &slot  = W.slot[number % n_slots];
+          const Chunk    &chunk = chunks[number];
+          const auto      layout =
             I.layout(chunk.begin, chunk.end, form, values_size, rhs_size);
           char *const volume  = slot.memory.data(),
                       *facets = volume + aligned(layout.volume),
@@ -908,34 +1172,77 @@ namespace Tessella
                       *rhs    = values + aligned(layout.values);
           if (slot.busy)
             finish_slot(slot);
-          // Tables of the volume, a gap, tables of facets.
-          const std::size_t gap   = aligned(layout.volume);
-          const std::size_t bytes = gap + layout.facets;
-          slot.uploads            = bytes > 0 && evaluation == nullptr;
+          finish_upload(slot);
+          // Tables of the volume (if they are not there already), a gap, tables
+          // of facets.
+          const std::size_t   gap        = rounds ? 0 : aligned(layout.volume);
+          const std::uint64_t n_interior = packed_facets && rounds
+                                             ? I.packed_points(false,
+                                                               chunk.begin,
+                                                               chunk.end)
+                                             : 0,
+                              n_boundary = packed_facets && rounds
+                                             ? I.packed_points(true,
+                                                               chunk.begin,
+                                                               chunk.end)
+                                             : 0;
+          const std::size_t bytes        = rounds && packed_facets
+                                             ? 8 * (n_interior * packed.n_interior +
+                                             n_boundary * packed.n_boundary)
+                                             : gap + layout.facets;
+          slot.uploads = rounds || (bytes > 0 && evaluation == nullptr);
           if (slot.uploads)
             {
               slot.tables.resize(bytes);
+              double *const table =
+                reinterpret_cast<double *>(slot.tables.data());
+              double *const packed_boundary =
+                table + n_interior * packed.n_interior;
               const auto before = now();
-              tabulate(chunk,
-                       reinterpret_cast<double *>(slot.tables.data()),
-                       reinterpret_cast<double *>(slot.tables.data() + gap));
+              if (!rounds)
+                tabulation.chunk(chunk,
+                                 table,
+                                 reinterpret_cast<double *>(slot.tables.data() +
+                                                            gap));
+              else if (packed_facets)
+                tabulation.packed_facets(chunk, table, packed_boundary);
+              else if (bytes > 0)
+                tabulation.facets(chunk, table);
               times.tabulation += seconds(now() - before);
-              if (slot.busy)
+              if (slot.busy && !(rounds && packed_facets))
                 check(cudaStreamWaitEvent(W.upload_stream,
                                           slot.download_end,
                                           0),
                       "the assembly on the device");
               slot.upload_begin.record(W.upload_stream);
-              check(cudaMemcpyAsync(volume,
-                                    slot.tables.data(),
-                                    bytes,
-                                    cudaMemcpyHostToDevice,
-                                    W.upload_stream),
-                    "a copy to the device");
+              if (rounds && packed_facets)
+                {
+                  upload_arrays(table,
+                                n_interior,
+                                all.interior +
+                                  I.packed_points(false, I.first, chunk.begin),
+                                all.n_interior,
+                                packed.n_interior);
+                  upload_arrays(packed_boundary,
+                                n_boundary,
+                                all.boundary +
+                                  I.packed_points(true, I.first, chunk.begin),
+                                all.n_boundary,
+                                packed.n_boundary);
+                }
+              else if (bytes > 0)
+                {
+                  check(cudaMemcpyAsync(rounds ? facets : volume,
+                                        slot.tables.data(),
+                                        bytes,
+                                        cudaMemcpyHostToDevice,
+                                        W.upload_stream),
+                        "a copy to the device");
+                  times.bytes_up += bytes;
+                }
               slot.upload_end.record(W.upload_stream);
               check(cudaStreamWaitEvent(W.kernel_stream, slot.upload_end, 0),
                     "the assembly on the device");
-              times.bytes_up += bytes;
             }
           // What the slot held before must have left it.
           if (slot.busy)
@@ -965,6 +1272,56 @@ namespace Tessella
           if (evaluation != nullptr)
             I.launch_tables(
               *evaluation, form, chunk, volume, facets, &slot.tabulation_clock);
+          if (rounds)
+            {
+              slot.tabulation_clock.start(W.kernel_stream);
+              if (chunk.n_volume_points > 0 && form.volume_layout.n > 0)
+                {
+                  PackedSources<dim> sources;
+                  std::copy_n(symmetric[number] ? packed.symmetric
+                                                : packed.volume,
+                              form.volume_layout.n,
+                              sources.array);
+                  sources.f = form.f;
+                  unpack_volume_kernel<dim>
+                    <<<dim3((chunk.n_volume_points + 255) / 256,
+                            form.volume_layout.n),
+                       256,
+                       0,
+                       W.kernel_stream>>>(all.volume +
+                                            I.volume_points(I.first,
+                                                            chunk.begin),
+                                          all.n_volume,
+                                          sources,
+                                          chunk.n_volume_points,
+                                          reinterpret_cast<double *>(volume));
+                }
+              const unsigned int first_entry =
+                                   mesh.polytope_interface_offset[chunk.begin],
+                                 last_entry =
+                                   mesh.polytope_interface_offset[chunk.end];
+              if (packed_facets && last_entry > first_entry)
+                unpack_facets_kernel<dim>
+                  <<<(last_entry - first_entry + 7) / 8,
+                     256,
+                     0,
+                     W.kernel_stream>>>(all.interior,
+                                        all.n_interior,
+                                        all.boundary,
+                                        all.n_boundary,
+                                        I.packed_q_device.data(),
+                                        D.polytope_interface,
+                                        D.interface_polytope,
+                                        D.entry_q,
+                                        first_entry,
+                                        last_entry,
+                                        form.facet_layout,
+                                        form.continuous,
+                                        chunk.n_facet_points,
+                                        reinterpret_cast<double *>(facets));
+              check(cudaGetLastError(), "the start of a kernel");
+              slot.tabulation_clock.stop("tables", W.kernel_stream);
+            }
           I.kernels->template launch<Number>(D,
                                              chunk,
                                              W.kernel_stream,
@@ -1018,10 +1375,12 @@ namespace Tessella
 
         try
           {
+            if (rounds)
+              send_volumes();
             // A chunk is computed while the one before comes back.
             for (unsigned int c = 0; c < chunks.size(); ++c)
               {
-                start(W.slot[c % n_slots], chunks[c]);
+                start(c);
                 if (n_slots == 1)
                   download(W.slot[0], chunks[c]);
                 else if (c > 0)
@@ -1073,33 +1432,29 @@ namespace Tessella
       template class Assembler<2>;
       template class Assembler<3>;
       template Times
-      Assembler<2>::assemble(
-        const FormData<2> &,
-        const Penalty &,
-        const std::function<void(const Chunk &, double *, double *)> &,
-        const Target<double> &,
-        const Evaluation<2> *);
+      Assembler<2>::assemble(const FormData<2> &,
+                             const Penalty &,
+                             const Tabulation &,
+                             const Target<double> &,
+                             const Evaluation<2> *);
       template Times
-      Assembler<3>::assemble(
-        const FormData<3> &,
-        const Penalty &,
-        const std::function<void(const Chunk &, double *, double *)> &,
-        const Target<double> &,
-        const Evaluation<3> *);
+      Assembler<3>::assemble(const FormData<3> &,
+                             const Penalty &,
+                             const Tabulation &,
+                             const Target<double> &,
+                             const Evaluation<3> *);
       template Times
-      Assembler<2>::assemble(
-        const FormData<2> &,
-        const Penalty &,
-        const std::function<void(const Chunk &, double *, double *)> &,
-        const Target<float> &,
-        const Evaluation<2> *);
+      Assembler<2>::assemble(const FormData<2> &,
+                             const Penalty &,
+                             const Tabulation &,
+                             const Target<float> &,
+                             const Evaluation<2> *);
       template Times
-      Assembler<3>::assemble(
-        const FormData<3> &,
-        const Penalty &,
-        const std::function<void(const Chunk &, double *, double *)> &,
-        const Target<float> &,
-        const Evaluation<3> *);
+      Assembler<3>::assemble(const FormData<3> &,
+                             const Penalty &,
+                             const Tabulation &,
+                             const Target<float> &,
+                             const Evaluation<3> *);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

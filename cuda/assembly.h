@@ -67,6 +67,11 @@ namespace Tessella
         bool   constant_f = false;
         double f          = 0.;
         bool   matrix = false, rhs = false;
+        /// f has a table, but is the same everywhere all the same.
+        bool same_f = false;
+        /// Facet tables may come as PackedTables describes it, with one b for
+        /// both sides if continuous.
+        bool packed_facets = false, continuous = false;
 
         /// The right-hand side has a volume term.
         TESSELLA_HOST_DEVICE bool
@@ -74,6 +79,63 @@ namespace Tessella
         {
           return rhs && (constant_f || volume_layout.f >= 0);
         }
+      };
+
+      /**
+       * What of the tables goes from the host to the device, where they are
+       * put together: of tensors of the volume the entries above the diagonal
+       * and, unless they are symmetric, after everything else those below it;
+       * no f that is the same everywhere; every interior facet once, with c of
+       * both sides and b of one of them (or of both, if it jumps), side 0
+       * being the own one; and boundary facets with their arrays c, b, r, s.
+       */
+      template <int dim>
+      struct PackedTables
+      {
+        static constexpr int max_arrays = dim * dim + 2 * dim + 2;
+
+        explicit PackedTables(const FormData<dim> &form)
+        {
+          const VolumeLayout &L = form.volume_layout;
+          for (int i = 0; i < L.n; ++i)
+            {
+              const int  d = (i - L.a) / dim, e = (i - L.a) % dim;
+              const bool a =
+                L.tensor && L.a >= 0 && i >= L.a && i < L.a + dim * dim;
+              if (a && d > e)
+                volume[i] = -2;
+              else if (i == L.f && form.same_f)
+                volume[i] = -1;
+              else
+                volume[i] = n_volume++;
+            }
+          for (int i = 0; i < L.n; ++i)
+            {
+              symmetric[i] = volume[i];
+              if (volume[i] == -2)
+                {
+                  volume[i] = n_volume++;
+                  symmetric[i] =
+                    volume[L.a + (i - L.a) % dim * dim + (i - L.a) / dim];
+                  ++n_lower;
+                }
+            }
+          if (form.packed_facets)
+            {
+              const FacetLayout &G = form.facet_layout;
+              n_interior           = 2 + (G.b[0] < 0        ? 0
+                                          : form.continuous ? dim
+                                                            : 2 * dim);
+              n_boundary = 1 + (G.b[0] < 0 ? 0 : dim) + (G.r < 0 ? 0 : 1) +
+                           (G.s < 0 ? 0 : dim);
+            }
+        }
+
+        /// Arrays; the last n_lower of the volume are below the diagonal.
+        int n_volume = 0, n_lower = 0, n_interior = 0, n_boundary = 0;
+        /// The packed array of each array of VolumeLayout, -1 for a constant f;
+        /// and if tensors are symmetric.
+        int volume[max_arrays], symmetric[max_arrays];
       };
 
       /// A range of polytopes that the device works on at once, and how many
@@ -99,6 +161,30 @@ namespace Tessella
         {
           return data[i - first];
         }
+      };
+
+      /// How the host's threads evaluate a form: functions that are called by
+      /// the thread that assembles.
+      struct Tabulation
+      {
+        /// Tables of the volume and of the facets of a chunk.
+        std::function<void(const Chunk &, double *, double *)> chunk;
+        /// Called before the first chunk.
+        std::function<void()> start_chunks;
+
+        /**
+         * If these are set, and where the tables of all polytopes fit into the
+         * device's memory, they are called instead, so that every coefficient
+         * is evaluated once: first the volume of chunk after chunk, all arrays
+         * of PackedTables (false: those below the diagonal are needed), then,
+         * as the penalty is known from there on, the facets. Those may be
+         * packed: what belongs to side 0 of the chunk's polytopes, interior
+         * arrays and boundary arrays.
+         */
+        std::function<bool(const Chunk &, double *)>           volume;
+        std::function<void()>                                  start_facets;
+        std::function<void(const Chunk &, double *)>           facets;
+        std::function<void(const Chunk &, double *, double *)> packed_facets;
       };
 
       /// Penalty of all facets, and a number that stands for these values: they
@@ -242,16 +328,14 @@ namespace Tessella
 
         /**
          * Computes the block rows of the matrix and the vector (what
-         * @p form asks for). @p tabulate writes the coefficients of a chunk
-         * into the given arrays, called from this thread; unless @p evaluation
-         * is given, which does so on the device.
+         * @p form asks for). Coefficients come from @p tabulation, or from
+         * @p evaluation, if it is given, on the device.
          */
         template <typename Number>
         Times
-        assemble(const FormData<dim> &form,
-                 const Penalty       &penalty,
-                 const std::function<void(const Chunk &, double *, double *)>
-                                       &tabulate,
+        assemble(const FormData<dim>   &form,
+                 const Penalty         &penalty,
+                 const Tabulation      &tabulation,
                  const Target<Number>  &target,
                  const Evaluation<dim> *evaluation = nullptr);
 
@@ -269,6 +353,13 @@ namespace Tessella
         /// for the form being assembled.
         const std::uint64_t *
         entry_points() const;
+
+        /// Points of packed facet tables before each entry of
+        /// polytope_interface.
+        const std::uint64_t *
+        packed_interior_points() const;
+        const std::uint64_t *
+        packed_boundary_points() const;
 
         /// Bytes of device memory for a mesh with its structure and rules.
         static std::size_t

@@ -54,7 +54,7 @@ namespace Tessella
         std::size_t
         used() const
         {
-          std::size_t sum = mesh.size();
+          std::size_t sum = mesh.size() + packed.size();
           for (const Slot &s : slot)
             sum += s.memory.size();
           return sum;
@@ -66,6 +66,7 @@ namespace Tessella
           if (bytes <= mesh.size())
             return;
           mesh.release();
+          packed.release();
           if (used() + bytes > limit)
             for (Slot &s : slot)
               s.memory.release();
@@ -145,7 +146,7 @@ namespace Tessella
         std::size_t    limit = 0, piece_bytes = 0;
         Stream         upload_stream, kernel_stream, download_stream;
         Piece          piece[n_pieces];
-        Array<char>    mesh;
+        Array<char>    mesh, packed; ///< packed: tables of all chunks
         Slot           slot[max_slots];
         Event          start;
       };

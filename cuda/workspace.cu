@@ -89,6 +89,7 @@ namespace Tessella
       Workspace::release()
       {
         implementation->mesh.release();
+        implementation->packed.release();
         for (Implementation::Slot &slot : implementation->slot)
           slot.memory.release();
       }

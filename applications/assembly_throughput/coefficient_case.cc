@@ -134,8 +134,7 @@ namespace Tessella
         {
           const TabulationCost cost =
             tabulation_cost(handler, problem.form, discretisation.penalty());
-          if (r == 0 ||
-              cost.penalty + cost.tables < least.penalty + least.tables)
+          if (r == 0 || cost.volume + cost.facets < least.volume + least.facets)
             least = cost;
         }
       result.cost = least;
@@ -199,10 +198,10 @@ namespace Tessella
                 result.cost.n_interior_points + result.cost.n_boundary_points);
       table.add("tables MB/M", 1e-6 * result.cost.table_bytes / M);
       table.add("evaluation ms/M", 1e3 * result.evaluation / M);
-      table.add("penalty ms/M", 1e3 * result.cost.penalty / M);
-      table.add("tabulation ms/M", 1e3 * result.cost.tables / M);
+      table.add("volume ms/M", 1e3 * result.cost.volume / M);
+      table.add("facets ms/M", 1e3 * result.cost.facets / M);
       table.add("x evaluation",
-                (result.cost.penalty + result.cost.tables) / result.evaluation);
+                (result.cost.volume + result.cost.facets) / result.evaluation);
     }
 
 

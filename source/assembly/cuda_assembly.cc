@@ -13,10 +13,12 @@
 #  include <cmath>
 #  include <future>
 #  include <string>
+#  include <tuple>
 #  include <type_traits>
 
 #  include "cuda_assembly.h"
 #  include "cuda_tabulation.h"
+#  include "host_assembly.h"
 #  include "host_dispatch.h"
 #  include "mesh_part.h"
 
@@ -489,21 +491,50 @@ namespace Tessella
         if (evaluation != nullptr)
           return assembler.assemble(data, penalty, {}, target, evaluation);
 
+      constexpr bool block_rows =
+        std::is_same<AssemblerType, Device::Assembler<dim>>::value;
       const PolytopicMesh<dim>        &mesh = problem.mesh;
       const HostKernels::Kernels<dim> &kernels =
         select_kernels<dim>(problem.instruction_set);
-      const auto tabulate = [&](const Device::Chunk &local,
-                                double              *volume,
-                                double              *facets) {
-        // numbers of the whole mesh
+      const double               *sigma     = problem.penalty.sigma;
+      const DiffusionValues<dim> *diffusion = problem.diffusion;
+      std::vector<double>         a_bar, new_sigma;
+      // numbers of the whole mesh
+      const auto number = [&](const Device::Chunk &local) {
         Device::Chunk chunk = local;
         chunk.begin += first - shift;
         chunk.end += first - shift;
-        const Device::Range<std::uint64_t>
-          subcell_points = {assembler.subcell_points(),
-                            mesh.subcell_offset[first]},
-          entry_points   = {assembler.entry_points(),
-                            mesh.polytope_interface_offset[first]};
+        return chunk;
+      };
+      const auto subcell_points = [&]() {
+        return Device::Range<std::uint64_t>{assembler.subcell_points(),
+                                            mesh.subcell_offset[first]};
+      };
+      const auto facets = [&](const Device::Chunk &chunk,
+                              const unsigned int   begin,
+                              const unsigned int   end,
+                              double              *table) {
+        if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
+          tabulate_facets(
+            mesh,
+            problem.form,
+            sigma,
+            problem.rules,
+            kernels,
+            data,
+            Device::Range<std::uint64_t>{assembler.entry_points(),
+                                         mesh.polytope_interface_offset[first]},
+            chunk,
+            chunk.begin + begin,
+            chunk.begin + end,
+            table);
+      };
+
+      Device::Tabulation tabulation;
+      tabulation.chunk = [&](const Device::Chunk &local,
+                             double              *volume_table,
+                             double              *facet_table) {
+        const Device::Chunk chunk = number(local);
         for_polytopes(chunk.end - chunk.begin,
                       [&](const unsigned int begin, const unsigned int end) {
                         if (data.volume_layout.n > 0)
@@ -512,27 +543,80 @@ namespace Tessella
                                           problem.rules,
                                           kernels,
                                           data.volume_layout,
-                                          subcell_points,
+                                          subcell_points(),
                                           chunk,
                                           chunk.begin + begin,
                                           chunk.begin + end,
-                                          volume,
-                                          problem.diffusion);
-                        if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
-                          tabulate_facets(mesh,
-                                          problem.form,
-                                          problem.penalty.sigma,
-                                          problem.rules,
-                                          kernels,
-                                          data,
-                                          entry_points,
-                                          chunk,
-                                          chunk.begin + begin,
-                                          chunk.begin + end,
-                                          facets);
+                                          volume_table,
+                                          diffusion);
+                        facets(chunk, begin, end, facet_table);
                       });
       };
-      return assembler.assemble(data, penalty, tabulate, target);
+      if constexpr (!block_rows)
+        return assembler.assemble(data, penalty, tabulation.chunk, target);
+      else
+        {
+          if (problem.find_penalty)
+            {
+              tabulation.start_chunks = [&]() {
+                const auto found = problem.find_penalty();
+                sigma            = found.first.sigma;
+                diffusion        = found.second;
+              };
+              const bool penalty_varies =
+                data.volume_layout.a >= 0 &&
+                problem.form.facet_structure().penalty;
+              if (penalty_varies)
+                a_bar.resize(2 * std::size_t(mesh.n_facets()), 0.);
+              else
+                new_sigma.resize(mesh.n_facets(), 0.);
+              tabulation.volume = [&](const Device::Chunk &chunk,
+                                      double              *table) {
+                return tabulate_packed_volume(mesh,
+                                              problem.form,
+                                              problem.rules,
+                                              kernels,
+                                              data,
+                                              subcell_points(),
+                                              chunk,
+                                              table,
+                                              a_bar.empty() ? nullptr
+                                                            : a_bar.data());
+              };
+              tabulation.start_facets = [&, penalty_varies]() {
+                if (penalty_varies)
+                  penalty_from_diffusion(mesh,
+                                         problem.penalty_constant,
+                                         a_bar,
+                                         new_sigma);
+                sigma = new_sigma.data();
+              };
+              tabulation.facets = [&](const Device::Chunk &chunk,
+                                      double              *table) {
+                for_polytopes(chunk.end - chunk.begin,
+                              [&](const unsigned int begin,
+                                  const unsigned int end) {
+                                facets(chunk, begin, end, table);
+                              });
+              };
+              tabulation.packed_facets = [&](const Device::Chunk &chunk,
+                                             double              *interior,
+                                             double              *boundary) {
+                tabulate_packed_facets(mesh,
+                                       problem.form,
+                                       sigma,
+                                       problem.rules,
+                                       kernels,
+                                       data,
+                                       assembler.packed_interior_points(),
+                                       assembler.packed_boundary_points(),
+                                       chunk,
+                                       interior,
+                                       boundary);
+              };
+            }
+          return assembler.assemble(data, penalty, tabulation, target);
+        }
     }
 
 
@@ -540,11 +624,17 @@ namespace Tessella
     template <int dim>
     template <typename Number>
     Device::Times
-    CUDAAssembly<dim>::run_parts(const Problem                &problem,
+    CUDAAssembly<dim>::run_parts(const Problem                &the_problem,
                                  const Device::FormData<dim>  &data,
                                  const AssemblyTarget<Number> &target,
                                  std::vector<double>          *a_bar_wanted)
     {
+      Problem problem = the_problem;
+      if (problem.find_penalty)
+        {
+          std::tie(problem.penalty, problem.diffusion) = problem.find_penalty();
+          problem.find_penalty                         = nullptr;
+        }
       const PolytopicMesh<dim> &mesh     = problem.mesh;
       const BlockSparsity      &sparsity = problem.sparsity;
       const unsigned int        n        = mesh.n_owned_polytopes();

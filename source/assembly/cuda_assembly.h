@@ -9,7 +9,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "../../cuda/assembly.h"
@@ -53,6 +55,12 @@ namespace Tessella
         /// there, too, with this constant.
         bool   device_penalty;
         double penalty_constant;
+        /// The penalty is not known, and the values of the diffusion either
+        /// are not: they come with the other coefficients of the volume, or
+        /// else from this function.
+        std::function<
+          std::pair<Device::Penalty, const DiffusionValues<dim> *>()>
+          find_penalty;
       };
 
       /// Starts the device and takes pinned buffers for results of this size;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "host_assembly.h"
 #include "host_dispatch.h"
 
 namespace Tessella
@@ -208,7 +209,7 @@ namespace Tessella
             }
         }
 
-      if (block_rows && rhs && V.f && V.constant_f && L.n == 1)
+      if (block_rows && rhs && V.f && V.constant_f)
         {
           VolumeBlocks<dim> blocks = {};
           blocks.f                 = &data.f;
@@ -220,9 +221,13 @@ namespace Tessella
           batch.subcell              = &subcell;
           batch.material             = mesh.subcell_material.data();
           form.evaluate_volume(batch, blocks);
-          data.constant_f = true;
-          L.f             = -1;
-          L.n             = 0;
+          data.same_f = true;
+          if (L.n == 1)
+            {
+              data.constant_f = true;
+              L.f             = -1;
+              L.n             = 0;
+            }
         }
       if (!V.constant)
         data.volume_rows =
@@ -241,6 +246,9 @@ namespace Tessella
           std::copy(terms.b, terms.b + dim, data.b);
           data.theta = terms.theta;
         }
+      data.packed_facets = data.penalty_facets && F.facets && F.mirrored &&
+                           !data.constant_facets && mesh.shift.size() <= dim;
+      data.continuous        = F.continuous;
       Device::FacetLayout &G = data.facet_layout;
       if (F.facets)
         {
@@ -275,7 +283,7 @@ namespace Tessella
       TablePositions positions;
       positions.subcell.reserve(mesh.n_subcells() + 1);
       positions.entry.reserve(mesh.polytope_interface.size() + 1);
-      std::uint64_t n_volume = 0, n_facets = 0;
+      std::uint64_t n_volume = 0, n_facets = 0, n_packed[2] = {};
       for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
         {
           for (unsigned int s = mesh.subcell_offset[k];
@@ -295,7 +303,11 @@ namespace Tessella
                ++e)
             {
               positions.entry.push_back(n_facets);
-              const unsigned int i = mesh.polytope_interface[e] / 2;
+              positions.interior.push_back(n_packed[0]);
+              positions.boundary.push_back(n_packed[1]);
+              const std::uint64_t before = n_facets;
+              const unsigned int  code   = mesh.polytope_interface[e],
+                                 i       = code / 2;
               if (!data.facets ||
                   (data.constant_facets &&
                    mesh.interface_polytope[2 * i + 1] != invalid_index))
@@ -309,10 +321,15 @@ namespace Tessella
                     ? mesh.facet_point_offset[f + 1] -
                         mesh.facet_point_offset[f]
                     : rules.facet(mesh.facet_type[f], degree).n_points;
+              if (code % 2 == 0)
+                n_packed[mesh.neighbor(code) == invalid_index] +=
+                  n_facets - before;
             }
         }
       positions.subcell.push_back(n_volume);
       positions.entry.push_back(n_facets);
+      positions.interior.push_back(n_packed[0]);
+      positions.boundary.push_back(n_packed[1]);
       return positions;
     }
 
@@ -624,6 +641,293 @@ namespace Tessella
 
 
 
+    template <int dim>
+    bool
+    tabulate_packed_volume(const PolytopicMesh<dim>           &mesh,
+                           const Form<dim>                    &form,
+                           const HostRules<dim>               &rules,
+                           const HostKernels::Kernels<dim>    &kernels,
+                           const Device::FormData<dim>        &data,
+                           const Device::Range<std::uint64_t> &first_point,
+                           const Device::Chunk                &chunk,
+                           double                             *table,
+                           double                             *a_bar)
+    {
+      const Device::VolumeLayout     &L = data.volume_layout;
+      const Device::PackedTables<dim> packed(data);
+      const std::uint64_t             n = chunk.n_volume_points;
+      const int n_upper                 = packed.n_volume - packed.n_lower;
+      // Polytopes whose entries below the diagonal are in the table.
+      std::vector<unsigned char> general(chunk.end - chunk.begin, 0);
+      const auto                 position_of = [&](const unsigned int k) {
+        return first_point[mesh.subcell_offset[k]] -
+               first_point[mesh.subcell_offset[chunk.begin]];
+      };
+      // Those of a symmetric tensor at n_points points.
+      const auto mirror = [&](const std::uint64_t position,
+                              const std::uint64_t n_points) {
+        for (int i = 0; i < L.n; ++i)
+          if (packed.symmetric[i] != packed.volume[i])
+            std::copy_n(table + packed.symmetric[i] * n + position,
+                        n_points,
+                        table + packed.volume[i] * n + position);
+      };
+
+      for_polytopes(
+        chunk.end - chunk.begin,
+        [&](const unsigned int begin, const unsigned int end) {
+          VolumePointBuffer<dim> points(buffer_capacity(rules));
+          // Evaluated in the cache, and copied past it into the table.
+          std::vector<double> memory(static_cast<std::size_t>(packed.n_volume) *
+                                     points.capacity);
+          const auto          at = [&](const int array) {
+            return memory.data() + array * points.capacity;
+          };
+          VolumeBlocks<dim> blocks = {};
+          for (unsigned int d = 0; d < dim * dim; ++d)
+            if (L.a >= 0 && (L.tensor || d == 0))
+              blocks.a[d] = at(packed.volume[L.a + d]);
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              if (L.beta >= 0)
+                blocks.beta[d] = at(packed.volume[L.beta + d]);
+              if (L.b >= 0)
+                blocks.b[d] = at(packed.volume[L.b + d]);
+            }
+          if (L.c >= 0)
+            blocks.c = at(packed.volume[L.c]);
+          if (L.f >= 0 && packed.volume[L.f] >= 0)
+            blocks.f = at(packed.volume[L.f]);
+
+          for (unsigned int k = chunk.begin + begin; k < chunk.begin + end; ++k)
+            {
+              std::uint64_t  position = position_of(k);
+              unsigned int   subcell = mesh.subcell_offset[k], point = 0;
+              unsigned char &lower = general[k - chunk.begin];
+              while (subcell < mesh.subcell_offset[k + 1])
+                {
+                  points.fill(mesh, rules, kernels, k, subcell, point);
+                  PointBatch<dim> batch;
+                  batch.n_points = points.n_points;
+                  std::copy(points.x, points.x + dim, batch.x);
+                  batch.subcell  = points.subcells.data();
+                  batch.material = points.materials.data();
+                  form.evaluate_volume(batch, blocks);
+                  if (a_bar != nullptr)
+                    raise_largest_diffusion(mesh,
+                                            kernels,
+                                            L.tensor,
+                                            k,
+                                            blocks.a,
+                                            points.n_points,
+                                            a_bar);
+                  if (packed.n_lower > 0 && lower == 0)
+                    for (unsigned int d = 1; d < dim; ++d)
+                      for (unsigned int e = 0; e < d && lower == 0; ++e)
+                        if (!std::equal(blocks.a[d * dim + e],
+                                        blocks.a[d * dim + e] + points.n_points,
+                                        blocks.a[e * dim + d]))
+                          {
+                            lower = 1;
+                            mirror(position_of(k), position - position_of(k));
+                          }
+                  for (int array = 0;
+                       array < (lower != 0 ? packed.n_volume : n_upper);
+                       ++array)
+                    kernels.stream(at(array),
+                                   points.n_points,
+                                   table + array * n + position);
+                  position += points.n_points;
+                }
+            }
+          kernels.finish_streams();
+        });
+
+      if (std::none_of(general.begin(),
+                       general.end(),
+                       [](const unsigned char lower) { return lower != 0; }))
+        return true;
+      for_polytopes(chunk.end - chunk.begin,
+                    [&](const unsigned int begin, const unsigned int end) {
+                      for (unsigned int k = begin; k < end; ++k)
+                        if (general[k] == 0)
+                          mirror(position_of(chunk.begin + k),
+                                 position_of(chunk.begin + k + 1) -
+                                   position_of(chunk.begin + k));
+                    });
+      return false;
+    }
+
+    template <int dim>
+    void
+    tabulate_packed_facets(const PolytopicMesh<dim>        &mesh,
+                           const Form<dim>                 &form,
+                           const double                    *sigma,
+                           const HostRules<dim>            &rules,
+                           const HostKernels::Kernels<dim> &kernels,
+                           const Device::FormData<dim>     &data,
+                           const std::uint64_t             *interior_points,
+                           const std::uint64_t             *boundary_points,
+                           const Device::Chunk             &chunk,
+                           double                          *interior,
+                           double                          *boundary)
+    {
+      const Device::FacetLayout      &L = data.facet_layout;
+      const Device::PackedTables<dim> packed(data);
+      const unsigned int              first_entry =
+                           mesh.polytope_interface_offset[chunk.begin],
+                         last_entry = mesh.polytope_interface_offset[chunk.end];
+      const std::uint64_t n_interior = interior_points[last_entry] -
+                                       interior_points[first_entry],
+                          n_boundary = boundary_points[last_entry] -
+                                       boundary_points[first_entry];
+      // Points that are evaluated together, of several polytopes.
+      const std::size_t batch_size = 512;
+
+      for_polytopes(
+        chunk.end - chunk.begin,
+        [&](const unsigned int begin, const unsigned int end) {
+          FacetPoints<dim>    points;
+          std::vector<double> values;
+          std::size_t         n = 0;
+
+          const auto make_batch = [&]() {
+            FacetPointBatch<dim> batch;
+            batch.n_points = n;
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                batch.x[d] = batch.neighbor_x[d] = points.x[d];
+                batch.normal[d]                  = points.normal[d];
+              }
+            batch.subcell  = points.subcell[0].data();
+            batch.material = points.material[0].data();
+            batch.sigma    = points.sigma;
+            return batch;
+          };
+          const auto arrays = [&](const int n_arrays) {
+            values.resize(std::max(values.size(), n_arrays * n));
+            return values.data();
+          };
+          const auto store = [&](const int           n_arrays,
+                                 double             *table,
+                                 const std::uint64_t n_all,
+                                 const std::uint64_t position) {
+            for (int i = 0; i < n_arrays; ++i)
+              kernels.stream(values.data() + i * n,
+                             n,
+                             table + i * n_all + position);
+            n = 0;
+          };
+
+          const unsigned int
+            from = mesh.polytope_interface_offset[chunk.begin + begin],
+            to   = mesh.polytope_interface_offset[chunk.begin + end];
+          std::uint64_t interior_position =
+                          interior_points[from] - interior_points[first_entry],
+                        boundary_position =
+                          boundary_points[from] - boundary_points[first_entry];
+          const auto finish_interior = [&]() {
+            if (n == 0)
+              return;
+            FacetPointBatch<dim> batch = make_batch();
+            batch.neighbor_subcell     = points.subcell[1].data();
+            batch.neighbor_material    = points.material[1].data();
+            double          *p         = arrays(packed.n_interior);
+            FacetBlocks<dim> own = {}, other = {};
+            own.c[0]   = p;
+            other.c[0] = p + n;
+            p += 2 * n;
+            for (unsigned int side = 0; side < 2; ++side)
+              for (unsigned int d = 0; d < dim; ++d)
+                if (L.b[0] >= 0 && (side == 0 || !data.continuous))
+                  {
+                    own.b[side][d] = p;
+                    p += n;
+                  }
+            form.evaluate_both_sides(batch, own, other);
+            const std::size_t n_points = n;
+            store(packed.n_interior, interior, n_interior, interior_position);
+            interior_position += n_points;
+          };
+          const auto finish_boundary = [&](const unsigned int id) {
+            if (n == 0)
+              return;
+            FacetPointBatch<dim> batch = make_batch();
+            batch.boundary_id          = id;
+            double          *p         = arrays(packed.n_boundary);
+            FacetBlocks<dim> blocks    = {};
+            blocks.c[0]                = p;
+            p += n;
+            for (unsigned int d = 0; L.b[0] >= 0 && d < dim; ++d, p += n)
+              blocks.b[0][d] = p;
+            if (L.r >= 0)
+              {
+                blocks.r = p;
+                p += n;
+              }
+            for (unsigned int d = 0; L.s >= 0 && d < dim; ++d, p += n)
+              blocks.s[d] = p;
+            form.evaluate_boundary_facets(batch, blocks);
+            const std::size_t n_points = n;
+            store(packed.n_boundary, boundary, n_boundary, boundary_position);
+            boundary_position += n_points;
+          };
+
+          // Facets of side 0, of one kind; boundary ids one by one.
+          for (const bool on_boundary : {false, true})
+            {
+              unsigned int id = invalid_index;
+              for (unsigned int e = from; e < to; ++e)
+                {
+                  const unsigned int code      = mesh.polytope_interface[e],
+                                     interface = code / 2;
+                  if (code % 2 != 0 ||
+                      (mesh.neighbor(code) == invalid_index) != on_boundary)
+                    continue;
+                  const std::uint64_t *counts =
+                    on_boundary ? boundary_points : interior_points;
+                  const std::size_t n_new = counts[e + 1] - counts[e];
+                  if (on_boundary &&
+                      mesh.interface_boundary_id[interface] != id)
+                    {
+                      finish_boundary(id);
+                      id = mesh.interface_boundary_id[interface];
+                    }
+                  if (n > 0 && n + n_new > batch_size)
+                    {
+                      if (on_boundary)
+                        finish_boundary(id);
+                      else
+                        finish_interior();
+                    }
+                  if (n == 0)
+                    points.resize(std::max(n_new, batch_size));
+                  const unsigned int degree =
+                    Device::interface_degree(mesh, interface);
+                  for (unsigned int f = mesh.facet_offset[interface];
+                       f < mesh.facet_offset[interface + 1];
+                       ++f)
+                    n += points.append(mesh,
+                                       rules,
+                                       kernels,
+                                       sigma[f],
+                                       f,
+                                       0,
+                                       degree,
+                                       mesh.shift.data(),
+                                       n);
+                }
+              if (on_boundary)
+                finish_boundary(id);
+              else
+                finish_interior();
+            }
+          kernels.finish_streams();
+        });
+    }
+
+
+
     template TablePositions
     table_positions(const PolytopicMesh<2> &,
                     const HostRules<2> &,
@@ -634,6 +938,28 @@ namespace Tessella
                    const bool,
                    const bool,
                    const bool);
+    template bool
+    tabulate_packed_volume(const PolytopicMesh<2> &,
+                           const Form<2> &,
+                           const HostRules<2> &,
+                           const HostKernels::Kernels<2> &,
+                           const Device::FormData<2> &,
+                           const Device::Range<std::uint64_t> &,
+                           const Device::Chunk &,
+                           double *,
+                           double *);
+    template void
+    tabulate_packed_facets(const PolytopicMesh<2> &,
+                           const Form<2> &,
+                           const double *,
+                           const HostRules<2> &,
+                           const HostKernels::Kernels<2> &,
+                           const Device::FormData<2> &,
+                           const std::uint64_t *,
+                           const std::uint64_t *,
+                           const Device::Chunk &,
+                           double *,
+                           double *);
     template void
     tabulate_volume(const PolytopicMesh<2> &,
                     const Form<2> &,
@@ -668,6 +994,28 @@ namespace Tessella
                    const bool,
                    const bool,
                    const bool);
+    template bool
+    tabulate_packed_volume(const PolytopicMesh<3> &,
+                           const Form<3> &,
+                           const HostRules<3> &,
+                           const HostKernels::Kernels<3> &,
+                           const Device::FormData<3> &,
+                           const Device::Range<std::uint64_t> &,
+                           const Device::Chunk &,
+                           double *,
+                           double *);
+    template void
+    tabulate_packed_facets(const PolytopicMesh<3> &,
+                           const Form<3> &,
+                           const double *,
+                           const HostRules<3> &,
+                           const HostKernels::Kernels<3> &,
+                           const Device::FormData<3> &,
+                           const std::uint64_t *,
+                           const std::uint64_t *,
+                           const Device::Chunk &,
+                           double *,
+                           double *);
     template void
     tabulate_volume(const PolytopicMesh<3> &,
                     const Form<3> &,

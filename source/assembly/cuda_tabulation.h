@@ -35,6 +35,8 @@ namespace Tessella
     struct TablePositions
     {
       std::vector<std::uint64_t> subcell, entry;
+      /// The same as entry for packed tables (Device::PackedTables).
+      std::vector<std::uint64_t> interior, boundary;
     };
 
     template <int dim>
@@ -78,6 +80,40 @@ namespace Tessella
                     const unsigned int                  begin,
                     const unsigned int                  end,
                     double                             *table);
+
+    /**
+     * The volume of a chunk, all arrays of Device::PackedTables, by all
+     * threads; false: those below the diagonal are needed. @p a_bar: raised to
+     * the largest n . a n found (see raise_largest_diffusion()), or null.
+     */
+    template <int dim>
+    bool
+    tabulate_packed_volume(const PolytopicMesh<dim>           &mesh,
+                           const Form<dim>                    &form,
+                           const HostRules<dim>               &rules,
+                           const HostKernels::Kernels<dim>    &kernels,
+                           const Device::FormData<dim>        &data,
+                           const Device::Range<std::uint64_t> &first_point,
+                           const Device::Chunk                &chunk,
+                           double                             *table,
+                           double                             *a_bar);
+
+    /// The facets of side 0 of a chunk's polytopes, as Device::PackedTables
+    /// describes it, by all threads. @p interior_points, @p boundary_points:
+    /// points before each entry of polytope_interface.
+    template <int dim>
+    void
+    tabulate_packed_facets(const PolytopicMesh<dim>        &mesh,
+                           const Form<dim>                 &form,
+                           const double                    *sigma,
+                           const HostRules<dim>            &rules,
+                           const HostKernels::Kernels<dim> &kernels,
+                           const Device::FormData<dim>     &data,
+                           const std::uint64_t             *interior_points,
+                           const std::uint64_t             *boundary_points,
+                           const Device::Chunk             &chunk,
+                           double                          *interior,
+                           double                          *boundary);
   } // namespace internal
 } // namespace Tessella
 

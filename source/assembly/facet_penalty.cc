@@ -41,6 +41,69 @@ namespace Tessella
 
     template <int dim>
     void
+    raise_largest_diffusion(const PolytopicMesh<dim>        &mesh,
+                            const HostKernels::Kernels<dim> &kernels,
+                            const bool                       tensor,
+                            const unsigned int               k,
+                            const double *const             *a,
+                            const unsigned int               n_points,
+                            double                          *a_bar)
+    {
+      double largest = 0.;
+      if (!tensor)
+        for (unsigned int q = 0; q < n_points; ++q)
+          largest = std::max(largest, a[0][q]);
+      for (unsigned int e = mesh.polytope_interface_offset[k];
+           e < mesh.polytope_interface_offset[k + 1];
+           ++e)
+        {
+          const unsigned int i = mesh.polytope_interface[e];
+          for (unsigned int f = mesh.facet_offset[i / 2];
+               f < mesh.facet_offset[i / 2 + 1];
+               ++f)
+            {
+              if (tensor)
+                {
+                  // n . a n for the mean normal
+                  const double *n = &mesh.facet_normal[f * dim];
+                  double        c[dim * dim];
+                  for (unsigned int d = 0; d < dim; ++d)
+                    for (unsigned int g = 0; g < dim; ++g)
+                      c[d * dim + g] = n[d] * n[g];
+                  largest = kernels.largest_contraction(a, c, n_points);
+                }
+              double &value = a_bar[2 * std::size_t(f) + i % 2];
+              value         = std::max(value, largest);
+            }
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    penalty_from_diffusion(const PolytopicMesh<dim>  &mesh,
+                           const double               constant,
+                           const std::vector<double> &a_bar,
+                           std::vector<double>       &sigma)
+    {
+      sigma.resize(mesh.n_facets());
+      for_ranges(sigma.size(),
+                 1 << 13,
+                 [&](const std::size_t begin, const std::size_t end) {
+                   for (std::size_t f = begin; f < end; ++f)
+                     sigma[f] =
+                       constant *
+                       std::max(mesh.penalty_factor[2 * f] * a_bar[2 * f],
+                                mesh.penalty_factor[2 * f + 1] *
+                                  a_bar[2 * f + 1]);
+                 });
+    }
+
+
+
+    template <int dim>
+    void
     compute_penalty(const PolytopicMesh<dim> &mesh,
                     const Form<dim>          &form,
                     const double              constant,
@@ -79,24 +142,6 @@ namespace Tessella
         return sum;
       };
 
-      // The largest one at several points.
-      const auto largest_value = [&](const double *const *a,
-                                     const unsigned int   n_points,
-                                     const unsigned int   facet) {
-        const double *n = &mesh.facet_normal[facet * dim];
-        double        c[dim * dim];
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int e = 0; e < dim; ++e)
-            c[d * dim + e] = n[d] * n[e];
-        return kernels.largest_contraction(a, c, n_points);
-      };
-
-      const auto penalty =
-        [&](const unsigned int f, const double a_bar_0, const double a_bar_1) {
-          return constant * std::max(mesh.penalty_factor[2 * f] * a_bar_0,
-                                     mesh.penalty_factor[2 * f + 1] * a_bar_1);
-        };
-      constexpr std::size_t facet_grain = 1 << 13;
       if (structure.constant)
         {
           const std::vector<double> entries = constant_diffusion(mesh, form);
@@ -104,12 +149,15 @@ namespace Tessella
           for (unsigned int d = 0; d < n_entries; ++d)
             a[d] = &entries[d];
           for_ranges(n_facets,
-                     facet_grain,
+                     1 << 13,
                      [&](const std::size_t begin, const std::size_t end) {
                        for (std::size_t f = begin; f < end; ++f)
                          {
                            const double a_bar = quadratic_form(a, 0, f);
-                           sigma[f]           = penalty(f, a_bar, a_bar);
+                           sigma[f] =
+                             constant *
+                             std::max(mesh.penalty_factor[2 * f] * a_bar,
+                                      mesh.penalty_factor[2 * f + 1] * a_bar);
                          }
                      });
           return;
@@ -129,8 +177,7 @@ namespace Tessella
 
             for (unsigned int k = begin; k < end; ++k)
               {
-                std::uint64_t first   = 0;
-                double        largest = 0.;
+                std::uint64_t first = 0;
                 unsigned int  subcell = mesh.subcell_offset[k], point = 0;
                 while (subcell < mesh.subcell_offset[k + 1])
                   {
@@ -148,34 +195,14 @@ namespace Tessella
                                        diffusion->values(k) +
                                          d * diffusion->n_points(k) + first);
                     first += batch.n_points;
-                    if (!tensor)
-                      for (unsigned int q = 0; q < batch.n_points; ++q)
-                        largest = std::max(largest, a[0][q]);
-                    else
-                      for (unsigned int e = mesh.polytope_interface_offset[k];
-                           e < mesh.polytope_interface_offset[k + 1];
-                           ++e)
-                        {
-                          const unsigned int i = mesh.polytope_interface[e];
-                          for (unsigned int f = mesh.facet_offset[i / 2];
-                               f < mesh.facet_offset[i / 2 + 1];
-                               ++f)
-                            a_bar[2 * f + i % 2] =
-                              std::max(a_bar[2 * f + i % 2],
-                                       largest_value(a, batch.n_points, f));
-                        }
+                    raise_largest_diffusion(mesh,
+                                            kernels,
+                                            tensor,
+                                            k,
+                                            a,
+                                            batch.n_points,
+                                            a_bar.data());
                   }
-                if (!tensor)
-                  for (unsigned int e = mesh.polytope_interface_offset[k];
-                       e < mesh.polytope_interface_offset[k + 1];
-                       ++e)
-                    {
-                      const unsigned int i = mesh.polytope_interface[e];
-                      for (unsigned int f = mesh.facet_offset[i / 2];
-                           f < mesh.facet_offset[i / 2 + 1];
-                           ++f)
-                        a_bar[2 * f + i % 2] = largest;
-                    }
               }
             kernels.finish_streams();
           });
@@ -188,12 +215,7 @@ namespace Tessella
       else
         find_a_bar();
 
-      for_ranges(n_facets,
-                 facet_grain,
-                 [&](const std::size_t begin, const std::size_t end) {
-                   for (std::size_t f = begin; f < end; ++f)
-                     sigma[f] = penalty(f, a_bar[2 * f], a_bar[2 * f + 1]);
-                 });
+      penalty_from_diffusion(mesh, constant, a_bar, sigma);
     }
 
 
@@ -205,6 +227,19 @@ namespace Tessella
     template std::vector<double>
     constant_diffusion(const PolytopicMesh<4> &, const Form<4> &);
     template void
+    raise_largest_diffusion(const PolytopicMesh<2> &,
+                            const HostKernels::Kernels<2> &,
+                            const bool,
+                            const unsigned int,
+                            const double *const *,
+                            const unsigned int,
+                            double *);
+    template void
+    penalty_from_diffusion(const PolytopicMesh<2> &,
+                           const double,
+                           const std::vector<double> &,
+                           std::vector<double> &);
+    template void
     compute_penalty(const PolytopicMesh<2> &,
                     const Form<2> &,
                     const double,
@@ -213,6 +248,19 @@ namespace Tessella
                     const FacetExchange &,
                     std::vector<double> &,
                     DiffusionValues<2> *);
+    template void
+    raise_largest_diffusion(const PolytopicMesh<3> &,
+                            const HostKernels::Kernels<3> &,
+                            const bool,
+                            const unsigned int,
+                            const double *const *,
+                            const unsigned int,
+                            double *);
+    template void
+    penalty_from_diffusion(const PolytopicMesh<3> &,
+                           const double,
+                           const std::vector<double> &,
+                           std::vector<double> &);
     template void
     compute_penalty(const PolytopicMesh<3> &,
                     const Form<3> &,

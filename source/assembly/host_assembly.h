@@ -12,6 +12,7 @@
 
 #include "../../cuda/target.h"
 #include "diffusion_values.h"
+#include "host_kernels.h"
 #include "host_points.h"
 
 namespace Tessella
@@ -53,6 +54,27 @@ namespace Tessella
                     const FacetExchange      &exchange,
                     std::vector<double>      &sigma,
                     DiffusionValues<dim>     *diffusion = nullptr);
+
+    /// Raises a-bar, two numbers a facet, on polytope @p k's sides of its
+    /// facets to the largest n . a n at points of it; @p a: arrays of the
+    /// diffusion's entries there, one if it is not a @p tensor.
+    template <int dim>
+    void
+    raise_largest_diffusion(const PolytopicMesh<dim>        &mesh,
+                            const HostKernels::Kernels<dim> &kernels,
+                            const bool                       tensor,
+                            const unsigned int               k,
+                            const double *const             *a,
+                            const unsigned int               n_points,
+                            double                          *a_bar);
+
+    /// sigma of all facets from a-bar, by all threads.
+    template <int dim>
+    void
+    penalty_from_diffusion(const PolytopicMesh<dim>  &mesh,
+                           const double               constant,
+                           const std::vector<double> &a_bar,
+                           std::vector<double>       &sigma);
 
     /**
      * The block-row algorithm on the host: every polytope computes its rows,

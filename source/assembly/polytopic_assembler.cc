@@ -18,7 +18,9 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "../../cuda/assembly.h"
 #include "../../cuda/vector.h"
@@ -128,11 +130,11 @@ namespace Tessella
       std::uint64_t              revision;
     };
 
-    // @p on_device: a penalty that varies in space is left to the device.
+    // @p later: a penalty that varies in space is not worked out here.
     Penalty
     prepare(const Form<dim> &form,
             const bool       keep_diffusion = false,
-            const bool       on_device      = false)
+            const bool       later          = false)
     {
       const Timer timer;
       const bool  penalty = form.facet_structure().penalty;
@@ -155,8 +157,16 @@ namespace Tessella
             }
           return {&no_sigma, no_sigma_revision};
         }
-      if (on_device && !structure.constant)
+      if (later && !structure.constant)
         return {&no_sigma, 0};
+      return find_penalty(form, keep_diffusion);
+    }
+
+    Penalty
+    find_penalty(const Form<dim> &form, const bool keep_diffusion)
+    {
+      const PolytopicMesh<dim> &mesh      = handler->polytopic_mesh();
+      const VolumeStructure     structure = form.volume_structure();
       // What sigma depends on; nothing is kept if that varies in space.
       std::vector<double> key;
       if (structure.constant)
@@ -264,8 +274,17 @@ namespace Tessella
             report.coefficients += " (" + reason + ")";
         }
       penalty_on_device = coefficients != nullptr && n_processes == 1;
-      Penalty penalty =
-        prepare(form, target.has_matrix(), coefficients != nullptr);
+      // ... or comes with the tables
+      ConstantFacetTerms<dim> constant_facets;
+      penalty_with_tables =
+        backend == Backend::cuda && coefficients == nullptr &&
+        data.strategy == AssemblyStrategy::block_rows && n_processes == 1 &&
+        target.has_matrix() && !structure.constant &&
+        !structure.penalty_diffusion &&
+        !form.constant_interior_facets(constant_facets);
+      Penalty penalty = prepare(form,
+                                target.has_matrix(),
+                                coefficients != nullptr || penalty_with_tables);
 #ifdef TESSELLA_HAVE_CUDA
       if constexpr (has_device_kernels)
         if (coefficients != nullptr && n_processes > 1 && varies(form))
@@ -357,7 +376,19 @@ namespace Tessella
       if (target.device_values != nullptr || target.device_rhs != nullptr ||
           (coefficients != nullptr && !coefficients->fields().empty()))
         internal::device_call([] { internal::Device::synchronize(); });
-      const Timer                   timer;
+      const Timer timer;
+      std::function<std::pair<internal::Device::Penalty,
+                              const internal::DiffusionValues<dim> *>()>
+        later;
+      if (penalty_with_tables)
+        later = [&]() {
+          const Penalty found =
+            varies(form) ? find_penalty(form, true) : penalty;
+          return std::make_pair(
+            internal::Device::Penalty{found.sigma->data(), found.revision},
+            static_cast<const internal::DiffusionValues<dim> *>(
+              diffusion.empty() ? nullptr : &diffusion));
+        };
       const internal::Device::Times times =
         cuda.assemble({handler->polytopic_mesh(),
                        get_sparsity(),
@@ -371,7 +402,8 @@ namespace Tessella
                        diffusion.empty() ? nullptr : &diffusion,
                        coefficients,
                        penalty_on_device && varies(form),
-                       data.penalty.constant},
+                       data.penalty.constant,
+                       later},
                       target);
       report.device_kernels   = times.kernel;
       report.kernel_time      = times.kernels;
@@ -700,10 +732,10 @@ namespace Tessella
     std::vector<std::uint64_t>              dof_offset;
     MPI_Comm                                communicator;
     unsigned int                            n_processes;
-    bool                                    penalty_on_device = false;
-    std::vector<types::global_dof_index>    ghost_columns;
-    std::shared_ptr<const BlockPartition>   partition;
-    Backend                                 backend; // not automatic
+    bool penalty_on_device = false, penalty_with_tables = false;
+    std::vector<types::global_dof_index>  ghost_columns;
+    std::shared_ptr<const BlockPartition> partition;
+    Backend                               backend; // not automatic
 
     // What is kept, and the revisions (0: none) that it belongs to.
     std::uint64_t sparsity_revision = 0, degree_revision = 0,

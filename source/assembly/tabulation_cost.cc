@@ -73,58 +73,107 @@ namespace Tessella
                    chunk.n_facet_points * data.facet_layout.n;
           }
         largest = std::max(largest, size);
-        cost.table_bytes += size * sizeof(double);
         chunks.push_back(chunk);
         begin = chunk.end;
       }
 
-    const VolumeStructure          structure = form.volume_structure();
-    internal::DiffusionValues<dim> diffusion;
-    const bool                     keep =
-      structure.diffusion != DiffusionType::none && !structure.constant &&
-      !structure.penalty_diffusion && form.facet_structure().penalty &&
-      diffusion.reinit(mesh,
-                       rules,
-                       structure.diffusion == DiffusionType::tensor ? dim * dim
-                                                                    : 1,
-                       internal::diffusion_values_limit(mesh));
-    std::vector<double> sigma, tables[2];
+    // In two rounds, as in an assembly on a device with enough memory, unless
+    // the diffusion of the penalty is another one.
+    const VolumeStructure structure = form.volume_structure();
+    const bool penalty_varies = structure.diffusion != DiffusionType::none &&
+                                !structure.constant &&
+                                form.facet_structure().penalty;
+    const bool rounds = data.volume_layout.n > 0 && !data.constant_facets &&
+                        !structure.constant && !structure.penalty_diffusion;
+    const internal::Device::PackedTables<dim> packed(data);
+    std::vector<double>                       sigma, a_bar, tables[2];
     for (std::vector<double> &table : tables)
       table.resize(largest);
     for (unsigned int round = 0; round < 2; ++round)
       {
         Timer timer;
-        internal::compute_penalty(mesh,
-                                  form,
-                                  penalty.constant,
-                                  rules,
-                                  instruction_set,
-                                  {},
-                                  sigma,
-                                  keep ? &diffusion : nullptr);
-        cost.penalty = timer.wall_time();
+        cost.table_bytes = 0;
+        if (rounds)
+          {
+            a_bar.assign(2 * std::size_t(mesh.n_facets()), 0.);
+            for (unsigned int c = 0; c < chunks.size(); ++c)
+              {
+                const bool symmetric =
+                  internal::tabulate_packed_volume(mesh,
+                                                   form,
+                                                   rules,
+                                                   kernels,
+                                                   data,
+                                                   subcell_points,
+                                                   chunks[c],
+                                                   tables[c % 2].data(),
+                                                   penalty_varies ? a_bar.data()
+                                                                  : nullptr);
+                cost.table_bytes +=
+                  sizeof(double) * chunks[c].n_volume_points *
+                  (packed.n_volume - (symmetric ? packed.n_lower : 0));
+              }
+            if (penalty_varies)
+              internal::penalty_from_diffusion(mesh,
+                                               penalty.constant,
+                                               a_bar,
+                                               sigma);
+            else
+              sigma.assign(mesh.n_facets(), 0.);
+          }
+        else
+          internal::compute_penalty(
+            mesh, form, penalty.constant, rules, instruction_set, {}, sigma);
+        cost.volume = timer.wall_time();
         timer.restart();
         for (unsigned int c = 0; c < chunks.size(); ++c)
           {
             const internal::Device::Chunk &chunk  = chunks[c];
             double                        *volume = tables[c % 2].data();
-            double                        *facets =
-              volume + chunk.n_volume_points * data.volume_layout.n;
+            if (rounds && data.packed_facets)
+              {
+                const unsigned int
+                  first = mesh.polytope_interface_offset[chunk.begin],
+                  last  = mesh.polytope_interface_offset[chunk.end];
+                const std::uint64_t interior = packed.n_interior *
+                                               (positions.interior[last] -
+                                                positions.interior[first]),
+                                    boundary = packed.n_boundary *
+                                               (positions.boundary[last] -
+                                                positions.boundary[first]);
+                internal::tabulate_packed_facets(mesh,
+                                                 form,
+                                                 sigma.data(),
+                                                 rules,
+                                                 kernels,
+                                                 data,
+                                                 positions.interior.data(),
+                                                 positions.boundary.data(),
+                                                 chunk,
+                                                 volume,
+                                                 volume + interior);
+                cost.table_bytes += sizeof(double) * (interior + boundary);
+                continue;
+              }
+            const std::uint64_t n_volume =
+              rounds ? 0 : chunk.n_volume_points * data.volume_layout.n;
             internal::for_polytopes(
               chunk.end - chunk.begin,
               [&](const unsigned int begin, const unsigned int end) {
-                if (data.volume_layout.n > 0)
-                  internal::tabulate_volume(mesh,
-                                            form,
-                                            rules,
-                                            kernels,
-                                            data.volume_layout,
-                                            subcell_points,
-                                            chunk,
-                                            chunk.begin + begin,
-                                            chunk.begin + end,
-                                            volume,
-                                            keep ? &diffusion : nullptr);
+                if (n_volume > 0)
+                  internal::tabulate_volume(
+                    mesh,
+                    form,
+                    rules,
+                    kernels,
+                    data.volume_layout,
+                    subcell_points,
+                    chunk,
+                    chunk.begin + begin,
+                    chunk.begin + end,
+                    volume,
+                    static_cast<const internal::DiffusionValues<dim> *>(
+                      nullptr));
                 if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
                   internal::tabulate_facets(mesh,
                                             form,
@@ -136,10 +185,13 @@ namespace Tessella
                                             chunk,
                                             chunk.begin + begin,
                                             chunk.begin + end,
-                                            facets);
+                                            volume + n_volume);
               });
+            cost.table_bytes +=
+              sizeof(double) *
+              (n_volume + chunk.n_facet_points * data.facet_layout.n);
           }
-        cost.tables = timer.wall_time();
+        cost.facets = timer.wall_time();
       }
     return cost;
   }

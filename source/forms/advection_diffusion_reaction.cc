@@ -141,16 +141,61 @@ namespace Tessella
     }
 
     // The points of a batch in the form that deal.II's functions take. One
-    // buffer a thread: batches are evaluated one after the other.
+    // buffer a thread: batches are evaluated one after the other. Several
+    // coefficients at the same points share it while an object of this class
+    // exists.
+    template <int dim>
+    class SharedPoints
+    {
+    public:
+      SharedPoints()
+      {
+        buffer().shared = true;
+        buffer().from   = nullptr;
+      }
+
+      SharedPoints(const SharedPoints &) = delete;
+
+      ~SharedPoints()
+      {
+        buffer().shared = false;
+        buffer().from   = nullptr;
+      }
+
+      static const std::vector<Point<dim>> &
+      get(const double *const *x, const unsigned int n)
+      {
+        Buffer &b = buffer();
+        if (b.shared && b.from == x[0] && b.points.size() == n)
+          return b.points;
+        b.points.resize(n);
+        for (unsigned int q = 0; q < n; ++q)
+          b.points[q] = point<dim>(x, q);
+        b.from = x[0];
+        return b.points;
+      }
+
+    private:
+      struct Buffer
+      {
+        std::vector<Point<dim>> points;
+        const double           *from   = nullptr; // their first coordinates
+        bool                    shared = false;
+      };
+
+      static Buffer &
+      buffer()
+      {
+        static thread_local Buffer b;
+        return b;
+      }
+    };
+
     template <int dim>
     const std::vector<Point<dim>> &
     as_points(const double *const *x, const unsigned int n)
     {
-      static thread_local std::vector<Point<dim>> points;
-      points.resize(n);
-      for (unsigned int q = 0; q < n; ++q)
-        points[q] = point<dim>(x, q);
-      return points;
+      return SharedPoints<dim>::get(x, n);
     }
 
     // A scalar coefficient: a constant, a function, or a value per cell.
@@ -509,10 +554,17 @@ namespace Tessella
               conormal[d][q] = a[0][q] * normal[d][q];
           else
             {
-              std::fill(conormal[d], conormal[d] + n, 0.);
-              for (unsigned int e = 0; e < dim; ++e)
-                for (unsigned int q = 0; q < n; ++q)
-                  conormal[d][q] += a[d * dim + e][q] * normal[e][q];
+              const double *const *const row = a + d * dim;
+              DEAL_II_OPENMP_SIMD_PRAGMA
+              for (unsigned int q = 0; q < n; ++q)
+                {
+                  double sum = 0.;
+                  sum += row[0][q] * normal[0][q];
+                  sum += row[1][q] * normal[1][q];
+                  if (dim == 3)
+                    sum += row[dim - 1][q] * normal[dim - 1][q];
+                  conormal[d][q] = sum;
+                }
             }
       }
     };
@@ -846,6 +898,9 @@ namespace Tessella
     structure.beta           = diffusion && data->theta != 0.;
     structure.penalty        = diffusion;
     structure.facets         = diffusion || data->advection.present();
+    structure.mirrored       = true;
+    // (values per cell jump)
+    structure.continuous = data->scalar_diffusion.cellwise == nullptr;
     return structure;
   }
 
@@ -877,6 +932,7 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::evaluate_volume(
     const PointBatch<dim> &points, VolumeBlocks<dim> &blocks) const
   {
+    const SharedPoints<dim> shared;
     if (blocks.a[0] != nullptr)
       data->evaluate_diffusion(points, blocks.a);
     if (blocks.b[0] != nullptr)
@@ -918,8 +974,9 @@ namespace Tessella
     FacetBlocks<dim>           &own,
     FacetBlocks<dim>           *neighbor) const
   {
-    const unsigned int n       = points.n_points;
-    FacetScratch<dim> &scratch = facet_scratch<dim>(n);
+    const SharedPoints<dim> shared;
+    const unsigned int      n       = points.n_points;
+    FacetScratch<dim>      &scratch = facet_scratch<dim>(n);
     // What the neighbour sees differs in the sign of the normal, and in which
     // side is its own.
     const unsigned int n_views  = neighbor != nullptr ? 2 : 1;
@@ -956,11 +1013,9 @@ namespace Tessella
               const double      half   = PenaltyTerms::interior_b * sign;
               const double      beta   = half * data->theta;
               for (unsigned int d = 0; d < dim; ++d)
-                {
-                  double *const b = blocks.b[side ^ view][d];
+                if (double *const b = blocks.b[side ^ view][d])
                   for (unsigned int q = 0; q < n; ++q)
                     b[q] = half * scratch.conormal[d][q];
-                }
               if (side == view && blocks.beta[0][0] != nullptr)
                 for (unsigned int d = 0; d < dim; ++d)
                   for (unsigned int q = 0; q < n; ++q)
@@ -1033,6 +1088,7 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::evaluate_boundary_facets(
     const FacetPointBatch<dim> &points, FacetBlocks<dim> &blocks) const
   {
+    const SharedPoints<dim>       shared;
     const unsigned int            n = points.n_points;
     const BoundaryCondition<dim> &condition =
       data->condition(points.boundary_id);

@@ -170,6 +170,145 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
 
 
 
+/// The same from packed tables, put together here as a device does it.
+template <int dim>
+std::vector<double>
+tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
+                const Tessella::Form<dim>          &form,
+                const unsigned int                  chunk_size,
+                unsigned int                       &n_symmetric)
+{
+  using Internal::Device::Chunk;
+  const Internal::HostRules<dim> rules(mesh, form.coefficient_order());
+  const auto                    &kernels =
+    Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
+  const auto data      = Internal::make_form_data(mesh, form, true, true, true);
+  const auto positions = Internal::table_positions(mesh, rules, data);
+  const Internal::Device::PackedTables<dim>    packed(data);
+  const Internal::Device::Range<std::uint64_t> subcell_points = {
+    positions.subcell.data(), 0};
+  const std::uint64_t n_volume = positions.subcell.back(),
+                      n_facets = positions.entry.back();
+  const int           V = data.volume_layout.n, F = data.facet_layout.n;
+  std::vector<double> result(n_volume * V + n_facets * F, -1e300);
+  std::vector<Chunk>  chunks;
+  for (unsigned int begin = 0; begin < mesh.n_polytopes(); begin += chunk_size)
+    chunks.push_back(
+      {begin, std::min(begin + chunk_size, mesh.n_polytopes()), 0, 0});
+
+  std::vector<double> a_bar(2 * mesh.n_facets(), 0.), sigma;
+  n_symmetric = 0;
+  for (Chunk &chunk : chunks)
+    {
+      const std::uint64_t v =
+        positions.subcell[mesh.subcell_offset[chunk.begin]];
+      const std::uint64_t n =
+        positions.subcell[mesh.subcell_offset[chunk.end]] - v;
+      chunk.n_volume_points = n;
+      std::vector<double> table(n * packed.n_volume, -1e300);
+      const bool          symmetric = Internal::tabulate_packed_volume(mesh,
+                                                              form,
+                                                              rules,
+                                                              kernels,
+                                                              data,
+                                                              subcell_points,
+                                                              chunk,
+                                                              table.data(),
+                                                              a_bar.data());
+      n_symmetric += symmetric;
+      if (symmetric) // what is not sent
+        std::fill(table.end() - n * packed.n_lower, table.end(), 1e300);
+      for (int i = 0; i < V; ++i)
+        {
+          const int source = symmetric ? packed.symmetric[i] : packed.volume[i];
+          for (std::uint64_t q = 0; q < n; ++q)
+            result[i * n_volume + v + q] =
+              source < 0 ? data.f : table[source * n + q];
+        }
+    }
+  Internal::penalty_from_diffusion(mesh, 10., a_bar, sigma);
+
+  // first points of interfaces, and all that was sent
+  std::vector<std::uint64_t> first(mesh.n_interfaces());
+  const std::uint64_t        n_interior = positions.interior.back(),
+                      n_boundary        = positions.boundary.back();
+  std::vector<double> interior(n_interior * packed.n_interior),
+    boundary(n_boundary * packed.n_boundary);
+  for (const Chunk &chunk : chunks)
+    {
+      const unsigned int begin = mesh.polytope_interface_offset[chunk.begin],
+                         end   = mesh.polytope_interface_offset[chunk.end];
+      const std::uint64_t i    = positions.interior[begin],
+                          b    = positions.boundary[begin],
+                          n_i  = positions.interior[end] - i,
+                          n_b  = positions.boundary[end] - b;
+      std::vector<double> there(n_i * packed.n_interior, -1e300),
+        at_boundary(n_b * packed.n_boundary, -1e300);
+      Internal::tabulate_packed_facets(mesh,
+                                       form,
+                                       sigma.data(),
+                                       rules,
+                                       kernels,
+                                       data,
+                                       positions.interior.data(),
+                                       positions.boundary.data(),
+                                       chunk,
+                                       there.data(),
+                                       at_boundary.data());
+      for (int array = 0; array < packed.n_interior; ++array)
+        std::copy_n(there.begin() + array * n_i,
+                    n_i,
+                    interior.begin() + array * n_interior + i);
+      for (int array = 0; array < packed.n_boundary; ++array)
+        std::copy_n(at_boundary.begin() + array * n_b,
+                    n_b,
+                    boundary.begin() + array * n_boundary + b);
+    }
+  for (unsigned int e = 0; e < mesh.polytope_interface.size(); ++e)
+    if (const unsigned int code = mesh.polytope_interface[e]; code % 2 == 0)
+      first[code / 2] = (mesh.neighbor(code) == Tessella::invalid_index
+                           ? positions.boundary
+                           : positions.interior)[e];
+  const auto &G     = data.facet_layout;
+  double     *table = result.data() + n_volume * V;
+  for (unsigned int e = 0; e < mesh.polytope_interface.size(); ++e)
+    for (std::uint64_t q = positions.entry[e]; q < positions.entry[e + 1]; ++q)
+      {
+        const unsigned int  code = mesh.polytope_interface[e], side = code % 2;
+        const std::uint64_t p   = first[code / 2] + q - positions.entry[e];
+        const auto          set = [&](const int array, const double value) {
+          table[array * n_facets + q] = value;
+        };
+        if (mesh.neighbor(code) == Tessella::invalid_index)
+          {
+            int        i    = 0;
+            const auto next = [&]() { return boundary[i++ * n_boundary + p]; };
+            set(G.c[0], next());
+            for (int d = 0; d < dim; ++d)
+              set(G.b[0] + d, next());
+            set(G.r, next());
+            for (int d = 0; d < dim; ++d)
+              set(G.s + d, next());
+          }
+        else
+          {
+            set(G.c[0], interior[side * n_interior + p]);
+            for (int d = 0; d < dim; ++d)
+              {
+                const double b0 = interior[(2 + d) * n_interior + p];
+                const double b1 = data.continuous
+                                    ? b0
+                                    : interior[(2 + dim + d) * n_interior + p];
+                set(G.b[0] + d, side == 0 ? b0 : -b1);
+                set(G.b[1] + d, side == 0 ? b1 : -b0);
+              }
+          }
+      }
+  return result;
+}
+
+
+
 template <int dim>
 void
 test()
@@ -221,6 +360,55 @@ test()
           check(name + ": one side after the other",
                 tabulate(view, OneSidedForm<dim>(form, true), all, true) ==
                   reference);
+          if (mesh != "hanging periodic")
+            {
+              // (several chunks, of which some have lower entries)
+              unsigned int n_symmetric[2];
+              check(name + ": packed",
+                    data.packed_facets &&
+                      tabulate_packed(view, form, all, n_symmetric[0]) ==
+                        reference &&
+                      tabulate_packed(
+                        view, form, all / 4 + 1, n_symmetric[1]) == reference &&
+                      n_symmetric[0] == 1 && n_symmetric[1] > 1);
+              if (give == Give::tensor_functions)
+                {
+                  auto problem = full_problem<dim>();
+                  problem.a    = [a = problem.a](const Point<dim> &x) {
+                    Tensor<2, dim> value = a(x);
+                    if (x[0] > 1.2)
+                      value[0][1] += 0.01 * x[1];
+                    return value;
+                  };
+                  const auto skew =
+                    make_form(problem, Give::tensor_functions, 2);
+                  check(name + ": packed, not symmetric",
+                        tabulate_packed(view, skew, 3, n_symmetric[0]) ==
+                            tabulate(view, skew, 1, false) &&
+                          tabulate_packed(view, skew, all, n_symmetric[1]) ==
+                            tabulate(view, skew, 1, false) &&
+                          n_symmetric[1] == 0);
+                }
+              else
+                {
+                  auto cellwise = make_form(full_problem<dim>(), give, 2);
+                  dealii::Vector<double> values(triangulation.n_active_cells());
+                  for (unsigned int i = 0; i < values.size(); ++i)
+                    values[i] = 1. + i % 7;
+                  cellwise.set_diffusion(
+                    Tessella::CellwiseCoefficient(view, values));
+                  cellwise.set_source(2.5);
+                  check(
+                    name + ": packed, values per cell, constant f",
+                    tabulate_packed(view, cellwise, all / 2, n_symmetric[0]) ==
+                        tabulate(view, cellwise, 1, false) &&
+                      !Internal::make_form_data<dim>(
+                         view, cellwise, true, true, true)
+                         .continuous);
+                }
+            }
+          else
+            check(name + ": not packed", !data.packed_facets);
           const OneSidedForm<dim> general(form, false);
           check(name + ": general form",
                 tabulate(view, general, all, true) ==
@@ -250,7 +438,7 @@ test()
   check(prefix + "points on boundary facets",
         cost.n_boundary_points * (n_interior / 2) ==
           cost.n_interior_points * n_boundary);
-  check(prefix + "times", cost.penalty > 0. && cost.tables > 0.);
+  check(prefix + "times", cost.volume > 0. && cost.facets > 0.);
 }
 
 

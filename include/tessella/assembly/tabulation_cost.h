@@ -19,10 +19,12 @@ namespace Tessella
     /// facets.
     std::uint64_t n_volume_points = 0, n_interior_points = 0,
                   n_boundary_points = 0;
-    /// Largest diffusion in each polytope, and the penalty from it.
-    double penalty = 0.;
-    /// Tables of all coefficients.
-    double        tables      = 0.;
+    /// Tables of the volume, the largest diffusion in each polytope, and the
+    /// penalty from it (if the volume has no tables of its own or not in the
+    /// first round, only the penalty).
+    double volume = 0.;
+    /// Tables of the facets (and of the volume else).
+    double        facets      = 0.;
     std::uint64_t table_bytes = 0;
   };
 

@@ -124,6 +124,13 @@ namespace Tessella
     bool beta    = true;
     bool rhs     = true; ///< r and s on the boundary
     bool penalty = true; ///< needs sigma
+    /// On interior facets that both sides see in the same place b of the
+    /// neighbour follows from that of the own side: b'_0 = -b_1, b'_1 = -b_0,
+    /// to the last bit. evaluate_both_sides() may then be asked for its c_0
+    /// alone (for forms with penalty facets, see has_penalty_facets()).
+    bool mirrored = false;
+    /// Of these forms: b_1 = b_0 there, and only one of them may be asked for.
+    bool continuous = false;
   };
 
   /**
