@@ -83,19 +83,20 @@ namespace Tessella
       /// Values and derivatives (times factor) of the one-dimensional functions
       /// of a box: first is center and scale of the map, second the scales
       /// of values and of derivatives.
-      template <int L>
+      template <int L, typename Number>
       __device__ inline void
       legendre(const double2      first,
                const double2      second,
                const unsigned int degree,
                const double       x,
                const double       factor,
-               double (&v)[L],
-               double (&dv)[L])
+               Number (&v)[L],
+               Number (&dv)[L])
       {
-        const double xi = (x - first.x) * first.y, value_scale = second.x,
-                     derivative_scale = second.y * factor;
-        double previous = 1., current = xi, d_previous = 0., d_current = 1.;
+        const Number xi               = Number((x - first.x) * first.y),
+                     value_scale      = Number(second.x),
+                     derivative_scale = Number(second.y * factor);
+        Number previous = 1., current = xi, d_previous = 0., d_current = 1.;
         v[0]  = value_scale;
         dv[0] = 0.;
 #pragma unroll
@@ -103,19 +104,20 @@ namespace Tessella
           {
             if (n > degree)
               break;
-            const double scale = Legendre::internal::scale(n);
+            const Number scale = Number(Legendre::internal::scale(n));
             v[n]               = scale * value_scale * current;
             dv[n]              = scale * derivative_scale * d_current;
             if (n + 1 < L)
               {
-                const double next =
-                  xi * current * Legendre::internal::forward(n) -
-                  previous * Legendre::internal::backward(n);
-                const double d_next = d_previous + current * (2. * n + 1.);
-                previous            = current;
-                current             = next;
-                d_previous          = d_current;
-                d_current           = d_next;
+                const Number next =
+                  xi * current * Number(Legendre::internal::forward(n)) -
+                  previous * Number(Legendre::internal::backward(n));
+                const Number d_next =
+                  d_previous + current * Number(2. * n + 1.);
+                previous   = current;
+                current    = next;
+                d_previous = d_current;
+                d_current  = d_next;
               }
           }
       }
@@ -128,7 +130,7 @@ namespace Tessella
         static constexpr int          L     = P >= 0 ? P + 1 : 11;
         static constexpr unsigned int known = P >= 0 ? P : 0;
 
-        double y[L], dy[L], z[dim == 3 ? L : 1], dz[dim == 3 ? L : 1];
+        Number y[L], dy[L], z[dim == 3 ? L : 1], dz[dim == 3 ? L : 1];
         const unsigned int degree, stride;
         const bool         tensor;
 
@@ -140,7 +142,7 @@ namespace Tessella
                    const unsigned int p,
                    const double (&point)[dim],
                    const double (&m)[dim],
-                   const double       sign,
+                   const Number       sign,
                    Two<Number>       *X,
                    const unsigned int stride)
           : degree(P >= 0 ? known : p)
@@ -160,8 +162,8 @@ namespace Tessella
             if (k <= degree)
               {
                 Two<Number> entry;
-                entry.x       = Number(sign * y[k]);
-                entry.y       = Number(dy[k]);
+                entry.x       = sign * y[k];
+                entry.y       = dy[k];
                 X[k * stride] = entry;
               }
           legendre(map[2], map[3], degree, point[1], m[1], y, dy);
@@ -194,7 +196,7 @@ namespace Tessella
         /// For sums of values and one directional derivative: a function is
         /// X.x P.x, its derivative X.y P.x + X.x P.y. All times sign.
         __device__ void
-        write_directional(const double sign, Two<Number> *pairs) const
+        write_directional(const Number sign, Two<Number> *pairs) const
         {
           for_pairs([&](const unsigned int i,
                         const unsigned int ky,
@@ -202,13 +204,13 @@ namespace Tessella
             Two<Number> entry;
             if constexpr (dim == 2)
               {
-                entry.x = Number(y[ky]);
-                entry.y = Number(sign * dy[ky]);
+                entry.x = y[ky];
+                entry.y = sign * dy[ky];
               }
             else
               {
-                entry.x = Number(y[ky] * z[kz]);
-                entry.y = Number(sign * (dy[ky] * z[kz] + y[ky] * dz[kz]));
+                entry.x = y[ky] * z[kz];
+                entry.y = sign * (dy[ky] * z[kz] + y[ky] * dz[kz]);
               }
             pairs[i * stride] = entry;
           });
@@ -221,8 +223,7 @@ namespace Tessella
           for_pairs([&](const unsigned int i,
                         const unsigned int ky,
                         const unsigned int kz) {
-            V[i * stride] =
-              dim == 2 ? Number(y[ky]) : Number(y[ky] * z[dim == 3 ? kz : 0]);
+            V[i * stride] = dim == 2 ? y[ky] : y[ky] * z[dim == 3 ? kz : 0];
           });
         }
 
@@ -237,15 +238,15 @@ namespace Tessella
             Two<Number> entry;
             if constexpr (dim == 2)
               {
-                V[i * stride] = Number(y[ky]);
-                entry.x       = Number(dy[ky]);
+                V[i * stride] = y[ky];
+                entry.x       = dy[ky];
                 entry.y       = Number(0.);
               }
             else
               {
-                V[i * stride] = Number(y[ky] * z[kz]);
-                entry.x       = Number(dy[ky] * z[kz]);
-                entry.y       = Number(y[ky] * dz[kz]);
+                V[i * stride] = y[ky] * z[kz];
+                entry.x       = dy[ky] * z[kz];
+                entry.y       = y[ky] * dz[kz];
               }
             G[i * stride] = entry;
           });
@@ -803,7 +804,7 @@ namespace Tessella
                   double m[dim];
                   for (int d = 0; d < dim; ++d)
                     m[d] = s == 0 ? own_m[d] : other_m[d];
-                  const double                     sign = s == 0 ? 1. : -1.;
+                  const Number                     sign = s == 0 ? 1. : -1.;
                   const SlotTables<dim, P, Number> tables(D,
                                                           s == 0 ? polytope
                                                                  : neighbor,

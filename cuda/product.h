@@ -2,6 +2,9 @@
 #ifndef tessella_cuda_product_h
 #define tessella_cuda_product_h
 
+#include <cstdint>
+#include <type_traits>
+
 // Products of small matrices by one warp.
 
 namespace Tessella
@@ -96,6 +99,263 @@ namespace Tessella
                     : "+d"(c[t][u][0]), "+d"(c[t][u][1])
                     : "d"(a[t]), "d"(b[u]));
             }
+        }
+      };
+#endif
+
+      /// Products in single precision on the matrix units, whose operands have
+      /// 11 bits.
+#if __CUDA_ARCH__ >= 800
+      template <typename Number>
+      constexpr bool split_operands = std::is_same<Number, float>::value;
+#else
+      template <typename Number>
+      constexpr bool split_operands = false;
+#endif
+
+      /// Sums of the products of TM x TN tiles, as WarpProduct has them.
+      template <int TM,
+                int TN,
+                typename Number,
+                bool split = split_operands<Number>>
+      struct WarpSums
+      {
+        Number c[TM][TN][2];
+
+        __device__ void
+        clear()
+        {
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < TN; ++u)
+              c[t][u][0] = c[t][u][1] = 0.;
+        }
+
+        /// Adds to the first n columns of tiles.
+        template <int n, typename Wanted>
+        __device__ void
+        add(const Number (&a)[TM], const Number (&b)[n], const Wanted &wanted)
+        {
+          WarpProduct<TM, n, TN, Number>::add(c, a, b, wanted);
+        }
+
+        /// Sums that are not in c yet; to be called before they are many.
+        __device__ void
+        collect()
+        {}
+      };
+
+#if __CUDA_ARCH__ >= 800
+      /**
+       * Single precision on matrix units: operands are split into a high and a
+       * low part of 11 bits each, and the product of two is the sum of those
+       * of high with high, high with low and low with high. Where the number
+       * of tiles is odd, the other half of the last one's 16 rows takes the
+       * low part of A.
+       *
+       * The units cut off what their sums have too many bits of, always
+       * towards zero. Sums over a few points are therefore apart, and collect()
+       * adds them to the others with rounding.
+       */
+      template <int TM, int TN>
+      struct WarpSums<TM, TN, float, true>
+      {
+        float c[TM][TN][2];
+
+        __device__ void
+        clear()
+        {
+#  pragma unroll
+          for (int t = 0; t < rows; ++t)
+#  pragma unroll
+            for (int u = 0; u < TN; ++u)
+              {
+                part[t][u][0] = part[t][u][1] = 0.f;
+                if (t < TM)
+                  c[t < TM ? t : 0][u][0] = c[t < TM ? t : 0][u][1] = 0.f;
+              }
+        }
+
+        template <int n, typename Wanted>
+        __device__ void
+        add(const float (&a)[TM], const float (&b)[n], const Wanted &wanted)
+        {
+          Parts A[TM];
+#  pragma unroll
+          for (int t = 0; t < TM; ++t)
+            A[t] = split(a[t]);
+#  pragma unroll
+          for (int u = 0; u < n; ++u)
+            {
+              const Parts B = split(b[u]);
+#  pragma unroll
+              for (int t = 0; t + 1 < TM; t += 2)
+                if (wanted(t, u))
+                  {
+                    pair(t, u, A[t].low, A[t + 1].low, B.high);
+                    pair(t,
+                         u,
+                         A[t].high,
+                         A[t + 1].high,
+                         A[t].high,
+                         A[t + 1].high,
+                         B.high,
+                         B.low);
+                  }
+              constexpr int t = TM - 1;
+              if (TM % 2 == 1 && wanted(t, u))
+                pair(t,
+                     u,
+                     A[t].high,
+                     A[t].low,
+                     A[t].high,
+                     A[t].low,
+                     B.high,
+                     B.low);
+            }
+        }
+
+        /// Two products, a b + c d, at less than the cost of one and one: with
+        /// the parts of one operand at a time, depth 8 takes both; the product
+        /// of low parts is left out.
+        template <int n, typename Wanted>
+        __device__ void
+        add(const float (&a)[TM],
+            const float (&b)[n],
+            const float (&c)[TM],
+            const float (&d)[n],
+            const Wanted &wanted)
+        {
+          Parts A[TM], C[TM];
+#  pragma unroll
+          for (int t = 0; t < TM; ++t)
+            {
+              A[t] = split(a[t]);
+              C[t] = split(c[t]);
+            }
+#  pragma unroll
+          for (int u = 0; u < n; ++u)
+            {
+              const Parts B = split(b[u]), D = split(d[u]);
+#  pragma unroll
+              for (int t = 0; t + 1 < TM; t += 2)
+                if (wanted(t, u))
+                  {
+                    pair(t,
+                         u,
+                         A[t].low,
+                         A[t + 1].low,
+                         C[t].low,
+                         C[t + 1].low,
+                         B.high,
+                         D.high);
+                    pair(t,
+                         u,
+                         A[t].high,
+                         A[t + 1].high,
+                         C[t].high,
+                         C[t + 1].high,
+                         B.low,
+                         D.low);
+                    pair(t,
+                         u,
+                         A[t].high,
+                         A[t + 1].high,
+                         C[t].high,
+                         C[t + 1].high,
+                         B.high,
+                         D.high);
+                  }
+              constexpr int t = TM - 1;
+              if (TM % 2 == 1 && wanted(t, u))
+                {
+                  pair(t,
+                       u,
+                       A[t].high,
+                       A[t].low,
+                       C[t].high,
+                       C[t].low,
+                       B.low,
+                       D.low);
+                  pair(t,
+                       u,
+                       A[t].high,
+                       A[t].low,
+                       C[t].high,
+                       C[t].low,
+                       B.high,
+                       D.high);
+                }
+            }
+        }
+
+        __device__ void
+        collect()
+        {
+#  pragma unroll
+          for (int t = 0; t < rows; ++t)
+#  pragma unroll
+            for (int u = 0; u < TN; ++u)
+#  pragma unroll
+              for (int s = 0; s < 2; ++s)
+                {
+                  c[t < TM ? t : TM - 1][u][s] += part[t][u][s];
+                  part[t][u][s] = 0.f;
+                }
+        }
+
+      private:
+        static constexpr int rows = TM + TM % 2;
+
+        float part[rows][TN][2];
+
+        struct Parts
+        {
+          std::uint32_t high, low;
+        };
+
+        __device__ static Parts
+        split(const float x)
+        {
+          const std::uint32_t high = __float_as_uint(x) & 0xffffe000u;
+          return {high, __float_as_uint(x - __uint_as_float(high))};
+        }
+
+        // Adds to tiles t and t + 1 of column u, depth 4 and 8.
+        __device__ void
+        pair(const int           t,
+             const int           u,
+             const std::uint32_t a0,
+             const std::uint32_t a1,
+             const std::uint32_t b0)
+        {
+          float(&c0)[2] = part[t][u];
+          float(&c1)[2] = part[t + 1 < rows ? t + 1 : t][u];
+          asm(
+            "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 "
+            "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+            : "+f"(c0[0]), "+f"(c0[1]), "+f"(c1[0]), "+f"(c1[1])
+            : "r"(a0), "r"(a1), "r"(b0));
+        }
+
+        __device__ void
+        pair(const int           t,
+             const int           u,
+             const std::uint32_t a0,
+             const std::uint32_t a1,
+             const std::uint32_t a2,
+             const std::uint32_t a3,
+             const std::uint32_t b0,
+             const std::uint32_t b1)
+        {
+          float(&c0)[2] = part[t][u];
+          float(&c1)[2] = part[t + 1 < rows ? t + 1 : t][u];
+          asm(
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(c0[0]), "+f"(c0[1]), "+f"(c1[0]), "+f"(c1[1])
+            : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
         }
       };
 #endif

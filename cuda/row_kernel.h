@@ -41,11 +41,12 @@ namespace Tessella
         static constexpr unsigned int N =
           known ? Legendre::n_functions(dim, known ? P : 0, false) : 0;
 
-        const Data<dim>   &D;
-        const unsigned int k, lane, g, r;
-        const Row          row;
-        Slots              volume_slots, facet_slots;
-        Number             acc[T][E][2], sum[T]; ///< sum: right-hand side
+        const Data<dim>       &D;
+        const unsigned int     k, lane, g, r;
+        const Row              row;
+        Slots                  volume_slots, facet_slots;
+        WarpSums<T, E, Number> acc;
+        Number                 sum[T]; ///< right-hand side
         /// Of the lane's functions: entries in the tables.
         unsigned int       x[E], pair[E];
         bool               neighbor_column; ///< the mixed tile's function
@@ -75,12 +76,8 @@ namespace Tessella
         {
 #pragma unroll
           for (int t = 0; t < T; ++t)
-            {
-              sum[t] = 0.;
-#pragma unroll
-              for (int e = 0; e < E; ++e)
-                acc[t][e][0] = acc[t][e][1] = 0.;
-            }
+            sum[t] = 0.;
+          acc.clear();
         }
 
         /// Function of the lane in tile e: of the own ones or the neighbour's.
@@ -133,8 +130,8 @@ namespace Tessella
 #pragma unroll
             for (int d = 1; d <= dim; ++d)
               if (2 * r + s == d && g >= 1 && g <= dim)
-                acc[0][0][s] = Number(I.moment[dim] * D.form.C[g][d] * own *
-                                      I.derivative(d));
+                acc.c[0][0][s] = Number(I.moment[dim] * D.form.C[g][d] * own *
+                                        I.derivative(d));
           if (D.form.source() && r == 0)
             sum[0] = Number(D.form.f * I.integral(g));
         }
@@ -209,9 +206,10 @@ namespace Tessella
                                   b[t] += factor * a[f][t];
                               }
                           }
-                        WarpProduct<T, T, E, Number>::add(acc, a[e], b, wanted);
+                        acc.add(a[e], b, wanted);
                       }
                 }
+              acc.collect();
             }
         }
 
@@ -220,7 +218,7 @@ namespace Tessella
         {
           const bool         mirror  = D.form.symmetric;
           const bool         flux    = D.form.flux && D.form.theta != 0.;
-          const Number       theta   = Number(D.form.theta);
+          const Number       theta   = flux ? Number(D.form.theta) : Number(0.);
           const unsigned int end     = row.facet_end;
           const unsigned int spacing = facet_slots.facet_spacing(),
                              n_quads = facet_slots.n_facet_quads();
@@ -263,6 +261,7 @@ namespace Tessella
                 {
                   if (changes >> m & 1u)
                     {
+                      acc.collect();
                       if (interior)
                         write_neighbor(column);
                       clear_neighbor();
@@ -294,15 +293,27 @@ namespace Tessella
 #pragma unroll
                   for (int e = 0; e < E; ++e)
                     b[e] = c * v[e] + d[e];
-                  product(a, b, interior, wanted);
-                  if (flux)
+                  if constexpr (split_operands<Number>)
                     {
+                      Number c[T];
 #pragma unroll
                       for (int t = 0; t < T; ++t)
-                        a[t] = theta * d[t];
-                      product(a, v, interior, wanted);
+                        c[t] = theta * d[t];
+                      products(a, b, c, v, interior, wanted);
+                    }
+                  else
+                    {
+                      product(a, b, interior, wanted);
+                      if (flux)
+                        {
+#pragma unroll
+                          for (int t = 0; t < T; ++t)
+                            a[t] = theta * d[t];
+                          product(a, v, interior, wanted);
+                        }
                     }
                 }
+              acc.collect();
             }
           if (interior)
             write_neighbor(column);
@@ -319,14 +330,39 @@ namespace Tessella
                 const Wanted &wanted)
         {
           if (interior)
-            WarpProduct<T, E, E, Number>::add(acc, a, b, wanted);
+            acc.add(a, b, wanted);
           else
             {
               Number own[T];
 #pragma unroll
               for (int t = 0; t < T; ++t)
                 own[t] = b[t];
-              WarpProduct<T, T, E, Number>::add(acc, a, own, wanted);
+              acc.add(a, own, wanted);
+            }
+        }
+
+        // Both at once.
+        template <typename Wanted>
+        __device__ void
+        products(const Number (&a)[T],
+                 const Number (&b)[E],
+                 const Number (&c)[T],
+                 const Number (&d)[E],
+                 const bool    interior,
+                 const Wanted &wanted)
+        {
+          if (interior)
+            acc.add(a, b, c, d, wanted);
+          else
+            {
+              Number own_b[T], own_d[T];
+#pragma unroll
+              for (int t = 0; t < T; ++t)
+                {
+                  own_b[t] = b[t];
+                  own_d[t] = d[t];
+                }
+              acc.add(a, own_b, c, own_d, wanted);
             }
         }
 
@@ -338,7 +374,7 @@ namespace Tessella
 #pragma unroll
             for (int e = T - 1; e < E; ++e)
               if (e >= T || (packed && r >= 2))
-                acc[t][e][0] = acc[t][e][1] = 0.;
+                acc.c[t][e][0] = acc.c[t][e][1] = 0.;
         }
 
         // Blocks that no facet contributes to.
@@ -377,8 +413,8 @@ namespace Tessella
                                     : j + 8 <= int(N) || j + 2 * r < N))
                       {
                         Two<Number> two;
-                        two.x = acc[t][e][0];
-                        two.y = acc[t][e][1];
+                        two.x = acc.c[t][e][0];
+                        two.y = acc.c[t][e][1];
                         *reinterpret_cast<Two<Number> *>(
                           to + (std::ptrdiff_t(8 * t * width) + j)) = two;
                       }
@@ -396,9 +432,9 @@ namespace Tessella
                                          j = packed ? 8 * (e - T) + 4 + 2 * r
                                                     : 8 * (e - T) + 2 * r;
                       if (e == T - 1)
-                        store(to, even, i, 2 * r - 4, n2, acc[t][e]);
+                        store(to, even, i, 2 * r - 4, n2, acc.c[t][e]);
                       else
-                        store(to, even, i, j, n2, acc[t][e]);
+                        store(to, even, i, j, n2, acc.c[t][e]);
                     }
             }
         }
@@ -464,23 +500,23 @@ namespace Tessella
                   {
                     for (unsigned int s = 0; s < 2; ++s)
                       if (i < n1 && j + s < n1)
-                        to[std::size_t(i) * width + j + s] += acc[t][e][s];
+                        to[std::size_t(i) * width + j + s] += acc.c[t][e][s];
                   }
                 else if (!mirror)
-                  store(to, even, i, j, n1, acc[t][e]);
+                  store(to, even, i, j, n1, acc.c[t][e]);
                 else if (e > t)
                   {
-                    store(to, even, i, j, n1, acc[t][e]);
+                    store(to, even, i, j, n1, acc.c[t][e]);
                     for (unsigned int s = 0; s < 2; ++s)
                       if (i < n1 && j + s < n1)
-                        to[std::size_t(j + s) * width + i] = acc[t][e][s];
+                        to[std::size_t(j + s) * width + i] = acc.c[t][e][s];
                   }
                 else if (e == t)
                   for (unsigned int s = 0; s < 2; ++s)
                     if (i <= j + s && j + s < n1)
                       {
-                        to[std::size_t(i) * width + j + s] = acc[t][e][s];
-                        to[std::size_t(j + s) * width + i] = acc[t][e][s];
+                        to[std::size_t(i) * width + j + s] = acc.c[t][e][s];
+                        to[std::size_t(j + s) * width + i] = acc.c[t][e][s];
                       }
               }
         }
@@ -498,9 +534,9 @@ namespace Tessella
                     const unsigned int i = 8 * t + g, j = 8 * e + 2 * r + s;
                     if (i <= j && j < n1)
                       {
-                        to[std::size_t(i) * width + j] += acc[t][e][s];
+                        to[std::size_t(i) * width + j] += acc.c[t][e][s];
                         if (i < j)
-                          to[std::size_t(j) * width + i] += acc[t][e][s];
+                          to[std::size_t(j) * width + i] += acc.c[t][e][s];
                       }
                   }
         }
@@ -547,18 +583,19 @@ namespace Tessella
 
 
 
-      /// Blocks per multiprocessor that the compiler makes room for.
+      /// Blocks per multiprocessor that the compiler makes room for; single:
+      /// in single precision on the matrix units.
       constexpr int
-      min_row_blocks(const int degree, const int tiles)
+      min_row_blocks(const int degree, const int tiles, const bool single)
       {
 #if __CUDA_ARCH__ >= 900
         return degree < 0    ? 8
-               : tiles <= 1  ? 20
-               : tiles <= 6  ? 14
-               : tiles <= 18 ? 12
+               : tiles <= 1  ? (single ? 24 : 20)
+               : tiles <= 6  ? (single ? 20 : 14)
+               : tiles <= 18 ? (single ? 16 : 12)
                              : 8;
 #else
-        return tiles > degree ? 1 : 0;
+        return tiles > degree || single ? 1 : 0;
 #endif
       }
 
@@ -570,7 +607,9 @@ namespace Tessella
                 Cells cells>
       __global__ void
         __launch_bounds__(32,
-                          min_row_blocks(P, T *(packed ? 2 * T - 1 : 2 * T)))
+                          min_row_blocks(P,
+                                         T *(packed ? 2 * T - 1 : 2 * T),
+                                         split_operands<Number>))
           row_kernel(const __grid_constant__ Data<dim> D)
       {
         extern __shared__ double2 shared[];

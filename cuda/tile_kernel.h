@@ -30,15 +30,15 @@ namespace Tessella
       {
         using Slots = Batch<dim, P, Number, cells>;
 
-        const Data<dim>    &D;
-        const unsigned int  lane, g, r;
-        const std::uint64_t block;
-        const unsigned int  k, j, i0, j0, n1, n2;
-        Slots               slots;
-        Number              acc[TM][TN][2];
-        unsigned int        row_x[TM], row_pair[TM];
-        unsigned int        column_x[TN], column_pair[TN];
-        const bool          mirror;
+        const Data<dim>         &D;
+        const unsigned int       lane, g, r;
+        const std::uint64_t      block;
+        const unsigned int       k, j, i0, j0, n1, n2;
+        Slots                    slots;
+        WarpSums<TM, TN, Number> acc;
+        unsigned int             row_x[TM], row_pair[TM];
+        unsigned int             column_x[TN], column_pair[TN];
+        const bool               mirror;
 
         __device__
         TileKernel(const Data<dim>    &D,
@@ -61,11 +61,7 @@ namespace Tessella
           , slots(D, n_slots, shared)
           , mirror(k == j && D.form.symmetric)
         {
-#pragma unroll
-          for (int t = 0; t < TM; ++t)
-#pragma unroll
-            for (int u = 0; u < TN; ++u)
-              acc[t][u][0] = acc[t][u][1] = 0.;
+          acc.clear();
         }
 
         // Columns: of the polytope's own functions, or the neighbour's.
@@ -102,13 +98,18 @@ namespace Tessella
         }
 
         // Tiles below the diagonal of a symmetric block are left out.
+        __device__ auto
+        needed() const
+        {
+          return [this](const int t, const int u) {
+            return !mirror || j0 + 8 * u + 8 > i0 + 8 * t;
+          };
+        }
+
         __device__ void
         multiply(const Number (&a)[TM], const Number (&b)[TN])
         {
-          WarpProduct<TM, TN, TN, Number>::add(
-            acc, a, b, [&](const int t, const int u) {
-              return !mirror || j0 + 8 * u + 8 > i0 + 8 * t;
-            });
+          acc.add(a, b, needed());
         }
 
         __device__ void
@@ -192,6 +193,7 @@ namespace Tessella
                         multiply(a, b);
                       }
                 }
+              acc.collect();
             }
         }
 
@@ -251,24 +253,37 @@ namespace Tessella
                                   row_pair[t] + m,
                                   row_v[t],
                                   row_d[t]);
+                  Number b[TN];
                   if (values)
                     {
                       const Number c =
                         slots.coefficients[(pair ? slots.stride : 0) + m + r];
-                      Number b[TN];
 #pragma unroll
                       for (int u = 0; u < TN; ++u)
                         b[u] = c * v[u] + d[u];
-                      multiply(row_v, b);
                     }
-                  if (flux)
+                  if constexpr (split_operands<Number> &&
+                                terms == Facets::penalty)
                     {
 #pragma unroll
                       for (int t = 0; t < TM; ++t)
-                        row_d[t] *= theta;
-                      multiply(row_d, v);
+                        row_d[t] *= flux ? theta : Number(0.);
+                      acc.add(row_v, b, row_d, v, needed());
+                    }
+                  else
+                    {
+                      if (values)
+                        multiply(row_v, b);
+                      if (flux)
+                        {
+#pragma unroll
+                          for (int t = 0; t < TM; ++t)
+                            row_d[t] *= theta;
+                          multiply(row_d, v);
+                        }
                     }
                 }
+              acc.collect();
             }
         }
 
@@ -351,8 +366,8 @@ namespace Tessella
                     if (i < n1)
                       {
                         Two<Number> two;
-                        two.x = acc[t][u][0];
-                        two.y = acc[t][u][1];
+                        two.x = acc.c[t][u][0];
+                        two.y = acc.c[t][u][1];
                         *reinterpret_cast<Two<Number> *>(
                           out + std::size_t(i) * width + c) = two;
                       }
@@ -362,9 +377,9 @@ namespace Tessella
                   for (unsigned int s = 0; s < 2; ++s)
                     if (i < n1 && c + s < n2 && (!mirror || i <= c + s))
                       {
-                        out[std::size_t(i) * width + c + s] = acc[t][u][s];
+                        out[std::size_t(i) * width + c + s] = acc.c[t][u][s];
                         if (mirror)
-                          out[std::size_t(c + s) * width + i] = acc[t][u][s];
+                          out[std::size_t(c + s) * width + i] = acc.c[t][u][s];
                       }
               }
         }
@@ -386,7 +401,7 @@ namespace Tessella
             for (int u = 0; u < TN; ++u)
 #pragma unroll
               for (int s = 0; s < 2; ++s)
-                scratch(part)[(t * TN + u) * 64 + s] = acc[t][u][s];
+                scratch(part)[(t * TN + u) * 64 + s] = acc.c[t][u][s];
         }
 
         __device__ void
@@ -398,7 +413,7 @@ namespace Tessella
             for (int u = 0; u < TN; ++u)
 #pragma unroll
               for (int s = 0; s < 2; ++s)
-                acc[t][u][s] += scratch(part)[(t * TN + u) * 64 + s];
+                acc.c[t][u][s] += scratch(part)[(t * TN + u) * 64 + s];
         }
       };
 
@@ -421,9 +436,12 @@ namespace Tessella
         block_kernel(const __grid_constant__ Data<dim> D)
       {
         extern __shared__ double2 shared[];
-        // Diagonal blocks take longest and come first.
+        // One part after the other, so that warps share instructions; in each,
+        // diagonal blocks take longest and come first.
         constexpr unsigned int n_parts = TM < T ? 2 : 1;
-        const unsigned int     number  = blockIdx.x / n_parts;
+        const unsigned int     n       = gridDim.x / n_parts;
+        const bool             second  = n_parts > 1 && blockIdx.x >= n;
+        const unsigned int     number  = second ? blockIdx.x - n : blockIdx.x;
         std::uint64_t          b;
         if (number < D.n_polytopes)
           {
@@ -441,7 +459,7 @@ namespace Tessella
         const unsigned int k = D.block_row[b];
         if (D.rows[k].n_quads() > D.split_limit)
           return;
-        if (TM == T || blockIdx.x % n_parts == 0)
+        if (!second)
           {
             TileKernel<dim, P, TM, T, 0, Number, cells> tile(
               D, 16, b, 0, 0, shared);
