@@ -321,9 +321,11 @@ namespace Tessella
         // Tabulated facet points before each entry of polytope_interface, here
         // and on the device.
         void
-        count_facet_points(const bool boundary_only)
+        count_facet_points(const bool boundary_only, const bool no_bottom)
         {
-          RawArray<std::uint64_t> &sums = entry_q[boundary_only ? 1 : 0];
+          RawArray<std::uint64_t> &sums = entry_q[no_bottom       ? 2
+                                                  : boundary_only ? 1
+                                                                  : 0];
           if (sums.size() == 0)
             sums =
               running_sums(parallel,
@@ -332,8 +334,11 @@ namespace Tessella
                              const unsigned int code =
                                                   mesh.polytope_interface[e],
                                                 i = code / 2;
-                             return !boundary_only ||
-                                        mesh.neighbor(code) == invalid_index
+                             return (!boundary_only ||
+                                     mesh.neighbor(code) == invalid_index) &&
+                                        !(no_bottom &&
+                                          mesh.interface_boundary_id[i] ==
+                                            degrees.bottom_id)
                                       ? facet_q[mesh.facet_offset[i + 1]] -
                                           facet_q[mesh.facet_offset[i]]
                                       : 0;
@@ -723,7 +728,7 @@ namespace Tessella
         const Parallel                    parallel;
         const Degrees                     degrees;
         std::unique_ptr<Kernels<dim>>     kernels;
-        RawArray<std::uint64_t> subcell_q, facet_q, entry_q[2], packed_q[2];
+        RawArray<std::uint64_t> subcell_q, facet_q, entry_q[3], packed_q[2];
         Array<std::uint64_t>    packed_q_device;
 
         Data<dim> D = {};
@@ -876,7 +881,7 @@ namespace Tessella
         Times times;
         times.kernel = I.kernels->name(form);
         I.D.form     = form;
-        I.count_facet_points(form.constant_facets);
+        I.count_facet_points(form.constant_facets, form.constant_bottom);
         if (evaluation != nullptr)
           I.prepare_evaluation(*evaluation);
         const bool device_penalty =

@@ -58,8 +58,9 @@ namespace Tessella
         /// Facet terms as Form::has_penalty_facets() describes them, and
         /// whether they have derivatives at all.
         bool penalty_facets = false, flux = false;
-        /// Interior facets follow from constant a, b and theta.
-        bool         constant_facets = false;
+        /// Interior facets follow from constant a, b and theta; and so do those
+        /// at the bottom of a slab, without diffusion and data.
+        bool         constant_facets = false, constant_bottom = false;
         double       a[dim * dim], b[dim], theta = 0.;
         VolumeLayout volume_layout;
         FacetLayout  facet_layout;
@@ -238,8 +239,12 @@ namespace Tessella
       struct Degrees
       {
         unsigned int max_degree = 0, max_basis = 0, min_basis = 0;
-        /// All sub-cells and facets are simplices.
-        bool simplices = false;
+        /// All sub-cells and facets are simplices; or sub-cells are prisms,
+        /// and facets prisms or simplices.
+        bool simplices = false, prisms = false;
+        /// Boundary id of the bottom of a slab, after all others of a
+        /// polytope; invalid_index: there is none.
+        unsigned int bottom_id = invalid_index;
       };
 
       struct Times

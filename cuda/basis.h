@@ -317,12 +317,12 @@ namespace Tessella
           for (unsigned int s = lane & 7u; (s & ~7u) < row.n_subcells; s += 8)
             {
               double x[dim],
-                w = simplex_volume_point(D,
-                                         row.first_subcell +
-                                           min(s, row.n_subcells - 1),
-                                         0,
-                                         D.volume_rule,
-                                         x);
+                w = affine_volume_point(D,
+                                        row.first_subcell +
+                                          min(s, row.n_subcells - 1),
+                                        0,
+                                        D.volume_rule,
+                                        x);
               if (s >= row.n_subcells)
                 w = 0.;
               moment[dim] += w;
@@ -456,12 +456,12 @@ namespace Tessella
                  (n_coefficients(!D.form.diagonal) - 1) * stride;
         }
 
-        /// The points of simplices of one degree are numbered through in the
-        /// order of sub-cells, and need no list.
+        /// The points of affine sub-cells of one degree are numbered through in
+        /// the order of sub-cells, and need no list.
         __device__ bool
         numbered() const
         {
-          return P >= 0 && simplices<cells>(D);
+          return P >= 0 && affine<cells>(D);
         }
 
         /// Quads of a polytope's volume: of the list, or those of its points
@@ -564,8 +564,8 @@ namespace Tessella
                 load_volume_coefficients(table_index, coefficient);
               double point[dim], w;
               if (numbered())
-                w = simplex_volume_point(
-                  D, slot.subcell, q, D.volume_rule, point);
+                w =
+                  affine_volume_point(D, slot.subcell, q, D.volume_rule, point);
               else
                 w = volume_point<cells>(D, slot.subcell, q, degree, point);
               if (slot.q >= n)
@@ -733,21 +733,30 @@ namespace Tessella
                 P >= 0 || neighbor == invalid_index ? own_degree
                                                     : D.degree[neighbor];
               const unsigned int degree = max(own_degree, other_degree);
+              const bool         prism  = quad.code & FacetQuad::prism;
               const unsigned int n =
-                n_facet_points<cells>(D, quad.facet, degree);
-              const unsigned int first = (quad.code >> 2) + of_quad;
-              const unsigned int q     = min(first, n - 1);
-              const bool         tabulated =
-                !D.form.constant_facets || neighbor == invalid_index;
+                n_facet_points<cells>(D, quad.facet, degree, prism);
+              const unsigned int first =
+                (quad.code >> FacetQuad::point_shift) + of_quad;
+              const unsigned int q      = min(first, n - 1);
+              const bool         bottom = cells != Cells::simplices &&
+                                  D.form.constant_bottom &&
+                                  (quad.code & FacetQuad::bottom);
+              const bool tabulated = !D.form.constant_facets ||
+                                     (neighbor == invalid_index && !bottom);
               double own_m[dim], other_m[dim], c[2];
               if (tabulated)
                 read_facet_coefficients<terms>(quad, q, own_m, other_m, c);
               double x[dim], normal[dim], w;
-              w = facet_point<cells>(D, quad.facet, q, degree, x, normal);
+              w =
+                facet_point<cells>(D, quad.facet, q, degree, x, normal, prism);
               if (m >= min(end - begin, n_facet_quads()) ||
                   of_quad >= D.facet_step || first >= n)
                 w = 0.;
-              const bool side = quad.code & 1u;
+              // no data there
+              if (terms == Facets::rhs && bottom)
+                w = 0.;
+              const bool side = quad.code & FacetQuad::side;
               if (side)
                 for (int d = 0; d < dim; ++d)
                   normal[d] = -normal[d];
@@ -789,7 +798,7 @@ namespace Tessella
                   for (int d = 0; d < dim; ++d)
                     y[d] = x[d];
                   // Facets lie where side 0 sees them.
-                  if ((quad.code & 2u) && (s == 1) != side)
+                  if ((quad.code & FacetQuad::shifted) && (s == 1) != side)
                     {
                       const double *shift =
                         D.shift +
@@ -834,7 +843,8 @@ namespace Tessella
         {
           const FacetLayout  &L = D.form.facet_layout;
           const std::uint64_t t = D.entry_q[quad.entry] - D.first_facet_point +
-                                  quad.point + (q - (quad.code >> 2));
+                                  quad.point +
+                                  (q - (quad.code >> FacetQuad::point_shift));
           const bool    interior = quad.neighbor != invalid_index;
           const double *table    = D.facet_table + t;
           const auto    at       = [&](const int array) {

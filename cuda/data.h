@@ -28,12 +28,18 @@ namespace Tessella
       struct alignas(16) FacetQuad
       {
         unsigned int facet;
-        /// First point in the facet's rule << 2 | (periodic shift) << 1 | side.
-        unsigned int code;
-        unsigned int entry;    ///< in polytope_interface
+        unsigned int code;  ///< flags, and the first point in the facet's rule
+        unsigned int entry; ///< in polytope_interface
         unsigned int neighbor; ///< or invalid_index
         unsigned int point;    ///< number of the first point in the entry
         unsigned int column;   ///< first column of the neighbour's block
+
+        /// Flags of code: side of the polytope; there is a periodic shift; the
+        /// facet is a prism; it is part of a slab's bottom.
+        static constexpr unsigned int side = 1, shifted = 2, prism = 4,
+                                      bottom = 8;
+        /// Where the first point begins.
+        static constexpr unsigned int point_shift = 4;
       };
 
       /// A rule for all sub-cells of the mesh, whose points are then numbered
@@ -60,9 +66,10 @@ namespace Tessella
         std::uint64_t value;    ///< first value
         unsigned int  width;    ///< entries of a row
         unsigned int  diagonal; ///< first column of the diagonal block
-        /// Its quads: of the volume, of facets, of facets on the boundary.
+        /// Its quads: of the volume, of facets, of facets on the boundary, of
+        /// those at the bottom of a slab.
         unsigned int volume_begin, volume_end;
-        unsigned int facet_begin, boundary_begin, facet_end;
+        unsigned int facet_begin, boundary_begin, bottom_begin, facet_end;
         unsigned int degree, n_basis;
         unsigned int first_subcell, n_subcells;
         bool         empty_blocks; ///< some that no facet contributes to
@@ -122,7 +129,7 @@ namespace Tessella
         const double        *rules, *sigma;
         const unsigned char *exponents;
         RuleTables::Entry    subcell_rule[5][11], facet_rule[4][11];
-        /// For simplices, all of one degree, and the form.
+        /// For an affine mesh, all of one degree, and the form.
         VolumeRule volume_rule;
 
         // ---- set by Kernels::bind()
@@ -135,9 +142,10 @@ namespace Tessella
         const Reduction    *reductions;
         void               *scratch;
         unsigned int        first_scratch;
-        /// All sub-cells and facets are simplices: vertices lie at fixed
-        /// distances.
-        bool simplices, tensor_space, uniform;
+        /// All sub-cells are simplices, or prisms, and so are facets: vertices
+        /// lie at fixed distances. affine_type: the sub-cells' type.
+        bool         affine, tensor_space, uniform;
+        unsigned int affine_type;
         /// Rows of more quads than this are computed in parts.
         unsigned int split_limit;
         unsigned int max_degree, n_pairs; ///< sizes of tables
@@ -146,6 +154,8 @@ namespace Tessella
         /// Columns of the volume's coefficients that are not zero: 1 values, 2
         /// << d gradient.
         unsigned int volume_columns;
+        /// Those that are not zero: bit e (dim + 1) + f for row e, column f.
+        unsigned int volume_entries;
 
         FormData<dim> form;
 

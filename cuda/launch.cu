@@ -15,9 +15,10 @@ namespace Tessella
     {
       namespace
       {
-        /// Quads of a row, or of a part of one; fixed, since it decides on the
-        /// order of summation.
-        constexpr unsigned int part_size = 512;
+        /// Quads of a part of a row, and of the largest row that is not
+        /// computed in parts; fixed, since they decide on the order of
+        /// summation.
+        constexpr unsigned int part_size = 512, split_limit = 1280;
         /// Entries of the tiles of units.
         constexpr unsigned int unit_tile = 32;
 
@@ -82,6 +83,21 @@ namespace Tessella
             columns |= (2u << dim) - 2;
           return columns;
         }
+
+        /// Coefficients of the volume that are not zero, as far as known.
+        template <int dim>
+        unsigned int
+        volume_entries(const FormData<dim> &form)
+        {
+          if (!form.constant_volume)
+            return ~0u;
+          unsigned int entries = 0;
+          for (int e = 0; e <= dim; ++e)
+            for (int f = 0; f <= dim; ++f)
+              if (form.C[e][f] != 0.)
+                entries |= 1u << (e * (dim + 1) + f);
+          return entries;
+        }
       } // namespace
 
 
@@ -105,6 +121,7 @@ namespace Tessella
         , max_basis(degrees.max_basis)
         , uniform(degrees.max_basis == degrees.min_basis)
         , simplices(degrees.simplices)
+        , prisms(degrees.prisms)
       {
         tensor_space =
           max_basis != Legendre::n_functions(dim, max_degree, false);
@@ -112,11 +129,14 @@ namespace Tessella
         choice = choose(dim, max_degree, max_basis, uniform, tensor_space);
 
         // Three points to a quad lie closer in the slots of a warp.
-        const unsigned int n_facet = rules.facet[0][max_degree].n_points;
-        facet_step                 = 4;
-        if (uniform && simplices && n_facet > 0 &&
-            (n_facet + 2) / 3 == (n_facet + 3) / 4)
-          facet_step = 3;
+        bool triples = uniform && (simplices || prisms);
+        for (const FacetType type : {FacetType::simplex, FacetType::prism})
+          {
+            const unsigned int n =
+              rules.facet[static_cast<unsigned int>(type)][max_degree].n_points;
+            triples = triples && (n + 2) / 3 == (n + 3) / 4;
+          }
+        facet_step = triples ? 3 : 4;
 
         // ---- number of quads of each row
         const auto n_subcell_points = [&](const unsigned int s,
@@ -192,7 +212,7 @@ namespace Tessella
             n_facets += row.facet_end;
             row.volume_end = static_cast<unsigned int>(n_volume);
             row.facet_end  = static_cast<unsigned int>(n_facets);
-            if (row.n_quads() > part_size)
+            if (row.n_quads() > split_limit)
               split_rows.push_back(k);
           }
         if (std::max(n_volume, n_facets) >
@@ -233,7 +253,7 @@ namespace Tessella
                     row[b]         = k;
                     block_quads[b] = {f, f};
                   }
-                row_k.boundary_begin = invalid_index;
+                row_k.boundary_begin = row_k.bottom_begin = invalid_index;
                 for (unsigned int e = mesh.polytope_interface_offset[k];
                      e < mesh.polytope_interface_offset[k + 1];
                      ++e)
@@ -241,9 +261,14 @@ namespace Tessella
                     const unsigned int code = mesh.polytope_interface[e],
                                        i = code / 2, p = interface_degree(i),
                                        neighbor = mesh.neighbor(code);
+                    const bool bottom =
+                      neighbor == invalid_index &&
+                      mesh.interface_boundary_id[i] == degrees.bottom_id;
                     if (neighbor == invalid_index)
                       row_k.boundary_begin = std::min(row_k.boundary_begin, f);
-                    else
+                    if (bottom)
+                      row_k.bottom_begin = std::min(row_k.bottom_begin, f);
+                    if (neighbor != invalid_index)
                       {
                         // (mostly the next block; neighbours on other
                         // processes come in another order)
@@ -256,17 +281,24 @@ namespace Tessella
                     const unsigned int column =
                       neighbor == invalid_index ? 0
                                                 : sparsity.column_offset[block];
-                    const unsigned int shifted =
-                      mesh.interface_shift[i] != 0 ? 2 : 0;
+                    const unsigned int flags =
+                      (code & 1u ? FacetQuad::side : 0) |
+                      (mesh.interface_shift[i] != 0 ? FacetQuad::shifted : 0) |
+                      (bottom ? FacetQuad::bottom : 0);
                     unsigned int entry_point = 0;
                     for (unsigned int g = mesh.facet_offset[i];
                          g < mesh.facet_offset[i + 1];
                          ++g)
                       {
                         const unsigned int m = n_points_of_facet(g, p);
+                        const unsigned int prism =
+                          mesh.facet_type[g] == FacetType::prism
+                            ? FacetQuad::prism
+                            : 0;
                         for (unsigned int q = 0; q < m; q += facet_step)
                           facets[f++] = {g,
-                                         q << 2 | shifted | (code & 1u),
+                                         q << FacetQuad::point_shift | flags |
+                                           prism,
                                          e,
                                          neighbor,
                                          entry_point + q,
@@ -277,6 +309,7 @@ namespace Tessella
                       block_quads[block].y = f;
                   }
                 row_k.boundary_begin = std::min(row_k.boundary_begin, f);
+                row_k.bottom_begin   = std::min(row_k.bottom_begin, f);
                 row_k.empty_blocks   = false;
                 for (std::uint64_t b = sparsity.block_offset[k];
                      b < sparsity.block_offset[k + 1];
@@ -289,10 +322,16 @@ namespace Tessella
           });
 
         for (unsigned int k = first; k < last; ++k)
-          if (row_data[k].boundary_begin < row_data[k].facet_end &&
-              row_data[k].n_quads() <= part_size)
-            boundary_rows.push_back(k);
-        boundary_row         = Array<unsigned int>(boundary_rows);
+          if (row_data[k].n_quads() <= split_limit)
+            {
+              if (mesh.prismatic &&
+                  row_data[k].boundary_begin < row_data[k].bottom_begin)
+                boundary_rows[0].push_back(k);
+              if (row_data[k].boundary_begin < row_data[k].facet_end)
+                boundary_rows[1].push_back(k);
+            }
+        for (unsigned int i = 0; i < 2; ++i)
+          boundary_row[i] = Array<unsigned int>(boundary_rows[i]);
         const auto to_device = [&workspace](auto &array, const auto &values) {
           array.resize(values.size());
           workspace->upload(reinterpret_cast<char *>(array.data()),
@@ -323,7 +362,8 @@ namespace Tessella
                             rows.size() * sizeof(Row) +
                             block_row.size() * sizeof(unsigned int) +
                             block_quad.size() * sizeof(uint2) +
-                            boundary_row.size() * sizeof(unsigned int) +
+                            (boundary_row[0].size() + boundary_row[1].size()) *
+                              sizeof(unsigned int) +
                             scratch.size() * sizeof(double);
         for (const UnitList *list : {&split_units, &all_units, &rhs_units})
           bytes += list->units.size() * sizeof(Unit) +
@@ -353,7 +393,8 @@ namespace Tessella
                             2 * (std::size_t(mesh.n_facets()) * (n_facet + 1) +
                                  mesh.facet_point_weights.size() / 4);
         return volume * sizeof(VolumeQuad) + facets * sizeof(FacetQuad) +
-               mesh.n_polytopes() * (sizeof(Row) + sizeof(unsigned int)) +
+               mesh.n_polytopes() * (sizeof(Row) + (mesh.prismatic ? 2 : 1) *
+                                                     sizeof(unsigned int)) +
                sparsity.block_column.size() *
                  (sizeof(unsigned int) + sizeof(uint2));
       }
@@ -471,15 +512,17 @@ namespace Tessella
       void
       Kernels<dim>::bind(Data<dim> &D) const
       {
-        D.volume_quad  = volume_quad.data();
-        D.facet_quad   = facet_quad.data();
-        D.rows         = rows.data();
-        D.block_row    = block_row.data();
-        D.block_quad   = block_quad.data();
-        D.simplices    = simplices;
+        D.volume_quad = volume_quad.data();
+        D.facet_quad  = facet_quad.data();
+        D.rows        = rows.data();
+        D.block_row   = block_row.data();
+        D.block_quad  = block_quad.data();
+        D.affine      = simplices || prisms;
+        D.affine_type = static_cast<unsigned int>(
+          prisms ? SubCellType::prism : SubCellType::simplex);
         D.tensor_space = tensor_space;
         D.uniform      = uniform;
-        D.split_limit  = part_size;
+        D.split_limit  = split_limit;
         D.max_degree   = max_degree;
         D.n_pairs      = pairs;
         D.facet_step   = facet_step;
@@ -493,10 +536,14 @@ namespace Tessella
                                 const int  degree,
                                 const bool simple) const
       {
-        if (!simplices || choice.degree < 0)
+        if (!(simplices || prisms) || choice.degree < 0)
           return VolumeRule();
-        RuleTables::Entry        rule = rules.subcell[0][max_degree];
-        const RuleTables::Entry &lean = rules.simplex[std::max(degree, 1)];
+        // (those of prisms are exact for twice their degree)
+        const auto              &all  = rules.subcell[static_cast<unsigned int>(
+          prisms ? SubCellType::prism : SubCellType::simplex)];
+        RuleTables::Entry        rule = all[max_degree];
+        const RuleTables::Entry &lean =
+          prisms ? all[(degree + 1) / 2] : rules.simplex[std::max(degree, 1)];
         if (known && lean.n_points > 0 && lean.n_points < rule.n_points)
           rule = lean;
         return {rule.n_points,
@@ -504,7 +551,8 @@ namespace Tessella
                 static_cast<unsigned int>(
                   ((std::uint64_t(1) << 32) + rule.n_points - 1) /
                   rule.n_points),
-                known && simple && max_degree == 1 && rule.n_points == 1};
+                known && simple && simplices && max_degree == 1 &&
+                  rule.n_points == 1};
       }
 
 
@@ -614,6 +662,7 @@ namespace Tessella
       {
         clock.start(stream);
         D.volume_columns = volume_columns(D.form);
+        D.volume_entries = volume_entries(D.form);
         // The kernels of block rows may compute the volume's part of the
         // right-hand side on the way.
         bool rhs = false;
@@ -637,12 +686,12 @@ namespace Tessella
                 D.volume_rule = matrix_rule(D.form);
                 if (choice.scheme == RowScheme::rows)
                   {
-                    // On simplices only where it is the same, to the last bit,
-                    // as alone: compilers round what has several users
+                    // On affine cells only where it is the same, to the last
+                    // bit, as alone: compilers round what has several users
                     // differently.
                     const VolumeRule alone = rhs_rule(D.form);
                     rhs =
-                      !simplices || choice.degree < 0 ||
+                      !D.affine || choice.degree < 0 ||
                       (dim == 3 && alone.closed_form && D.volume_rule == alone);
                     Data<dim> R = D;
                     R.form.rhs  = D.form.rhs && rhs;
@@ -673,17 +722,17 @@ namespace Tessella
                 D.volume_rule = rhs_rule(D.form);
                 Launcher<dim, Number>::rhs(choice, D, max_basis, stream);
               }
-            const auto begin = std::lower_bound(boundary_rows.begin(),
-                                                boundary_rows.end(),
+            const unsigned int all   = D.form.constant_bottom ? 0 : 1;
+            const auto        &list  = boundary_rows[all];
+            const auto         begin = std::lower_bound(list.begin(),
+                                                list.end(),
                                                 chunk.begin),
-                       end   = std::lower_bound(begin,
-                                              boundary_rows.end(),
-                                              chunk.end);
+                       end = std::lower_bound(begin, list.end(), chunk.end);
             if (begin != end && D.form.facets && D.form.facet_layout.r >= 0)
               Launcher<dim, Number>::rhs_boundary(
                 choice,
                 D,
-                boundary_row.data() + (begin - boundary_rows.begin()),
+                boundary_row[all].data() + (begin - list.begin()),
                 static_cast<unsigned int>(end - begin),
                 max_basis,
                 stream);

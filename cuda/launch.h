@@ -95,7 +95,7 @@ namespace Tessella
       private:
         /// The rule with fewest points that is exact for the volume terms of
         /// the matrix or the right-hand side: where coefficients are constant
-        /// and all sub-cells simplices of one degree, integrands are
+        /// and all sub-cells affine ones of one degree, integrands are
         /// polynomials whose degree is known (that of derivatives is lower),
         /// and the result is the same but for rounding. Each depends on the
         /// form only, not on what is assembled with it. simple: AffineIntegrals
@@ -145,7 +145,7 @@ namespace Tessella
         const unsigned int        first, last;
         KernelChoice              choice;
         unsigned int              max_degree, max_basis, pairs, facet_step;
-        bool                      uniform, tensor_space, simplices;
+        bool                      uniform, tensor_space, simplices, prisms;
         RawArray<Row>             row_data;
         RawArray<uint2>           block_quads;
 
@@ -157,9 +157,10 @@ namespace Tessella
         /// Rows that are computed in parts, and all rows (made when a form
         /// needs them).
         std::vector<unsigned int> split_rows;
-        /// Rows on the boundary, except those.
-        std::vector<unsigned int> boundary_rows;
-        Array<unsigned int>       boundary_row;
+        /// Rows on the boundary, except those; without and with the bottom of
+        /// a slab.
+        std::vector<unsigned int> boundary_rows[2];
+        Array<unsigned int>       boundary_row[2];
         UnitList                  split_units, all_units, rhs_units;
         Array<double>             scratch;
       };

@@ -53,10 +53,12 @@ namespace Tessella
         };
         if constexpr (P < 0)
           launch(row_kernel<dim, P, T, packed, Number, Cells::any>);
-        else if (data.simplices)
-          launch(row_kernel<dim, P, T, packed, Number, Cells::simplices>);
-        else
+        else if (!data.affine)
           launch(row_kernel<dim, P, T, packed, Number, Cells::others>);
+        else if (data.affine_type == 0)
+          launch(row_kernel<dim, P, T, packed, Number, Cells::simplices>);
+        else if constexpr (dim == 3)
+          launch(row_kernel<dim, P, T, packed, Number, Cells::prisms>);
         check_launch();
       }
 
@@ -125,13 +127,25 @@ namespace Tessella
                                     const unsigned int parts) {
               kernel<<<grid_of(parts * n), 32, shared, stream>>>(data);
             };
-            constexpr Cells S = Cells::simplices, O = Cells::others;
+            const auto choose = [&](const auto         simplices,
+                                    const auto         prisms,
+                                    const auto         others,
+                                    const unsigned int parts) {
+              launch(!data.affine            ? others
+                     : data.affine_type == 0 ? simplices
+                                             : prisms,
+                     parts);
+            };
             if (choice.degree == 4)
-              data.simplices ? launch(block_kernel<3, 4, 5, 5, Number, S>, 1)
-                             : launch(block_kernel<3, 4, 5, 5, Number, O>, 1);
+              choose(block_kernel<3, 4, 5, 5, Number, Cells::simplices>,
+                     block_kernel<3, 4, 5, 5, Number, Cells::prisms>,
+                     block_kernel<3, 4, 5, 5, Number, Cells::others>,
+                     1);
             else
-              data.simplices ? launch(block_kernel<3, 5, 7, 4, Number, S>, 2)
-                             : launch(block_kernel<3, 5, 7, 4, Number, O>, 2);
+              choose(block_kernel<3, 5, 7, 4, Number, Cells::simplices>,
+                     block_kernel<3, 5, 7, 4, Number, Cells::prisms>,
+                     block_kernel<3, 5, 7, 4, Number, Cells::others>,
+                     2);
             check_launch();
           }
       }

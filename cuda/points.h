@@ -69,16 +69,44 @@ namespace Tessella
       enum class Cells
       {
         simplices,
+        prisms, ///< facets are prisms or simplices
         others,
-        any ///< told by Data::simplices
+        any ///< told by Data::affine
       };
 
+      /// Vertices of sub-cells and facets lie at fixed distances, and spread
+      /// their affine maps; all sub-cells have one rule for each degree.
       template <Cells cells, int dim>
       __device__ inline bool
-      simplices(const Data<dim> &D)
+      affine(const Data<dim> &D)
       {
-        return cells == Cells::simplices ||
-               (cells == Cells::any && D.simplices);
+        return cells == Cells::simplices || cells == Cells::prisms ||
+               (cells == Cells::any && D.affine);
+      }
+
+      /// The rule of all sub-cells, if they are affine.
+      template <Cells cells, int dim>
+      __device__ inline const RuleTables::Entry &
+      affine_rule(const Data<dim> &D, const unsigned int degree)
+      {
+        constexpr unsigned int prism =
+          static_cast<unsigned int>(SubCellType::prism);
+        return D.subcell_rule[cells == Cells::simplices ? 0
+                              : cells == Cells::prisms  ? prism
+                                                       : D.affine_type][degree];
+      }
+
+      /// The rule of a facet of an affine mesh, which is a prism or a simplex.
+      template <Cells cells, int dim>
+      __device__ inline const RuleTables::Entry &
+      affine_facet_rule(const Data<dim>   &D,
+                        const bool         prism,
+                        const unsigned int degree)
+      {
+        constexpr unsigned int type =
+          static_cast<unsigned int>(FacetType::prism);
+        return D
+          .facet_rule[cells != Cells::simplices && prism ? type : 0][degree];
       }
 
       /// Number of quadrature points of sub-cell s.
@@ -88,8 +116,8 @@ namespace Tessella
                       const unsigned int s,
                       const unsigned int degree)
       {
-        if (simplices<cells>(D))
-          return D.subcell_rule[0][degree].n_points;
+        if (affine<cells>(D))
+          return affine_rule<cells>(D, degree).n_points;
         const SubCellType type = D.subcell_type[s];
         return type == SubCellType::tabulated
                  ? D.subcell_point_offset[s + 1] - D.subcell_point_offset[s]
@@ -98,15 +126,16 @@ namespace Tessella
       }
 
       /// Number of quadrature points of facet f; degree: the larger of both
-      /// sides.
+      /// sides. prism: its type, if the mesh is affine.
       template <Cells cells, int dim>
       __device__ inline unsigned int
       n_facet_points(const Data<dim>   &D,
                      const unsigned int f,
-                     const unsigned int degree)
+                     const unsigned int degree,
+                     const bool         prism = false)
       {
-        if (simplices<cells>(D))
-          return D.facet_rule[0][degree].n_points;
+        if (affine<cells>(D))
+          return affine_facet_rule<cells>(D, prism, degree).n_points;
         const FacetType type = D.facet_type[f];
         return type == FacetType::tabulated
                  ? D.facet_point_offset[f + 1] - D.facet_point_offset[f]
@@ -160,14 +189,14 @@ namespace Tessella
         return w * fabs(determinant(J));
       }
 
-      /// The same on a simplex, with a rule of its own.
+      /// The same on a simplex or prism, with a rule of its own.
       template <int dim, typename Rule>
       __device__ inline double
-      simplex_volume_point(const Data<dim>   &D,
-                           const unsigned int s,
-                           const unsigned int q,
-                           const Rule        &rule,
-                           double (&x)[dim])
+      affine_volume_point(const Data<dim>   &D,
+                          const unsigned int s,
+                          const unsigned int q,
+                          const Rule        &rule,
+                          double (&x)[dim])
       {
         const double *data = D.rules + rule.offset + q;
         const double *v =
@@ -187,8 +216,7 @@ namespace Tessella
         return __ldg(data + dim * rule.n_points) * fabs(determinant(J));
       }
 
-      /// Point of any sub-cell, where all of them are simplices as most kernels
-      /// meet it; the general case is a call.
+      /// Point of any sub-cell; the general case is a call.
       template <Cells cells, int dim>
       __device__ inline double
       volume_point(const Data<dim>   &D,
@@ -197,7 +225,7 @@ namespace Tessella
                    const unsigned int degree,
                    double (&x)[dim])
       {
-        if (!simplices<cells>(D))
+        if (!affine<cells>(D))
           {
             // (what a call gets the address of stays in memory)
             double       point[dim];
@@ -206,7 +234,7 @@ namespace Tessella
               x[e] = point[e];
             return w;
           }
-        return simplex_volume_point(D, s, q, D.subcell_rule[0][degree], x);
+        return affine_volume_point(D, s, q, affine_rule<cells>(D, degree), x);
       }
 
       /// Point q of facet f; degree: the larger of both sides. The normal
@@ -266,7 +294,8 @@ namespace Tessella
                D.facet_measure[f];
       }
 
-      /// The same if all facets are simplices; the general case is a call.
+      /// The same of any facet; the general case is a call. prism: its type, if
+      /// the mesh is affine.
       template <Cells cells, int dim>
       __device__ inline double
       facet_point(const Data<dim>   &D,
@@ -274,9 +303,10 @@ namespace Tessella
                   const unsigned int q,
                   const unsigned int degree,
                   double (&x)[dim],
-                  double (&normal)[dim])
+                  double (&normal)[dim],
+                  const bool prism = false)
       {
-        if (!simplices<cells>(D))
+        if (!affine<cells>(D))
           {
             double       point[dim], n[dim];
             const double w = general_facet_point(D, f, q, degree, point, n);
@@ -287,9 +317,10 @@ namespace Tessella
               }
             return w;
           }
-        const RuleTables::Entry &rule = D.facet_rule[0][degree];
-        const double            *data = D.rules + rule.offset + q;
-        const double *v = D.facet_vertices + std::size_t(f) * (dim * dim);
+        const RuleTables::Entry &rule =
+          affine_facet_rule<cells>(D, prism, degree);
+        const double *data = D.rules + rule.offset + q;
+        const double *v    = D.facet_vertices + std::size_t(f) * (dim * dim);
         double        first[dim];
         for (int e = 0; e < dim; ++e)
           {
@@ -302,8 +333,11 @@ namespace Tessella
             for (int e = 0; e < dim; ++e)
               x[e] += xi * (__ldg(v + (d + 1) * dim + e) - first[e]);
           }
-        // Weights sum to 1 / (dim - 1)! on the unit simplex.
-        return __ldg(data + (dim - 1) * rule.n_points) * (dim - 1) *
+        // Weights sum to 1 / (dim - 1)! on the unit simplex, to one on the
+        // product of segment and interval.
+        static_assert(dim <= 3, "prisms over triangles have other weights");
+        const int factor = cells != Cells::simplices && prism ? 1 : dim - 1;
+        return __ldg(data + (dim - 1) * rule.n_points) * factor *
                __ldg(D.facet_measure + f);
       }
     } // namespace Device

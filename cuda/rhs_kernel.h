@@ -180,7 +180,9 @@ namespace Tessella
         if (i0 >= row.n_basis)
           return;
         RhsKernel<dim, P, T, Number> kernel(D, n_slots, k, i0, shared);
-        kernel.add_boundary(row.boundary_begin, row.facet_end);
+        kernel.add_boundary(row.boundary_begin,
+                            D.form.constant_bottom ? row.bottom_begin
+                                                   : row.facet_end);
         sum_over_points(kernel.sum);
         kernel.template store<true>();
       }

@@ -145,7 +145,9 @@ namespace Tessella
             // the second tile of a pair decides
             return !mirror || u >= t;
           };
-          const unsigned int     rows    = D.form.volume_rows;
+          const unsigned int rows = D.form.volume_rows;
+          // (most are zero on slabs)
+          const unsigned int     entries = D.volume_entries;
           constexpr unsigned int n_quads = n_volume_slots / 4;
 #pragma unroll
           for (int t = 0; t < T; ++t)
@@ -198,13 +200,15 @@ namespace Tessella
                               b[t] = 0.;
 #pragma unroll
                             for (int f = 0; f <= dim; ++f)
-                              {
-                                const Number factor =
-                                  c[(e * (dim + 1) + f) * volume_slots.stride];
+                              if (cells != Cells::prisms ||
+                                  (entries >> (e * (dim + 1) + f) & 1u))
+                                {
+                                  const Number factor = c[(e * (dim + 1) + f) *
+                                                          volume_slots.stride];
 #pragma unroll
-                                for (int t = 0; t < T; ++t)
-                                  b[t] += factor * a[f][t];
-                              }
+                                  for (int t = 0; t < T; ++t)
+                                    b[t] += factor * a[f][t];
+                                }
                           }
                         acc.add(a[e], b, wanted);
                       }
@@ -250,6 +254,10 @@ namespace Tessella
                                  lane_column   = facet_quad.column;
               facet_quad = facet_slots.facet_quad(begin + n_quads, end);
               const unsigned int n = min(end - begin, n_quads) * spacing;
+              const unsigned int lateral_slots =
+                D.form.constant_bottom
+                  ? (max(row.bottom_begin, begin) - begin) * spacing
+                  : n;
               // quads that another neighbour begins with
               const unsigned int before =
                 __shfl_up_sync(~0u, lane_neighbor, spacing);
@@ -304,7 +312,8 @@ namespace Tessella
                   else
                     {
                       product(a, b, interior, wanted);
-                      if (flux)
+                      // There is none at the bottom of a slab.
+                      if (flux && (cells != Cells::prisms || m < lateral_slots))
                         {
 #pragma unroll
                           for (int t = 0; t < T; ++t)

@@ -182,13 +182,16 @@ namespace Tessella
                               a[t] = 0.;
 #pragma unroll
                             for (int f = 0; f <= dim; ++f)
-                              {
-                                const Number factor =
-                                  c[(f * (dim + 1) + e) * slots.stride];
+                              if (cells != Cells::prisms ||
+                                  (D.volume_entries >> (f * (dim + 1) + e) &
+                                   1u))
+                                {
+                                  const Number factor =
+                                    c[(f * (dim + 1) + e) * slots.stride];
 #pragma unroll
-                                for (int t = 0; t < TM; ++t)
-                                  a[t] += factor * test(t, f);
-                              }
+                                  for (int t = 0; t < TM; ++t)
+                                    a[t] += factor * test(t, f);
+                                }
                           }
                         multiply(a, b);
                       }

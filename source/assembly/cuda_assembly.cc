@@ -8,6 +8,7 @@
 #  include <deal.II/base/exceptions.h>
 
 #  include <tessella/fe/reference_quadrature.h>
+#  include <tessella/space_time/space_time_slab.h>
 
 #  include <algorithm>
 #  include <cmath>
@@ -57,28 +58,41 @@ namespace Tessella
       Device::Degrees
       make_degrees(const PolytopicMesh<dim> &mesh)
       {
-        if (mesh.whole.is_set)
-          return {mesh.whole.max_degree,
-                  mesh.whole.max_basis,
-                  mesh.whole.min_basis,
-                  mesh.whole.subcell_types ==
-                      1u << static_cast<unsigned int>(SubCellType::simplex) &&
-                    mesh.whole.facet_types ==
-                      1u << static_cast<unsigned int>(FacetType::simplex)};
-        return {highest_degree(mesh),
-                *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end()),
-                *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end()),
-                std::all_of(mesh.subcell_type.begin(),
-                            mesh.subcell_type.end(),
-                            [](const SubCellType type) {
-                              return type == SubCellType::simplex;
-                            }) &&
-                  std::all_of(mesh.facet_type.begin(),
-                              mesh.facet_type.end(),
-                              [](const FacetType type) {
-                                return type == FacetType::simplex;
-                              })};
+        Device::Degrees degrees;
+        const bool      whole = mesh.whole.is_set;
+        degrees.max_degree    = highest_degree(mesh);
+        degrees.max_basis =
+          whole ? mesh.whole.max_basis
+                : *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end());
+        degrees.min_basis =
+          whole ? mesh.whole.min_basis
+                : *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end());
+        unsigned int subcells = whole ? mesh.whole.subcell_types : 0,
+                     facets   = whole ? mesh.whole.facet_types : 0;
+        if (!whole)
+          {
+            for (const SubCellType type : mesh.subcell_type)
+              subcells |= 1u << static_cast<unsigned int>(type);
+            for (const FacetType type : mesh.facet_type)
+              facets |= 1u << static_cast<unsigned int>(type);
+          }
+        constexpr unsigned int simplex =
+          1u << static_cast<unsigned int>(FacetType::simplex);
+        constexpr unsigned int prism =
+          1u << static_cast<unsigned int>(FacetType::prism);
+        degrees.simplices =
+          subcells == 1u << static_cast<unsigned int>(SubCellType::simplex) &&
+          facets == simplex;
+        degrees.prisms =
+          subcells == 1u << static_cast<unsigned int>(SubCellType::prism) &&
+          (facets & ~(simplex | prism)) == 0;
+        if constexpr (dim == 3)
+          if (mesh.prismatic)
+            degrees.bottom_id = SpaceTimeSlab<2>::bottom_id;
+        return degrees;
       }
+
+
 
       template <int dim>
       Device::RuleTables

@@ -2,6 +2,8 @@
 
 #include "cuda_tabulation.h"
 
+#include <tessella/space_time/space_time_form.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -245,6 +247,11 @@ namespace Tessella
           std::copy(terms.a, terms.a + dim * dim, data.a);
           std::copy(terms.b, terms.b + dim, data.b);
           data.theta = terms.theta;
+          // Nothing diffuses in time.
+          if constexpr (dim == 3)
+            data.constant_bottom =
+              block_rows && mesh.prismatic &&
+              dynamic_cast<const SpaceTimeForm<2> *>(&form) != nullptr;
         }
       data.packed_facets = data.penalty_facets && F.facets && F.mirrored &&
                            !data.constant_facets && mesh.shift.size() <= dim;
