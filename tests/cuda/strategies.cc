@@ -3,10 +3,10 @@
 // The other assembly strategies against the host backend: every entry of matrix
 // and right-hand side on meshes of simplices, with periodic boundaries and with
 // several degrees, whole and in parts; the same bits where they are promised;
-// and the messages for what is not served. Argument: strategies_2d,
-// strategies_3d or strategies_unavailable; a second one, quick, leaves most
-// meshes and degrees out (for runs under compute-sanitizer). Returns 77 where
-// the case cannot run on this machine, 1 if a check fails.
+// and the messages for what is not served. Argument: 2d, 3d or unavailable; a
+// second one, quick, leaves most meshes and degrees out (for runs under
+// compute-sanitizer). Returns 77 where the case cannot run on this machine, 1
+// if a check fails.
 
 #include <deal.II/grid/grid_generator.h>
 
@@ -463,16 +463,16 @@ main(int argc, char **argv)
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
   const std::string                name      = argc > 1 ? argv[1] : "";
   const bool                       available = Tessella::cuda_is_available();
-  if ((name == "strategies_unavailable") == available)
+  if ((name == "unavailable") == available)
     {
       std::cout << (available ? "There is a CUDA device."
                               : "There is no CUDA device.")
                 << std::endl;
       return 77;
     }
-  if (name == "strategies_unavailable")
+  if (name == "unavailable")
     check_messages();
-  else if (name == "strategies_2d")
+  else if (name == "2d")
     compare_meshes<2>(argc > 2);
   else
     compare_meshes<3>(argc > 2);
