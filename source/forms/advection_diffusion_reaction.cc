@@ -393,16 +393,18 @@ namespace Tessella
       if (diffusion_type == DiffusionType::isotropic)
         scalar(scalar_diffusion, code.diffusion);
       else if (diffusion_type == DiffusionType::tensor)
-        for (unsigned int d = 0; d < dim * dim; ++d)
-          if (scalar_diffusion.cellwise != nullptr)
-            scalar(scalar_diffusion,
-                   code.diffusion,
-                   constant_tensor[d / dim][d % dim]);
-          else
-            code.diffusion.push_back(
-              tensor_function != nullptr
-                ? entry(tensor_function, "diffusion tensor", d)
-                : literal(constant_tensor[d / dim][d % dim]));
+        {
+          for (unsigned int d = 0; d < dim * dim; ++d)
+            if (scalar_diffusion.cellwise != nullptr)
+              scalar(scalar_diffusion,
+                     code.diffusion,
+                     constant_tensor[d / dim][d % dim]);
+            else
+              code.diffusion.push_back(
+                tensor_function != nullptr
+                  ? entry(tensor_function, "diffusion tensor", d)
+                  : literal(constant_tensor[d / dim][d % dim]));
+        }
       if (advection.tensor_function != nullptr)
         for (unsigned int d = 0; d < dim; ++d)
           code.advection.push_back(

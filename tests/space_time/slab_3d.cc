@@ -4,7 +4,8 @@
 // of matrices in space and in time, polynomials are reproduced on all kinds of
 // meshes with local time stepping, several slabs give what one slab of several
 // intervals gives, nothing is lost where nothing flows out, rates of
-// convergence; values per material and per cell. An argument makes the program write the table of errors.
+// convergence; values per material and per cell. An argument makes the program
+// write the table of errors.
 
 #include <tessella/fe/reference_quadrature.h>
 
