@@ -8,7 +8,6 @@
 #  include <deal.II/base/exceptions.h>
 
 #  include <tessella/fe/reference_quadrature.h>
-#  include <tessella/space_time/space_time_slab.h>
 
 #  include <algorithm>
 #  include <cmath>
@@ -86,9 +85,7 @@ namespace Tessella
         degrees.prisms =
           subcells == 1u << static_cast<unsigned int>(SubCellType::prism) &&
           (facets & ~(simplex | prism)) == 0;
-        if constexpr (dim == 3)
-          if (mesh.prismatic)
-            degrees.bottom_id = SpaceTimeSlab<2>::bottom_id;
+        degrees.bottom_id = mesh.bottom_id;
         return degrees;
       }
 

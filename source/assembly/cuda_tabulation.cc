@@ -2,8 +2,6 @@
 
 #include "cuda_tabulation.h"
 
-#include <tessella/space_time/space_time_form.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -246,12 +244,10 @@ namespace Tessella
           data.constant_facets = true;
           std::copy(terms.a, terms.a + dim * dim, data.a);
           std::copy(terms.b, terms.b + dim, data.b);
-          data.theta = terms.theta;
-          // Nothing diffuses in time.
-          if constexpr (dim == 3)
-            data.constant_bottom =
-              block_rows && mesh.prismatic &&
-              dynamic_cast<const SpaceTimeForm<2> *>(&form) != nullptr;
+          data.theta           = terms.theta;
+          data.constant_bottom = block_rows &&
+                                 terms.boundary_id != invalid_index &&
+                                 terms.boundary_id == mesh.bottom_id;
         }
       data.packed_facets = data.penalty_facets && F.facets && F.mirrored &&
                            !data.constant_facets && mesh.shift.size() <= dim;

@@ -329,6 +329,18 @@ namespace Tessella
 
 
   template <int dim>
+  bool
+  SpaceTimeForm<dim>::constant_interior_facets(
+    ConstantFacetTerms<dim + 1> &terms) const
+  {
+    // nothing diffuses in time
+    terms.boundary_id = SpaceTimeSlab<dim>::bottom_id;
+    return AdvectionDiffusionReaction<dim + 1>::constant_interior_facets(terms);
+  }
+
+
+
+  template <int dim>
   void
   SpaceTimeForm<dim>::set_boundary_condition(
     const types::boundary_id id, const BoundaryCondition<dim + 1> &condition)

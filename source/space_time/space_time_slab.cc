@@ -301,6 +301,7 @@ namespace Tessella
     const unsigned int        n       = spatial.n_polytopes();
     mesh                              = PolytopicMesh<D>();
     mesh.prismatic                    = true;
+    mesh.bottom_id                    = bottom_id;
     mesh.shift.resize(spatial.shift.size() / dim * D, 0.);
     for (unsigned int s = 0; s < spatial.shift.size() / dim; ++s)
       std::copy_n(&spatial.shift[s * dim], dim, &mesh.shift[s * D]);

@@ -2,6 +2,8 @@
 #ifndef tessella_forms_form_h
 #define tessella_forms_form_h
 
+#include <tessella/grid/mesh_types.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -145,6 +147,9 @@ namespace Tessella
     double a[dim * dim]; ///< row-major
     double b[dim];
     double theta;
+    /// Boundary id where they hold too, a n being zero, and no data are given:
+    /// c_0 = -min(b.n, 0) is all.
+    unsigned int boundary_id = invalid_index;
   };
 
   /**

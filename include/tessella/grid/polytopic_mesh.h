@@ -65,6 +65,9 @@ namespace Tessella
     /// Sub-cells are products of a cell in all variables but the last one and
     /// an interval in that: space-time elements (see SpaceTimeSlab).
     bool prismatic = false;
+    /// Boundary id of their bottom, after all others of a polytope;
+    /// invalid_index: there is none.
+    unsigned int bottom_id = invalid_index;
 
     // ---- polytopes
     /// Number of polytopes that this process owns; invalid_index: all.

@@ -104,6 +104,10 @@ namespace Tessella
     void
     declare_matrix_stationary(const bool stationary = true);
 
+    // ---- for assembly
+    bool
+    constant_interior_facets(ConstantFacetTerms<dim + 1> &terms) const override;
+
   private:
     FunctionPointer
     shifted(const FunctionPointer &function,
