@@ -60,7 +60,7 @@ namespace Tessella
         /// else from this function.
         std::function<
           std::pair<Device::Penalty, const DiffusionValues<dim> *>()>
-          find_penalty;
+          find_penalty = nullptr;
       };
 
       /// Starts the device and takes pinned buffers for results of this size;
