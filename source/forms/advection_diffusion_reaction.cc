@@ -561,10 +561,8 @@ namespace Tessella
               for (unsigned int q = 0; q < n; ++q)
                 {
                   double sum = 0.;
-                  sum += row[0][q] * normal[0][q];
-                  sum += row[1][q] * normal[1][q];
-                  if (dim == 3)
-                    sum += row[dim - 1][q] * normal[dim - 1][q];
+                  for (unsigned int e = 0; e < dim; ++e)
+                    sum += row[e][q] * normal[e][q];
                   conormal[d][q] = sum;
                 }
             }
