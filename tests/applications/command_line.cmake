@@ -66,5 +66,7 @@ run(1 "cannot be made" ${short} --set Output/Directory=/proc/no/such
   ${PARAMETER_FILE})
 if(MPIEXEC)
   set(launcher ${MPIEXEC} --allow-run-as-root --oversubscribe -n 2)
-  run(1 "started on 2 MPI processes" ${short} ${PARAMETER_FILE})
+  # a program for one process
+  set(PROGRAM ${SERIAL_PROGRAM})
+  run(1 "started on 2 MPI processes" all.prm)
 endif()
