@@ -271,6 +271,11 @@ namespace Tessella
                     std::vector<double> &,
                     DiffusionValues<3> *);
     template void
+    penalty_from_diffusion(const PolytopicMesh<4> &,
+                           const double,
+                           const std::vector<double> &,
+                           std::vector<double> &);
+    template void
     compute_penalty(const PolytopicMesh<4> &,
                     const Form<4> &,
                     const double,

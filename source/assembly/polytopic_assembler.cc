@@ -349,19 +349,11 @@ namespace Tessella
                                  a_bar);
       });
       handler->exchange_facet_values(a_bar);
-      sigma.resize(mesh.n_facets());
+      internal::penalty_from_diffusion(mesh,
+                                       data.penalty.constant,
+                                       a_bar,
+                                       sigma);
       sigma_revision = 0; // (not from the same numbers as the host's)
-      internal::for_ranges(sigma.size(),
-                           1 << 13,
-                           [&](const std::size_t begin, const std::size_t end) {
-                             for (std::size_t f = begin; f < end; ++f)
-                               sigma[f] =
-                                 data.penalty.constant *
-                                 std::max(mesh.penalty_factor[2 * f] *
-                                            a_bar[2 * f],
-                                          mesh.penalty_factor[2 * f + 1] *
-                                            a_bar[2 * f + 1]);
-                           });
     }
 
     template <typename Number>
