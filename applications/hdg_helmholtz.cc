@@ -24,14 +24,15 @@
 
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "../source/base/collective.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
+#include "common/distributed_mesh.h"
 #include "common/equation_input.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
@@ -58,8 +59,11 @@ namespace Tessella
       "    polytopes, solved to the same residual.\n"
       "It writes the tables to NAME.csv, NAME-times.csv and\n"
       "NAME-comparison.csv in the folder Output/Directory (none if empty),\n"
-      "where NAME is the name of the parameter file. Mistakes in the input end\n"
-      "in one sentence and a non-zero exit status.\n"};
+      "where NAME is the name of the parameter file. On several processes\n"
+      "(mpirun, on the host) errors are the same; times are those of the slowest\n"
+      "process. Mistakes in the input end in one sentence and a non-zero exit\n"
+      "status.\n",
+      true};
 
     struct Parameters
     {
@@ -242,31 +246,36 @@ namespace Tessella
       {
         if (table.empty())
           return;
-        std::cout << "\n" << title << "\n";
-        table.print(std::cout);
+        screen() << "\n" << title << "\n";
+        table.print(screen());
         if (parameters.directory.empty())
           return;
         const std::string file =
           parameters.directory + "/" + parameters.name + suffix + ".csv";
         write_file(file, [&](std::ostream &out) { table.write_csv(out); });
-        std::cout << "Wrote " << file << ".\n";
+        screen() << "Wrote " << file << ".\n";
       }
 
       void
       run_level(const unsigned int level)
       {
-        const Mesh<dim> mesh = parameters.mesh.create<dim>(level);
-        const std::vector<unsigned int> ids =
-          parameters.agglomeration.create(mesh);
+        const AgglomeratedMesh<dim> agglomerated =
+          create_agglomerated_mesh<dim>(parameters.mesh,
+                                        parameters.agglomeration,
+                                        parameters.equation,
+                                        level);
+        const Mesh<dim>          &mesh = agglomerated.mesh;
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get()),
           flux_handler(*mesh.triangulation, mesh.mapping.get()),
           finer(*mesh.triangulation, mesh.mapping.get());
         for (auto *h : {&handler, &flux_handler, &finer})
-          h->agglomerate(Agglomeration::by_id<dim>(ids));
-        parameters.equation.set_cell_values(problem, mesh, handler);
-        std::cout << "Level " << level << ": " << mesh.description << " in "
-                  << handler.n_polytopes() << " polytopes." << std::endl;
+          h->agglomerate(agglomerated.strategy);
+        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          parameters.equation.set_cell_values(problem, mesh, handler);
+        });
+        screen() << "Level " << level << ": " << mesh.description << " in "
+                 << handler.n_global_polytopes() << " polytopes." << std::endl;
         for (const unsigned int degree : parameters.discretisation.degrees())
           run_degree(level, degree, handler, flux_handler, finer);
       }
@@ -391,9 +400,9 @@ namespace Tessella
       }
 
       double
-      L2_error(const AgglomerationHandler<dim> &handler,
-               const Vector<double>            &vector,
-               const Function<dim>             &exact) const
+      L2_error(const AgglomerationHandler<dim>     &handler,
+               const TrilinosWrappers::MPI::Vector &vector,
+               const Function<dim>                 &exact) const
       {
         Vector<float> difference;
         VectorTools::integrate_difference(
@@ -404,7 +413,8 @@ namespace Tessella
           dealii::VectorTools::L2_norm,
           parameters.discretisation.extra_order());
         return VectorTools::compute_global_error(difference,
-                                                 dealii::VectorTools::L2_norm);
+                                                 dealii::VectorTools::L2_norm,
+                                                 MPI_COMM_WORLD);
       }
 
       void
@@ -435,8 +445,7 @@ namespace Tessella
             : parameters.discretisation.backend();
         HDG<dim>                       hdg(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
-        TrilinosWrappers::MPI::Vector  rhs, trace;
-        Vector<double>                 u, q, post;
+        TrilinosWrappers::MPI::Vector  rhs, trace, u, q, post;
         // A direct solver needs the matrix on the host.
         const bool on_device =
           hdg.backend() == Backend::cuda && parameters.method != "direct";
@@ -483,12 +492,24 @@ namespace Tessella
             assembly     = std::min(assembly, report.global_assembly_time);
             local        = std::min(local, report.local_solve_time);
           }
-        const HDGReport    &report    = hdg.report();
+        // (what takes longest on all processes, and what they do together)
+        for (double *time :
+             {&generation, &assembly, &global, &local, &coefficients})
+          *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
+        HDGReport report = hdg.report();
+        for (double *time : {&report.trace_space_time, &report.structure_time})
+          *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
+        for (double *operations : {&report.local_generation_operations,
+                                   &report.local_solve_operations})
+          *operations = Utilities::MPI::sum(*operations, MPI_COMM_WORLD);
         const std::uint64_t n_nonzero = on_device
                                           ? device->matrix.n_nonzero_elements()
                                           : matrix.n_nonzero_elements();
         if (on_device)
           {
+            u.reinit(complete_index_set(handler.n_dofs()), MPI_COMM_WORLD);
+            q.reinit(complete_index_set(dim * handler.n_dofs()),
+                     MPI_COMM_WORLD);
             device->u.copy_to(u);
             device->q.copy_to(q);
           }
@@ -498,7 +519,7 @@ namespace Tessella
         errors.start_row();
         errors.add("level", std::uint64_t(level));
         errors.add("degree", std::uint64_t(degree));
-        errors.add("polytopes", std::uint64_t(handler.n_polytopes()));
+        errors.add("polytopes", std::uint64_t(handler.n_global_polytopes()));
         errors.add("trace unknowns", hdg.n_dofs());
         errors.add("non-zeros", n_nonzero);
         if (problem.exact_solution != nullptr)
@@ -537,18 +558,18 @@ namespace Tessella
                   errors.add(std::string(names[i]) + " rate",
                              dim *
                                std::log(before->second.error[i] / present[i]) /
-                               std::log(handler.n_polytopes() /
+                               std::log(handler.n_global_polytopes() /
                                         before->second.n_polytopes));
               }
             last[degree] = {{present[0], present[1], present[2]},
-                            1. * handler.n_polytopes()};
+                            1. * handler.n_global_polytopes()};
           }
 
         // ---- times in milliseconds
         times.start_row();
         times.add("level", std::uint64_t(level));
         times.add("degree", std::uint64_t(degree));
-        times.add("polytopes", std::uint64_t(handler.n_polytopes()));
+        times.add("polytopes", std::uint64_t(handler.n_global_polytopes()));
         times.add("trace spaces ms", 1e3 * report.trace_space_time);
         times.add("structure ms", 1e3 * report.structure_time);
         times.add("backend", name(report.backend));
@@ -620,7 +641,8 @@ namespace Tessella
             n_iterations = solve(dg_matrix, dg_solution, dg_rhs);
             global       = std::min(global, timer.wall_time());
           }
-        Vector<double> dg_u(dg_solution);
+        for (double *time : {&assembly, &global})
+          *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
         add_method("IP-dG",
                    handler.n_dofs(),
                    dg_matrix.n_nonzero_elements(),
@@ -629,7 +651,7 @@ namespace Tessella
                    n_iterations,
                    0.,
                    problem.exact_solution != nullptr
-                     ? L2_error(handler, dg_u, *problem.exact_solution)
+                     ? L2_error(handler, dg_solution, *problem.exact_solution)
                      : std::nan(""));
       }
     };

@@ -14,11 +14,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <string>
+#include <type_traits>
 
 #include "../assembly/host_dispatch.h"
-#include "dense.h"
+#include "../base/collective.h"
+#include "../lac/halo_exchange.h"
+#include "free_parts.h"
 #include "local_solver.h"
 #include "post_processing.h"
+#include "trace_numbering.h"
 
 #ifdef TESSELLA_HAVE_CUDA
 #  include "cuda_hdg.h"
@@ -61,10 +66,20 @@ namespace Tessella
                    const AdditionalData            &data)
       : handler(handler)
       , data(data)
+      , communicator(handler.get_communicator())
+      , n_processes(internal::n_processes(communicator))
       , backend(data.backend == Backend::automatic
-                  ? (cuda_is_available() ? Backend::cuda : Backend::host)
+                  ? (n_processes == 1 && cuda_is_available() ? Backend::cuda
+                                                             : Backend::host)
                   : data.backend)
     {}
+
+    // Runs what does not communicate; on an error, all processes throw.
+    void
+    on_all_processes(const std::function<void()> &work) const
+    {
+      internal::on_all_processes(communicator, work);
+    }
 
     const PolytopicMesh<dim> &
     mesh() const
@@ -125,89 +140,34 @@ namespace Tessella
       const PolytopicMesh<dim>       &mesh = this->mesh();
       const std::vector<unsigned int> order =
         orders(form, handler.max_degree());
-      prepare_quadrature(handler, order.back());
-      trace.reinit(mesh, data.trace_space, tensor_product(), order);
-
       const unsigned int n = mesh.n_interfaces();
-      block_of_interface.assign(n, invalid_index);
-      interface_of_block.clear();
-      interface_dofs.assign(n + 1, 0);
-      dirichlet_offset.assign(n + 1, 0);
-      dof_offset.assign(1, 0);
-      for (unsigned int i = 0; i < n; ++i)
-        {
-          const bool         fixed     = is_dirichlet(form, i);
-          const unsigned int functions = trace.n_functions[i];
-          if (!fixed && functions > 0)
-            {
-              block_of_interface[i] = interface_of_block.size();
-              interface_of_block.push_back(i);
-              dof_offset.push_back(dof_offset.back() + functions);
-            }
-          interface_dofs[i + 1] = dof_offset.back();
-          dirichlet_offset[i + 1] =
-            dirichlet_offset[i] + (fixed ? functions : 0);
-        }
-      dirichlet.assign(dirichlet_offset[n], 0.);
+      std::vector<bool>  fixed(n);
+      on_all_processes([&] {
+        prepare_quadrature(handler, order.back());
+        trace.reinit(mesh, data.trace_space, tensor_product(), order);
+        dirichlet_offset.assign(n + 1, 0);
+        for (unsigned int i = 0; i < n; ++i)
+          {
+            fixed[i] = is_dirichlet(form, i);
+            dirichlet_offset[i + 1] =
+              dirichlet_offset[i] + (fixed[i] ? trace.n_functions[i] : 0);
+          }
+        dirichlet.assign(dirichlet_offset[n], 0.);
+      });
       kept.clear();
       kept_offset.clear();
       present_fixed.clear();
 #ifdef TESSELLA_HAVE_CUDA
       device.reset();
 #endif
-      assembled               = false;
-      revision                = mesh.revision;
+      assembled = false;
+      revision  = mesh.revision;
+      numbering.reinit(handler, trace, fixed);
+      halo.reset();
+      if (numbering.partition != nullptr)
+        halo =
+          std::make_unique<internal::HostHalo<double>>(numbering.partition);
       report.trace_space_time = timer.wall_time();
-      make_sparsity();
-    }
-
-    void
-    make_sparsity()
-    {
-      const PolytopicMesh<dim> &mesh = this->mesh();
-      const unsigned int        n    = interface_of_block.size();
-      sparsity                       = BlockSparsity();
-      sparsity.block_offset.assign(n + 1, 0);
-      sparsity.value_offset.assign(n + 1, 0);
-      sparsity.row_width.assign(n, 0);
-      std::vector<unsigned int> columns;
-      for (unsigned int row = 0; row < n; ++row)
-        {
-          columns.clear();
-          for (unsigned int side = 0; side < 2; ++side)
-            {
-              const unsigned int k =
-                mesh
-                  .interface_polytope[2 * std::size_t(interface_of_block[row]) +
-                                      side];
-              if (k == invalid_index)
-                continue;
-              for (unsigned int e = mesh.polytope_interface_offset[k];
-                   e < mesh.polytope_interface_offset[k + 1];
-                   ++e)
-                {
-                  const unsigned int column =
-                    block_of_interface[mesh.polytope_interface[e] / 2];
-                  if (column != invalid_index)
-                    columns.push_back(column);
-                }
-            }
-          std::sort(columns.begin(), columns.end());
-          columns.erase(std::unique(columns.begin(), columns.end()),
-                        columns.end());
-          unsigned int width = 0;
-          for (const unsigned int column : columns)
-            {
-              sparsity.block_column.push_back(column);
-              sparsity.column_offset.push_back(width);
-              width += dof_offset[column + 1] - dof_offset[column];
-            }
-          sparsity.block_offset[row + 1] = sparsity.block_column.size();
-          sparsity.row_width[row]        = width;
-          sparsity.value_offset[row + 1] =
-            sparsity.value_offset[row] +
-            std::uint64_t(width) * (dof_offset[row + 1] - dof_offset[row]);
-        }
     }
 
     // Runs function(solver, begin, end) for ranges of polytopes; returns the
@@ -220,7 +180,7 @@ namespace Tessella
       std::atomic<std::uint64_t>        n_operations(0);
       parallel::apply_to_subranges(
         0u,
-        mesh().n_polytopes(),
+        mesh().n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           internal::LocalSolver<dim> solver(problem);
           for (unsigned int k = begin; k < end; ++k)
@@ -229,24 +189,6 @@ namespace Tessella
         },
         local_grain);
       return n_operations;
-    }
-
-    // Unknowns of the interfaces of polytope k, in its order: their number
-    // before each of them, and in all.
-    void
-    free_columns(const unsigned int k, std::vector<unsigned int> &columns) const
-    {
-      columns.assign(1, 0);
-      for (unsigned int e = mesh().polytope_interface_offset[k];
-           e < mesh().polytope_interface_offset[k + 1];
-           ++e)
-        {
-          const unsigned int i = mesh().polytope_interface[e] / 2;
-          columns.push_back(columns.back() +
-                            (block_of_interface[i] == invalid_index
-                               ? 0
-                               : trace.n_functions[i]));
-        }
     }
 
     struct Balance
@@ -268,7 +210,7 @@ namespace Tessella
     {
       const Timer               timer;
       const PolytopicMesh<dim> &mesh = this->mesh();
-      const unsigned int        n    = mesh.n_polytopes();
+      const unsigned int        n    = mesh.n_owned_polytopes();
       blocks.matrix_offset.assign(n + 1, 0);
       blocks.rhs_offset.assign(n + 1, 0);
       blocks.balance.resize(n);
@@ -277,7 +219,7 @@ namespace Tessella
       std::vector<unsigned int> columns;
       for (unsigned int k = 0; k < n; ++k)
         {
-          free_columns(k, columns);
+          numbering.free_columns(k, columns);
           const std::uint64_t m       = columns.back();
           blocks.matrix_offset[k + 1] = blocks.matrix_offset[k] + m * m;
           blocks.rhs_offset[k + 1]    = blocks.rhs_offset[k] + m;
@@ -319,7 +261,7 @@ namespace Tessella
       const PolytopicMesh<dim> &mesh = this->mesh();
       const unsigned int        k    = solver.polytope;
       std::vector<unsigned int> columns;
-      free_columns(k, columns);
+      numbering.free_columns(k, columns);
       const unsigned int begin = mesh.polytope_interface_offset[k],
                          n_entries =
                            mesh.polytope_interface_offset[k + 1] - begin,
@@ -380,226 +322,61 @@ namespace Tessella
         }
     }
 
-    // Number of an interface in the list of polytope k, as side s.
-    unsigned int
-    entry_of(const unsigned int interface, const unsigned int side) const
-    {
-      const unsigned int k =
-        mesh().interface_polytope[2 * std::size_t(interface) + side];
-      unsigned int e = mesh().polytope_interface_offset[k];
-      while (mesh().polytope_interface[e] != 2 * interface + side)
-        ++e;
-      return e - mesh().polytope_interface_offset[k];
-    }
-
-    // Block rows from the K of their polytopes: side 0, then side 1.
     void
     gather(const LocalBlocks &blocks, double *values, double *rhs) const
     {
-      const PolytopicMesh<dim> &mesh = this->mesh();
-      internal::for_ranges(
-        interface_of_block.size(),
-        256,
-        [&](const std::size_t begin, const std::size_t end) {
-          std::vector<unsigned int> columns;
-          for (std::size_t row = begin; row < end; ++row)
-            {
-              const unsigned int interface = interface_of_block[row],
-                                 n         = trace.n_functions[interface],
-                                 width     = sparsity.row_width[row];
-              double *const block = values + sparsity.value_offset[row];
-              double *const F     = rhs + dof_offset[row];
-              std::fill_n(block, std::size_t(n) * width, 0.);
-              std::fill_n(F, n, 0.);
-              for (unsigned int side = 0; side < 2; ++side)
-                {
-                  const unsigned int k =
-                    mesh.interface_polytope[2 * std::size_t(interface) + side];
-                  if (k == invalid_index)
-                    continue;
-                  free_columns(k, columns);
-                  const unsigned int n_free = columns.back();
-                  const unsigned int first = columns[entry_of(interface, side)];
-                  const double *const K    = blocks.matrix.data() +
-                                          blocks.matrix_offset[k] +
-                                          std::size_t(first) * n_free;
-                  for (unsigned int i = 0; i < n; ++i)
-                    F[i] += blocks.rhs[blocks.rhs_offset[k] + first + i];
-                  for (unsigned int e = 0; e + 1 < columns.size(); ++e)
-                    {
-                      const unsigned int m = columns[e + 1] - columns[e];
-                      if (m == 0)
-                        continue;
-                      const unsigned int column = block_of_interface
-                        [mesh.polytope_interface
-                           [mesh.polytope_interface_offset[k] + e] /
-                         2];
-                      const auto first_block = sparsity.block_column.begin() +
-                                               sparsity.block_offset[row];
-                      const std::size_t b =
-                        std::lower_bound(first_block,
-                                         sparsity.block_column.begin() +
-                                           sparsity.block_offset[row + 1],
-                                         column) -
-                        sparsity.block_column.begin();
-                      double *const target = block + sparsity.column_offset[b];
-                      for (unsigned int i = 0; i < n; ++i)
-                        for (unsigned int j = 0; j < m; ++j)
-                          target[std::size_t(i) * width + j] +=
-                            K[std::size_t(i) * n_free + columns[e] + j];
-                    }
-                }
-            }
-        });
+      numbering.gather(
+        [&](const unsigned int k) {
+          return typename internal::TraceNumbering<dim>::LocalBlock{
+            blocks.matrix.data() + blocks.matrix_offset[k],
+            blocks.rhs.data() + blocks.rhs_offset[k]};
+        },
+        values,
+        rhs);
     }
 
-    // A connected part of the domain on which nothing fixes the constant.
-    struct FreePart
-    {
-      std::vector<unsigned int> polytopes, interfaces;
-    };
-
-    // @p fixed: polytopes on which something does, Dirichlet interfaces apart.
-    std::vector<FreePart>
-    free_parts(const std::vector<bool> &fixed) const
-    {
-      const PolytopicMesh<dim> &mesh = this->mesh();
-      std::vector<FreePart>     result;
-      std::vector<bool>         seen(mesh.n_polytopes(), false);
-      for (unsigned int seed = 0; seed < mesh.n_polytopes(); ++seed)
-        {
-          if (seen[seed])
-            continue;
-          FreePart part;
-          part.polytopes.assign(1, seed);
-          seen[seed]         = true;
-          bool part_is_fixed = false;
-          for (std::size_t next = 0; next < part.polytopes.size(); ++next)
-            {
-              const unsigned int k = part.polytopes[next];
-              part_is_fixed        = part_is_fixed || fixed[k];
-              for (unsigned int e = mesh.polytope_interface_offset[k];
-                   e < mesh.polytope_interface_offset[k + 1];
-                   ++e)
-                {
-                  const unsigned int code     = mesh.polytope_interface[e],
-                                     neighbor = mesh.neighbor(code);
-                  if (dirichlet_offset[code / 2 + 1] >
-                      dirichlet_offset[code / 2])
-                    part_is_fixed = true;
-                  if (block_of_interface[code / 2] == invalid_index)
-                    continue;
-                  if (code % 2 == 0)
-                    part.interfaces.push_back(code / 2);
-                  if (neighbor != invalid_index && !seen[neighbor])
-                    {
-                      seen[neighbor] = true;
-                      part.polytopes.push_back(neighbor);
-                    }
-                }
-            }
-          if (part_is_fixed || part.interfaces.empty())
-            continue;
-          std::sort(part.interfaces.begin(), part.interfaces.end());
-          result.push_back(std::move(part));
-        }
-      return result;
-    }
-
-    // The same, once for equal `fixed`.
-    const std::vector<FreePart> &
+    // Parts of the domain without a fixed constant, once for equal `fixed`
+    // (polytopes, Dirichlet interfaces apart).
+    const std::vector<internal::FreePart> &
     find_free_parts(const std::vector<bool> &fixed)
     {
-      if (fixed != present_fixed)
+      bool changed = fixed != present_fixed;
+      if (n_processes > 1)
+        changed = Utilities::MPI::max(changed ? 1 : 0, communicator) > 0;
+      if (changed)
         {
-          parts         = free_parts(fixed);
+          const PolytopicMesh<dim> &mesh = this->mesh();
+          std::vector<bool>         all  = fixed;
+          for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+            if (dirichlet_offset[i + 1] > dirichlet_offset[i])
+              all[mesh.interface_polytope[2 * std::size_t(i)]] = true;
+          parts         = internal::find_free_parts(handler, numbering, all);
           present_fixed = fixed;
         }
       report.n_free_constants = parts.size();
       return parts;
     }
 
-    // See the class. @p size: integrals of |f| and |g|; integrals(i): of the
-    // trace functions on an interface.
-    template <typename Integrals>
-    void
-    fix_constant(const FreePart  &part,
-                 const double     size,
-                 const Integrals &integrals,
-                 double          *values,
-                 double          *rhs) const
-    {
-      // The constant has the integrals of the functions as coefficients, so
-      // these applied to the right-hand side give int f + int g.
-      double sum = 0., measure = 0.;
-      for (const unsigned int i : part.interfaces)
-        {
-          const double *const m = integrals(i);
-          const double *const F = rhs + interface_dofs[i];
-          for (unsigned int j = 0; j < trace.n_functions[i]; ++j)
-            {
-              sum += m[j] * F[j];
-              measure += m[j] * m[j];
-            }
-        }
-      AssertThrow(std::abs(sum) <= 1e-3 * size,
-                  ExcMessage(
-                    "The problem has no solution: on a part of the domain "
-                    "nothing fixes the constant (no Dirichlet or Robin "
-                    "condition, no advection, no reaction), but the integrals "
-                    "of the right-hand side and of the Neumann data there sum "
-                    "up to " +
-                    std::to_string(sum) +
-                    " instead of 0. Change the data, or give a Dirichlet or "
-                    "Robin condition or a positive reaction."));
-      for (const unsigned int i : part.interfaces)
-        {
-          const double *const m = integrals(i);
-          for (unsigned int j = 0; j < trace.n_functions[i]; ++j)
-            rhs[interface_dofs[i] + j] -= sum / measure * m[j];
-        }
-      // of the size of the block's diagonal
-      const unsigned int i   = part.interfaces.front(),
-                         row = block_of_interface[i], n = trace.n_functions[i];
-      const double *const m = integrals(i);
-      std::size_t         b = sparsity.block_offset[row];
-      while (sparsity.block_column[b] != row)
-        ++b;
-      double *const diagonal =
-        values + sparsity.value_offset[row] + sparsity.column_offset[b];
-      double largest = 0., square = 0.;
-      for (unsigned int j = 0; j < n; ++j)
-        {
-          largest =
-            std::max(largest,
-                     diagonal[std::size_t(j) * sparsity.row_width[row] + j]);
-          square += m[j] * m[j];
-        }
-      for (unsigned int j = 0; j < n; ++j)
-        for (unsigned int l = 0; l < n; ++l)
-          diagonal[std::size_t(j) * sparsity.row_width[row] + l] +=
-            largest / square * (m[j] * m[l]);
-    }
-
     void
     fix_constants(const LocalBlocks &blocks, double *values, double *rhs)
     {
-      std::vector<bool> fixed(mesh().n_polytopes());
+      std::vector<bool> fixed(mesh().n_owned_polytopes());
       for (unsigned int k = 0; k < fixed.size(); ++k)
         fixed[k] = blocks.balance[k].fixed;
-      const auto integrals = [&](const unsigned int i) {
+      std::vector<unsigned int> columns;
+      const auto                integrals = [&](const unsigned int i) {
         const unsigned int k = mesh().interface_polytope[2 * std::size_t(i)];
-        std::vector<unsigned int> columns;
-        free_columns(k, columns);
+        numbering.free_columns(k, columns);
         return blocks.integral.data() + blocks.rhs_offset[k] +
-               columns[entry_of(i, 0)];
+               columns[numbering.entry_of(i, 0)];
       };
-      for (const FreePart &part : find_free_parts(fixed))
+      for (const internal::FreePart &part : find_free_parts(fixed))
         {
-          double size = 0.;
+          std::vector<double> sizes;
           for (const unsigned int k : part.polytopes)
-            size += blocks.balance[k].size;
-          fix_constant(part, size, integrals, values, rhs);
+            sizes.push_back(blocks.balance[k].size);
+          internal::fix_constant<dim>(
+            handler, numbering, part, sizes, integrals, values, rhs);
         }
     }
 
@@ -617,10 +394,10 @@ namespace Tessella
             fixed_interfaces[i] = is_dirichlet(problem.form, i);
           device = std::make_unique<internal::CUDAHDG<dim>>(
             problem,
-            sparsity,
-            internal::Device::HDGNumbering{block_of_interface,
-                                           interface_of_block,
-                                           dof_offset,
+            numbering.sparsity,
+            internal::Device::HDGNumbering{numbering.block_of_interface,
+                                           numbering.interface_of_block,
+                                           numbering.dof_offset,
                                            fixed_interfaces},
             data.device_memory);
           assembled = false;
@@ -661,12 +438,14 @@ namespace Tessella
       report.trace_block_memory          = times.trace_bytes;
       report.n_tiles                     = times.n_tiles;
 
-      const std::vector<FreePart> &free = find_free_parts(cuda.fixes_constant);
+      const std::vector<internal::FreePart> &free =
+        find_free_parts(cuda.fixes_constant);
       if (!free.empty())
         {
           // (rare and small against everything else)
-          std::vector<double> host_values(sparsity.n_nonzero_elements()),
-            host_rhs(dof_offset.back()), integral, abs_f;
+          std::vector<double> host_values(
+            numbering.sparsity.n_nonzero_elements()),
+            host_rhs(numbering.n_owned_dofs()), integral, abs_f;
           cuda.download(values, host_values.data(), host_values.size());
           cuda.download(rhs, host_rhs.data(), host_rhs.size());
           cuda.balance(integral, abs_f);
@@ -676,13 +455,18 @@ namespace Tessella
                      [mesh().interface_polytope[2 * std::size_t(i)]] +
                    first_trace(i);
           };
-          for (const FreePart &part : free)
+          for (const internal::FreePart &part : free)
             {
-              double size = 0.;
+              std::vector<double> sizes;
               for (const unsigned int k : part.polytopes)
-                size += abs_f[k] + cuda.integral_abs_g[k];
-              fix_constant(
-                part, size, integrals, host_values.data(), host_rhs.data());
+                sizes.push_back(abs_f[k] + cuda.integral_abs_g[k]);
+              internal::fix_constant<dim>(handler,
+                                          numbering,
+                                          part,
+                                          sizes,
+                                          integrals,
+                                          host_values.data(),
+                                          host_rhs.data());
             }
           cuda.upload(host_values.data(), values, host_values.size());
           cuda.upload(host_rhs.data(), rhs, host_rhs.size());
@@ -713,14 +497,16 @@ namespace Tessella
     void
     prepare(const Form &form)
     {
-      form.prepare();
-      check_reinit(form);
+      on_all_processes([&] {
+        form.prepare();
+        check_reinit(form);
+        prepare_quadrature(handler, orders(form, handler.max_degree()).back());
+      });
       report.backend         = backend;
       report.n_threads       = MultithreadInfo::n_threads();
       report.instruction_set = data.instruction_set == InstructionSet::automatic
                                  ? best_instruction_set()
                                  : data.instruction_set;
-      prepare_quadrature(handler, orders(form, handler.max_degree()).back());
     }
 
     void
@@ -737,21 +523,47 @@ namespace Tessella
     check_reinit(const Form &form) const
     {
       bool same = revision == mesh().revision &&
-                  block_of_interface.size() == mesh().n_interfaces();
+                  numbering.block_of_interface.size() == mesh().n_interfaces();
       for (unsigned int i = 0; same && i < mesh().n_interfaces(); ++i)
-        same =
-          trace.n_functions[i] == 0 ||
-          is_dirichlet(form, i) == (block_of_interface[i] == invalid_index);
+        same = trace.n_functions[i] == 0 ||
+               is_dirichlet(form, i) ==
+                 (numbering.block_of_interface[i] == invalid_index);
       AssertThrow(same,
                   ExcMessage("The trace spaces do not belong to this mesh, "
                              "element and set of Dirichlet boundaries: call "
                              "reinit() of the HDG object first."));
     }
 
+    // Unknowns of own and of ghost blocks, as numbering has them.
+    struct Unknowns
+    {
+      const double *own, *ghosts;
+      std::uint64_t n_owned;
+
+      const double *
+      operator+(const std::uint64_t i) const
+      {
+        return i < n_owned ? own + i : ghosts + (i - n_owned);
+      }
+    };
+
+    // With those of ghosts from their owners. Collective.
+    Unknowns
+    exchange(const TrilinosWrappers::MPI::Vector &vector) const
+    {
+      Unknowns result = {vector.begin(), nullptr, numbering.n_owned_dofs()};
+      if (halo != nullptr)
+        {
+          halo->start(result.own);
+          result.ghosts = halo->finish();
+        }
+      return result;
+    }
+
     // lambda on all interfaces of polytope k.
     void
     local_trace(const unsigned int   k,
-                const double        *unknowns,
+                const Unknowns      &unknowns,
                 std::vector<double> &lambda) const
     {
       lambda.clear();
@@ -759,11 +571,14 @@ namespace Tessella
            e < mesh().polytope_interface_offset[k + 1];
            ++e)
         {
-          const unsigned int i = mesh().polytope_interface[e] / 2;
-          if (block_of_interface[i] != invalid_index)
-            lambda.insert(lambda.end(),
-                          unknowns + interface_dofs[i],
-                          unknowns + interface_dofs[i + 1]);
+          const unsigned int i     = mesh().polytope_interface[e] / 2,
+                             block = numbering.block_of_interface[i];
+          if (block != invalid_index)
+            {
+              const double *const first =
+                unknowns + numbering.dof_offset[block];
+              lambda.insert(lambda.end(), first, first + trace.n_functions[i]);
+            }
           else
             lambda.insert(lambda.end(),
                           dirichlet.begin() + dirichlet_offset[i],
@@ -771,18 +586,54 @@ namespace Tessella
         }
     }
 
+    // Owned by processes as the degrees of freedom of the handler are.
+    void
+    reinit_vector(Vector<double> &vector, const unsigned int n_components) const
+    {
+      vector.reinit(n_components * mesh().dof_offset.back());
+    }
+    void
+    reinit_vector(TrilinosWrappers::MPI::Vector &vector,
+                  const unsigned int             n_components) const
+    {
+      const IndexSet owned = handler.locally_owned_dofs();
+      IndexSet       set(n_components * owned.size());
+      if (owned.n_elements() > 0)
+        {
+          const types::global_dof_index first = owned.nth_index_in_set(0);
+          set.add_range(n_components * first,
+                        n_components * (first + owned.n_elements()));
+        }
+      vector.reinit(set, communicator);
+    }
+
+    // A vector of the host that all processes share.
+    template <typename VectorType>
+    void
+    check_shared(const VectorType &) const
+    {
+      AssertThrow(
+        (n_processes == 1 ||
+         std::is_same<VectorType, TrilinosWrappers::MPI::Vector>::value),
+        ExcMessage("A Vector lives on one process, but the mesh is "
+                   "distributed over " +
+                   std::to_string(n_processes) +
+                   ": use TrilinosWrappers::MPI::Vector."));
+    }
+
     const AgglomerationHandler<dim> &handler;
     AdditionalData                   data;
+    const MPI_Comm                   communicator;
+    const unsigned int               n_processes;
     const Backend                    backend;
     HDGReport                        report;
     std::uint64_t                    revision  = 0;
     bool                             assembled = false;
 
-    TraceSpace<dim>            trace;
-    BlockSparsity              sparsity;
-    std::vector<std::uint64_t> dof_offset; // by block row
-    std::vector<std::uint64_t> interface_dofs;
-    std::vector<unsigned int>  block_of_interface, interface_of_block;
+    TraceSpace<dim>               trace;
+    internal::TraceNumbering<dim> numbering;
+    // of ghosts; null on one process
+    std::unique_ptr<internal::HostHalo<double>> halo;
     // projections of Dirichlet values by interface
     std::vector<std::uint64_t> dirichlet_offset;
     std::vector<double>        dirichlet;
@@ -791,8 +642,8 @@ namespace Tessella
     std::vector<double>        kept;
 
     // parts without a fixed constant, and for what they were found
-    std::vector<FreePart> parts;
-    std::vector<bool>     present_fixed;
+    std::vector<internal::FreePart> parts;
+    std::vector<bool>               present_fixed;
 
 #ifdef TESSELLA_HAVE_CUDA
     std::vector<bool>                       fixed_interfaces;
@@ -810,7 +661,7 @@ namespace Tessella
                 const AdditionalData            &data)
     : implementation(std::make_unique<Implementation>(handler, data))
   {
-    AssertThrow(handler.n_polytopes() > 0 && handler.n_dofs() > 0,
+    AssertThrow(handler.n_global_polytopes() > 0 && handler.n_dofs() > 0,
                 ExcMessage("HDG needs degrees of freedom: call agglomerate() "
                            "and distribute_dofs() of the AgglomerationHandler "
                            "first."));
@@ -824,10 +675,10 @@ namespace Tessella
                 ExcMessage("HDG works with spaces of total degree or "
                            "tensor-product spaces, not with prismatic ones or "
                            "space-time slabs."));
-    AssertThrow(Utilities::MPI::n_mpi_processes(Compatibility::get_communicator(
-                  handler.get_triangulation())) == 1,
-                ExcMessage("HDG runs on one MPI process only: start the "
-                           "program with one, it uses threads."));
+    AssertThrow(data.backend != Backend::cuda ||
+                  implementation->n_processes == 1,
+                ExcMessage("HDG on a device runs on one MPI process only: use "
+                           "Backend::host or Backend::automatic on several."));
     if (data.backend == Backend::cuda)
       {
 #ifndef TESSELLA_HAVE_CUDA
@@ -871,14 +722,20 @@ namespace Tessella
                    TrilinosWrappers::MPI::Vector         &rhs)
   {
     implementation->reinit(form);
-    const Timer    timer;
-    const MPI_Comm communicator = Compatibility::get_communicator(
-      implementation->handler.get_triangulation());
+    const Timer timer;
+    const auto &numbering = implementation->numbering;
+    implementation->on_all_processes([&] {
+      TrilinosBlockMatrix::check_size(numbering.sparsity, numbering.dof_offset);
+    });
     TrilinosBlockMatrix::reinit(matrix,
-                                implementation->sparsity,
-                                implementation->dof_offset,
-                                communicator);
-    rhs.reinit(complete_index_set(n_dofs()), communicator);
+                                numbering.sparsity,
+                                numbering.dof_offset,
+                                implementation->communicator,
+                                numbering.ghost_columns);
+    IndexSet owned(n_dofs());
+    owned.add_range(numbering.first_dof(),
+                    numbering.first_dof() + numbering.n_owned_dofs());
+    rhs.reinit(owned, implementation->communicator);
     implementation->report.structure_time = timer.wall_time();
   }
 
@@ -893,7 +750,8 @@ namespace Tessella
     implementation->check_device("A DeviceBlockMatrix");
     implementation->reinit(form);
     const Timer timer;
-    matrix.reinit(implementation->sparsity, implementation->dof_offset);
+    matrix.reinit(implementation->numbering.sparsity,
+                  implementation->numbering.dof_offset);
     rhs.reinit(n_dofs());
 #ifdef TESSELLA_HAVE_CUDA
     implementation->device_object(implementation->local_problem(form));
@@ -912,11 +770,12 @@ namespace Tessella
     Implementation &data = *implementation;
     data.check_device("A DeviceBlockMatrix");
     data.prepare(form);
-    AssertThrow(matrix.dof_offset() == data.dof_offset &&
+    const BlockSparsity &sparsity = data.numbering.sparsity;
+    AssertThrow(matrix.dof_offset() == data.numbering.dof_offset &&
                   matrix.block_sparsity().value_offset ==
-                    data.sparsity.value_offset &&
+                    sparsity.value_offset &&
                   matrix.block_sparsity().block_column ==
-                    data.sparsity.block_column &&
+                    sparsity.block_column &&
                   rhs.size() == n_dofs(),
                 ExcMessage("Matrix or vector do not have the structure of this "
                            "trace space: call reinit() of the HDG object on "
@@ -937,16 +796,22 @@ namespace Tessella
   {
     Implementation &data = *implementation;
     data.prepare(form);
-    double *const values =
-      TrilinosBlockMatrix::values(matrix, data.sparsity, data.dof_offset);
-    AssertThrow(rhs.size() == n_dofs() && rhs.locally_owned_size() == n_dofs(),
-                ExcMessage("The vector does not have the size of this trace "
-                           "space: call reinit() of the HDG object on it."));
+    double *values = nullptr;
+    data.on_all_processes([&] {
+      values = TrilinosBlockMatrix::values(matrix,
+                                           data.numbering.sparsity,
+                                           data.numbering.dof_offset);
+      AssertThrow(rhs.size() == n_dofs() &&
+                    rhs.locally_owned_size() == data.numbering.n_owned_dofs(),
+                  ExcMessage("The vector does not have the size of this trace "
+                             "space: call reinit() of the HDG object on it."));
+    });
     data.assembled = false;
 #ifdef TESSELLA_HAVE_CUDA
     if (data.backend == Backend::cuda)
       {
-        const std::size_t n_values = data.sparsity.n_nonzero_elements();
+        const std::size_t n_values =
+          data.numbering.sparsity.n_nonzero_elements();
         if (data.device_values == nullptr)
           data.device_values = std::make_unique<DeviceVector<double>>();
         DeviceVector<double> &result = *data.device_values;
@@ -962,7 +827,7 @@ namespace Tessella
       }
 #endif
     typename Implementation::LocalBlocks blocks;
-    data.generate(form, blocks);
+    data.on_all_processes([&] { data.generate(form, blocks); });
     const Timer timer;
     data.gather(blocks, values, rhs.begin());
     data.fix_constants(blocks, values, rhs.begin());
@@ -1010,22 +875,28 @@ namespace Tessella
 
 
   template <int dim>
+  template <typename VectorType>
   void
   HDG<dim>::recover(const AdvectionDiffusionReaction<dim> &form,
                     const TrilinosWrappers::MPI::Vector   &trace,
-                    Vector<double>                        &solution,
-                    Vector<double>                        &flux)
+                    VectorType                            &solution,
+                    VectorType                            &flux)
   {
     const Timer     timer;
     Implementation &data = *implementation;
-    AssertThrow(data.assembled,
-                ExcMessage("HDG::recover() needs the local problems: call "
-                           "assemble() first."));
-    data.check_reinit(form);
-    AssertThrow(trace.size() == n_dofs() &&
-                  trace.locally_owned_size() == n_dofs(),
-                ExcMessage("The vector does not have the size of this trace "
-                           "space."));
+    data.on_all_processes([&] {
+      AssertThrow(data.assembled,
+                  ExcMessage("HDG::recover() needs the local problems: call "
+                             "assemble() first."));
+      data.check_reinit(form);
+      data.check_shared(solution);
+      AssertThrow(trace.size() == n_dofs() &&
+                    trace.locally_owned_size() == data.numbering.n_owned_dofs(),
+                  ExcMessage("The vector does not have the size of this trace "
+                             "space."));
+    });
+    data.reinit_vector(solution, 1);
+    data.reinit_vector(flux, dim);
     if (data.backend == Backend::cuda)
       {
         DeviceVector<double> unknowns, u, q;
@@ -1035,31 +906,31 @@ namespace Tessella
         q.copy_to(flux);
         return;
       }
-    const PolytopicMesh<dim> &mesh = data.mesh();
-    solution.reinit(mesh.dof_offset.back());
-    flux.reinit(dim * mesh.dof_offset.back());
-    const double *const unknowns = trace.begin();
+    const PolytopicMesh<dim>               &mesh     = data.mesh();
+    const typename Implementation::Unknowns unknowns = data.exchange(trace);
 
     if (data.data.local_solvers == LocalSolvers::recompute)
-      data.report.local_solve_operations = data.for_local_problems(
-        form, [&](internal::LocalSolver<dim> &solver, const unsigned int k) {
-          std::vector<double> lambda;
-          data.local_trace(k, unknowns, lambda);
-          solver.assemble(k);
-          solver.solve(lambda.data());
-          const unsigned int n = mesh.n_basis[k];
-          std::copy_n(solver.solution_row(0),
-                      n,
-                      solution.begin() + mesh.dof_offset[k]);
-          for (unsigned int d = 0; d < dim; ++d)
-            std::copy_n(solver.flux_row(0, d),
+      data.on_all_processes([&] {
+        data.report.local_solve_operations = data.for_local_problems(
+          form, [&](internal::LocalSolver<dim> &solver, const unsigned int k) {
+            std::vector<double> lambda;
+            data.local_trace(k, unknowns, lambda);
+            solver.assemble(k);
+            solver.solve(lambda.data());
+            const unsigned int n = mesh.n_basis[k];
+            std::copy_n(solver.solution_row(0),
                         n,
-                        flux.begin() + dim * mesh.dof_offset[k] + d * n);
-        });
+                        solution.begin() + mesh.dof_offset[k]);
+            for (unsigned int d = 0; d < dim; ++d)
+              std::copy_n(solver.flux_row(0, d),
+                          n,
+                          flux.begin() + dim * mesh.dof_offset[k] + d * n);
+          });
+      });
     else
       {
         internal::for_ranges(
-          mesh.n_polytopes(),
+          mesh.n_owned_polytopes(),
           local_grain,
           [&](const std::size_t begin, const std::size_t end) {
             std::vector<double> lambda, sum;
@@ -1094,20 +965,36 @@ namespace Tessella
 
 
   template <int dim>
+  template <typename VectorType>
   void
   HDG<dim>::post_process(const AdvectionDiffusionReaction<dim> &form,
-                         const Vector<double>                  &solution,
-                         const Vector<double>                  &flux,
+                         const VectorType                      &solution,
+                         const VectorType                      &flux,
                          const AgglomerationHandler<dim>       &finer,
-                         Vector<double>                        &result) const
+                         VectorType                            &result) const
   {
-    internal::post_process(implementation->handler,
-                           form,
-                           solution,
-                           flux,
-                           finer,
-                           implementation->data.instruction_set,
-                           result);
+    const AgglomerationHandler<dim> &handler = implementation->handler;
+    implementation->on_all_processes([&] {
+      internal::check_post_processing(handler, finer);
+      implementation->check_shared(solution);
+      AssertThrow(solution.size() == handler.n_dofs() &&
+                    flux.size() == dim * handler.n_dofs(),
+                  ExcMessage("Solution and flux do not have the sizes that "
+                             "HDG::recover() gives them."));
+    });
+    if constexpr (std::is_same<VectorType, Vector<double>>::value)
+      result.reinit(finer.n_dofs());
+    else
+      result.reinit(finer.locally_owned_dofs(), implementation->communicator);
+    implementation->on_all_processes([&] {
+      internal::post_process(handler,
+                             form,
+                             solution.begin(),
+                             flux.begin(),
+                             finer,
+                             implementation->data.instruction_set,
+                             result.begin());
+    });
   }
 
 
@@ -1116,9 +1003,7 @@ namespace Tessella
   std::uint64_t
   HDG<dim>::n_dofs() const
   {
-    return implementation->dof_offset.empty()
-             ? 0
-             : implementation->dof_offset.back();
+    return implementation->numbering.n_dofs();
   }
 
 
@@ -1137,14 +1022,19 @@ namespace Tessella
   HDG<dim>::trace_coefficients(const TrilinosWrappers::MPI::Vector &trace,
                                const unsigned int interface) const
   {
-    Implementation &data = *implementation;
-    AssertIndexRange(interface, data.block_of_interface.size());
+    Implementation &data      = *implementation;
+    const auto     &numbering = data.numbering;
+    AssertIndexRange(interface, numbering.block_of_interface.size());
 #ifdef TESSELLA_HAVE_CUDA
     data.fetch_dirichlet();
 #endif
-    if (data.block_of_interface[interface] != invalid_index)
-      return {trace.begin() + data.interface_dofs[interface],
-              trace.begin() + data.interface_dofs[interface + 1]};
+    const unsigned int block = numbering.block_of_interface[interface];
+    AssertThrow(block == invalid_index || block < numbering.n_owned_blocks(),
+                ExcMessage("Interface " + std::to_string(interface) +
+                           " belongs to another process."));
+    if (block != invalid_index)
+      return {trace.begin() + numbering.dof_offset[block],
+              trace.begin() + numbering.dof_offset[block + 1]};
     return {data.dirichlet.begin() + data.dirichlet_offset[interface],
             data.dirichlet.begin() + data.dirichlet_offset[interface + 1]};
   }
@@ -1152,10 +1042,18 @@ namespace Tessella
 
 
   template <int dim>
-  const std::vector<std::uint64_t> &
-  HDG<dim>::interface_dof_offset() const
+  types::global_dof_index
+  HDG<dim>::first_dof(const unsigned int interface) const
   {
-    return implementation->interface_dofs;
+    const auto &numbering = implementation->numbering;
+    AssertIndexRange(interface, numbering.block_of_interface.size());
+    const unsigned int block = numbering.block_of_interface[interface];
+    if (block == invalid_index)
+      return numbers::invalid_dof_index;
+    return block < numbering.n_owned_blocks()
+             ? numbering.first_dof() + numbering.dof_offset[block]
+             : numbering.ghost_columns[numbering.dof_offset[block] -
+                                       numbering.n_owned_dofs()];
   }
 
 
@@ -1178,6 +1076,22 @@ namespace Tessella
 
 
 
+#define INSTANTIATE(dim, VectorType)                                       \
+  template void HDG<dim>::recover(const AdvectionDiffusionReaction<dim> &, \
+                                  const TrilinosWrappers::MPI::Vector &,   \
+                                  VectorType &,                            \
+                                  VectorType &);                           \
+  template void HDG<dim>::post_process(                                    \
+    const AdvectionDiffusionReaction<dim> &,                               \
+    const VectorType &,                                                    \
+    const VectorType &,                                                    \
+    const AgglomerationHandler<dim> &,                                     \
+    VectorType &) const;
+  INSTANTIATE(2, Vector<double>)
+  INSTANTIATE(2, TrilinosWrappers::MPI::Vector)
+  INSTANTIATE(3, Vector<double>)
+  INSTANTIATE(3, TrilinosWrappers::MPI::Vector)
+#undef INSTANTIATE
   template class HDG<2>;
   template class HDG<3>;
 } // namespace Tessella

@@ -247,13 +247,8 @@ namespace Tessella
 
     template <int dim>
     void
-    post_process(const AgglomerationHandler<dim>       &handler,
-                 const AdvectionDiffusionReaction<dim> &form,
-                 const Vector<double>                  &solution,
-                 const Vector<double>                  &flux,
-                 const AgglomerationHandler<dim>       &finer,
-                 const InstructionSet                   instruction_set,
-                 Vector<double>                        &result)
+    check_post_processing(const AgglomerationHandler<dim> &handler,
+                          const AgglomerationHandler<dim> &finer)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
                                &fine = finer.polytopic_mesh();
@@ -264,17 +259,29 @@ namespace Tessella
                   ExcMessage("Post-processing needs a handler with the same "
                              "polytopes and a scalar element of the same kind "
                              "and a higher degree."));
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         AssertThrow(fine.degree[k] >= mesh.degree[k],
                     ExcMessage("Post-processing needs at least the degree of "
                                "the solution on each polytope, but polytope " +
                                std::to_string(k) + " has degree " +
                                std::to_string(fine.degree[k]) + " instead of " +
                                std::to_string(mesh.degree[k]) + " or more."));
-      AssertThrow(solution.size() == handler.n_dofs() &&
-                    flux.size() == dim * handler.n_dofs(),
-                  ExcMessage("Solution and flux do not have the sizes that "
-                             "HDG::recover() gives them."));
+    }
+
+
+
+    template <int dim>
+    void
+    post_process(const AgglomerationHandler<dim>       &handler,
+                 const AdvectionDiffusionReaction<dim> &form,
+                 const double                          *solution,
+                 const double                          *flux,
+                 const AgglomerationHandler<dim>       &finer,
+                 const InstructionSet                   instruction_set,
+                 double                                *result)
+    {
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
+                               &fine = finer.polytopic_mesh();
       const unsigned int factor =
         finer.polynomial_space() == PolynomialSpaceType::tensor_product ? dim
                                                                         : 1;
@@ -284,39 +291,35 @@ namespace Tessella
                                  max_quadrature_order - 2));
       };
       prepare_quadrature(handler, order(finer.max_degree()));
-      result.reinit(finer.n_dofs());
       const HostKernels::Kernels<dim> &kernels =
         select_kernels<dim>(instruction_set);
-      for_ranges(mesh.n_polytopes(),
+      for_ranges(mesh.n_owned_polytopes(),
                  16,
                  [&](const std::size_t begin, const std::size_t end) {
                    PostProcessor<dim> processor(handler, form, finer, kernels);
                    for (std::size_t k = begin; k < end; ++k)
                      processor.run(k,
                                    order(fine.degree[k]),
-                                   solution.begin() + mesh.dof_offset[k],
-                                   flux.begin() + dim * mesh.dof_offset[k],
-                                   result.begin() + fine.dof_offset[k]);
+                                   solution + mesh.dof_offset[k],
+                                   flux + dim * mesh.dof_offset[k],
+                                   result + fine.dof_offset[k]);
                  });
     }
 
 
 
-    template void
-    post_process(const AgglomerationHandler<2> &,
-                 const AdvectionDiffusionReaction<2> &,
-                 const Vector<double> &,
-                 const Vector<double> &,
-                 const AgglomerationHandler<2> &,
-                 const InstructionSet,
-                 Vector<double> &);
-    template void
-    post_process(const AgglomerationHandler<3> &,
-                 const AdvectionDiffusionReaction<3> &,
-                 const Vector<double> &,
-                 const Vector<double> &,
-                 const AgglomerationHandler<3> &,
-                 const InstructionSet,
-                 Vector<double> &);
+#define INSTANTIATE(dim)                                                  \
+  template void check_post_processing(const AgglomerationHandler<dim> &,  \
+                                      const AgglomerationHandler<dim> &); \
+  template void post_process(const AgglomerationHandler<dim> &,           \
+                             const AdvectionDiffusionReaction<dim> &,     \
+                             const double *,                              \
+                             const double *,                              \
+                             const AgglomerationHandler<dim> &,           \
+                             const InstructionSet,                        \
+                             double *);
+    INSTANTIATE(2)
+    INSTANTIATE(3)
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

@@ -2,8 +2,6 @@
 #ifndef tessella_source_hdg_post_processing_h
 #define tessella_source_hdg_post_processing_h
 
-#include <deal.II/lac/vector.h>
-
 #include <tessella/assembly/backend.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/grid/agglomeration_handler.h>
@@ -12,17 +10,24 @@ namespace Tessella
 {
   namespace internal
   {
-    /// HDG::post_process(). Cost: per polytope about 2 dim N^2 q operations
+    /// Throws unless @p finer is fit for post_process().
+    template <int dim>
+    void
+    check_post_processing(const AgglomerationHandler<dim> &handler,
+                          const AgglomerationHandler<dim> &finer);
+
+    /// HDG::post_process() on own polytopes; vectors as PolytopicMesh numbers
+    /// degrees of freedom. Cost: per polytope about 2 dim N^2 q operations
     /// with N functions of the finer space at q points.
     template <int dim>
     void
     post_process(const AgglomerationHandler<dim>       &handler,
                  const AdvectionDiffusionReaction<dim> &form,
-                 const dealii::Vector<double>          &solution,
-                 const dealii::Vector<double>          &flux,
+                 const double                          *solution,
+                 const double                          *flux,
                  const AgglomerationHandler<dim>       &finer,
                  const InstructionSet                   instruction_set,
-                 dealii::Vector<double>                &result);
+                 double                                *result);
   } // namespace internal
 } // namespace Tessella
 

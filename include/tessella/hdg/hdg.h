@@ -152,6 +152,15 @@ namespace Tessella
    * memory (8 m^2 bytes each, about that of the matrix); LocalSolvers::keep
    * takes 8 (dim + 1) N (m + 1) bytes a polytope until the next assemble().
    *
+   * <b>Many processes.</b> On distributed meshes all functions are collective
+   * (on the host). Local problems are solved by the owners of polytopes; a
+   * block row belongs to the process that owns the polytope on side 0 of its
+   * interface, which takes what the other polytope gives from its owner, once
+   * an assembly. Unknowns are numbered process by process. For the same
+   * polytopes matrix, right-hand side, and u and q of equal traces are the same
+   * to the last bit for any number of processes. Vectors are those of
+   * TrilinosWrappers, without ghosts; q is owned as u is.
+   *
    * <b>No condition fixes the constant</b> on a connected part of the domain
    * without Dirichlet and Robin conditions, without advection and reaction. f
    * and g must balance there (an error if int f + int g exceeds 1e-3 of
@@ -162,11 +171,11 @@ namespace Tessella
    * functions, which leaves the solution of the consistent system with that
    * mean as the only one, and the matrix symmetric and positive definite.
    *
-   * <b>Errors</b>: no degrees of freedom, several components, several MPI
-   * processes, a not positive (definite), tau negative or the local problem
-   * singular (with the polytope), inflow at Neumann or Robin boundaries,
-   * coefficients or data that are not finite, a matrix of another structure, no
-   * device or too little memory on it.
+   * <b>Errors</b>: no degrees of freedom, several components, a device on
+   * several MPI processes, a not positive (definite), tau negative or the local
+   * problem singular (with the polytope), inflow at Neumann or Robin
+   * boundaries, coefficients or data that are not finite, a matrix of another
+   * structure, no device or too little memory on it.
    */
   template <int dim>
   class HDG
@@ -225,13 +234,15 @@ namespace Tessella
     /**
      * u and q from the traces. @p solution: n_dofs() of the handler; @p flux:
      * dim times as many, numbered as by a handler for dim components. @p form:
-     * that of the last assemble(). Both vectors are resized.
+     * that of the last assemble(). Both vectors are resized. VectorType:
+     * dealii::Vector<double> (one process) or TrilinosWrappers::MPI::Vector.
      */
+    template <typename VectorType>
     void
     recover(const AdvectionDiffusionReaction<dim>       &form,
             const dealii::TrilinosWrappers::MPI::Vector &trace,
-            dealii::Vector<double>                      &solution,
-            dealii::Vector<double>                      &flux);
+            VectorType                                  &solution,
+            VectorType                                  &flux);
     /// The same on the device (Backend::cuda only).
     void
     recover(const AdvectionDiffusionReaction<dim> &form,
@@ -243,16 +254,17 @@ namespace Tessella
      * u* of the degree that @p finer has on the polytope (p + 1): (grad u*,
      * grad v) = (a^-1 q, grad v) for all v, and the integral of u* is that of
      * u.
-     * @p finer must have the same polytopes.
+     * @p finer must have the same polytopes. VectorType as in recover().
      */
+    template <typename VectorType>
     void
     post_process(const AdvectionDiffusionReaction<dim> &form,
-                 const dealii::Vector<double>          &solution,
-                 const dealii::Vector<double>          &flux,
+                 const VectorType                      &solution,
+                 const VectorType                      &flux,
                  const AgglomerationHandler<dim>       &finer,
-                 dealii::Vector<double>                &result) const;
+                 VectorType                            &result) const;
 
-    /// Number of trace unknowns.
+    /// Number of trace unknowns of all processes.
     std::uint64_t
     n_dofs() const;
 
@@ -260,7 +272,8 @@ namespace Tessella
     trace_space() const;
 
     /// Coefficients of the trace functions on @p interface, Dirichlet
-    /// interfaces included; after assemble().
+    /// interfaces included, which must belong to this process; after
+    /// assemble().
     std::vector<double>
     trace_coefficients(const dealii::TrilinosWrappers::MPI::Vector &trace,
                        const unsigned int interface) const;
@@ -269,10 +282,11 @@ namespace Tessella
     Backend
     backend() const;
 
-    /// First trace unknown of each interface; interfaces without unknowns have
-    /// an empty range (n_interfaces + 1 entries).
-    const std::vector<std::uint64_t> &
-    interface_dof_offset() const;
+    /// Of the trace unknowns of @p interface the first, numbered over all
+    /// processes; they are as many as trace_space().n_functions says.
+    /// numbers::invalid_dof_index if it has none.
+    dealii::types::global_dof_index
+    first_dof(const unsigned int interface) const;
 
     const HDGReport &
     report() const;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_hdg_free_parts_h
+#define tessella_source_hdg_free_parts_h
+
+#include <functional>
+#include <vector>
+
+#include "trace_numbering.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// A connected part of the domain on which nothing fixes the constant: what
+    /// this process owns of it, possibly nothing.
+    struct FreePart
+    {
+      std::vector<unsigned int> polytopes, interfaces;
+      /// The first one of the whole part, or invalid_index if that belongs to
+      /// another process.
+      unsigned int first_interface = invalid_index;
+    };
+
+    /// @p fixed: own polytopes on which something fixes the constant. All
+    /// processes get the same number of parts, in the same order. Collective.
+    template <int dim>
+    std::vector<FreePart>
+    find_free_parts(const AgglomerationHandler<dim> &handler,
+                    const TraceNumbering<dim>       &numbering,
+                    const std::vector<bool>         &fixed);
+
+    /**
+     * Fixes the constant on a part, as the class HDG says. @p sizes: integrals
+     * of |f| and |g| of its polytopes; @p integrals: of the trace functions on
+     * an interface. Sums do not depend on the order of their terms, hence not
+     * on who owns what. Collective.
+     */
+    template <int dim>
+    void
+    fix_constant(
+      const AgglomerationHandler<dim>                         &handler,
+      const TraceNumbering<dim>                               &numbering,
+      const FreePart                                          &part,
+      const std::vector<double>                               &sizes,
+      const std::function<const double *(const unsigned int)> &integrals,
+      double                                                  *values,
+      double                                                  *rhs);
+  } // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "trace_numbering.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+
+#include <algorithm>
+#include <map>
+
+#include "../assembly/host_dispatch.h"
+#include "../base/collective.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace internal
+  {
+    namespace
+    {
+      /// The block that begins at @p dof, of [begin, end).
+      unsigned int
+      block_at(const std::vector<std::uint64_t> &dof_offset,
+               const std::uint64_t               dof)
+      {
+        // (blocks have unknowns: no two begin at the same)
+        const auto position =
+          std::lower_bound(dof_offset.begin(), dof_offset.end(), dof);
+        AssertThrow(position != dof_offset.end() && *position == dof,
+                    ExcMessage("The processes do not have the same trace "
+                               "spaces on an interface that they share."));
+        return position - dof_offset.begin();
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    void
+    TraceNumbering<dim>::reinit(const AgglomerationHandler<dim> &new_handler,
+                                const TraceSpace<dim>           &new_trace,
+                                const std::vector<bool>         &fixed)
+    {
+      handler                    = &new_handler;
+      mesh                       = &new_handler.polytopic_mesh();
+      trace                      = &new_trace;
+      const unsigned int n       = mesh->n_interfaces(),
+                         n_owned = mesh->n_owned_polytopes();
+      block_of_interface.assign(n, invalid_index);
+      interface_of_block.clear();
+      dof_offset.assign(1, 0);
+      ghost_columns.clear();
+      partition.reset();
+      sends.clear();
+      receives.clear();
+      sent_interfaces.clear();
+      remote_columns.clear();
+      for (unsigned int i = 0; i < n; ++i)
+        if (!fixed[i] && trace->n_functions[i] > 0 &&
+            mesh->interface_polytope[2 * std::size_t(i)] < n_owned)
+          {
+            block_of_interface[i] = interface_of_block.size();
+            interface_of_block.push_back(i);
+            dof_offset.push_back(dof_offset.back() + trace->n_functions[i]);
+          }
+      remote_begin.assign(n_owned_blocks() + 1, 0);
+      remote_position.assign(n_owned_blocks(), 0);
+      if (n_processes(handler->get_communicator()) > 1)
+        number_in_parallel();
+      make_sparsity();
+    }
+
+
+
+    template <int dim>
+    void
+    TraceNumbering<dim>::number_in_parallel()
+    {
+      const MPI_Comm             communicator = handler->get_communicator();
+      const unsigned int         n_owned      = mesh->n_owned_polytopes();
+      const std::uint64_t        n_own_dofs   = n_owned_dofs();
+      std::vector<std::uint64_t> first_of_rank(n_processes(communicator) + 1,
+                                               0);
+      int                        ierr = MPI_Allgather(&n_own_dofs,
+                               1,
+                               MPI_UINT64_T,
+                               first_of_rank.data() + 1,
+                               1,
+                               MPI_UINT64_T,
+                               communicator);
+      AssertThrowMPI(ierr);
+      for (unsigned int r = 1; r < first_of_rank.size(); ++r)
+        first_of_rank[r] += first_of_rank[r - 1];
+      const std::uint64_t first = first_of_rank[this_process(communicator)];
+      const auto          owner = [&](const std::uint64_t dof) {
+        return static_cast<unsigned int>(
+          std::upper_bound(first_of_rank.begin(), first_of_rank.end(), dof) -
+          first_of_rank.begin() - 1);
+      };
+
+      // ---- owners of side 0 tell those of side 1
+      std::vector<double> numbers(2 * std::size_t(mesh->n_facets()), -1.);
+      for (unsigned int block = 0; block < n_owned_blocks(); ++block)
+        {
+          const unsigned int i = interface_of_block[block];
+          for (unsigned int f = mesh->facet_offset[i];
+               f < mesh->facet_offset[i + 1];
+               ++f)
+            numbers[2 * std::size_t(f)] = first + dof_offset[block];
+        }
+      handler->exchange_facet_values(numbers);
+      std::map<std::uint64_t, unsigned int> ghosts; // size by first unknown
+      std::map<std::uint64_t, unsigned int> shared; // interface by the same
+      for (unsigned int i = 0; i < mesh->n_interfaces(); ++i)
+        if (mesh->interface_polytope[2 * std::size_t(i)] >= n_owned &&
+            trace->n_functions[i] > 0)
+          {
+            const std::uint64_t dof = static_cast<std::uint64_t>(
+              numbers[2 * std::size_t(mesh->facet_offset[i])]);
+            ghosts[dof] = trace->n_functions[i];
+            shared[dof] = i;
+          }
+      const auto first_dof_of = [&](const unsigned int i) {
+        return block_of_interface[i] != invalid_index
+                 ? first + dof_offset[block_of_interface[i]]
+                 : static_cast<std::uint64_t>(
+                     numbers[2 * std::size_t(mesh->facet_offset[i])]);
+      };
+      const auto has_unknowns = [&](const unsigned int i) {
+        return block_of_interface[i] != invalid_index ||
+               (mesh->interface_polytope[2 * std::size_t(i)] >= n_owned &&
+                trace->n_functions[i] > 0);
+      };
+
+      // ---- owners of side 1 tell those of side 0 what that couples with:
+      // first unknown, their number, and for each interface of the polytope the
+      // same
+      std::map<unsigned int, std::vector<std::uint64_t>> lists;
+      std::size_t                                        n_sent = 0;
+      for (const auto &entry : shared)
+        {
+          const unsigned int i = entry.second,
+                             k =
+                               mesh->interface_polytope[2 * std::size_t(i) + 1],
+                             rank          = owner(entry.first);
+          std::vector<std::uint64_t> &list = lists[rank];
+          list.push_back(entry.first);
+          list.push_back(trace->n_functions[i]);
+          const std::size_t position = list.size();
+          list.push_back(0);
+          std::size_t width = 0;
+          for (unsigned int e = mesh->polytope_interface_offset[k];
+               e < mesh->polytope_interface_offset[k + 1];
+               ++e)
+            {
+              const unsigned int j = mesh->polytope_interface[e] / 2;
+              if (!has_unknowns(j))
+                continue;
+              ++list[position];
+              list.push_back(first_dof_of(j));
+              list.push_back(trace->n_functions[j]);
+              width += trace->n_functions[j];
+            }
+          // (ranks ascend with the numbers of unknowns)
+          if (sends.empty() || sends.back().rank != rank)
+            sends.push_back({rank, n_sent, n_sent});
+          n_sent += trace->n_functions[i] * (width + 1);
+          sends.back().end = n_sent;
+          sent_interfaces.push_back(i);
+        }
+      const auto answers = Utilities::MPI::some_to_some(communicator, lists);
+
+      on_all_processes(communicator, [&] {
+        std::vector<std::vector<std::uint64_t>> columns(n_owned_blocks());
+        std::size_t                             n_received = 0;
+        for (const auto &answer : answers)
+          {
+            const std::vector<std::uint64_t> &list = answer.second;
+            receives.push_back({answer.first, n_received, n_received});
+            for (std::size_t p = 0; p < list.size();)
+              {
+                const unsigned int row = block_at(dof_offset, list[p] - first);
+                AssertThrow(row < n_owned_blocks() &&
+                              list[p + 1] ==
+                                dof_offset[row + 1] - dof_offset[row],
+                            ExcMessage("The processes do not have the same "
+                                       "trace spaces on an interface that "
+                                       "they share."));
+                const std::size_t end   = p + 3 + 2 * list[p + 2];
+                std::size_t       width = 0;
+                for (std::size_t q = p + 3; q < end; q += 2)
+                  {
+                    columns[row].push_back(list[q]);
+                    width += list[q + 1];
+                    if (list[q] < first || list[q] >= first + n_own_dofs)
+                      ghosts[list[q]] = list[q + 1];
+                  }
+                remote_position[row] = n_received;
+                n_received += list[p + 1] * (width + 1);
+                p = end;
+              }
+            receives.back().end = n_received;
+          }
+
+        // ---- ghosts behind own blocks
+        std::map<std::uint64_t, unsigned int> ghost_block;
+        for (const auto &ghost : ghosts)
+          {
+            ghost_block[ghost.first] = dof_offset.size() - 1;
+            dof_offset.push_back(dof_offset.back() + ghost.second);
+            for (unsigned int j = 0; j < ghost.second; ++j)
+              ghost_columns.push_back(ghost.first + j);
+          }
+        for (const auto &entry : shared)
+          block_of_interface[entry.second] = ghost_block.at(entry.first);
+        for (unsigned int row = 0; row < n_owned_blocks(); ++row)
+          {
+            for (const std::uint64_t dof : columns[row])
+              remote_columns.push_back(dof >= first && dof < first + n_own_dofs
+                                         ? block_at(dof_offset, dof - first)
+                                         : ghost_block.at(dof));
+            remote_begin[row + 1] = remote_columns.size();
+          }
+      });
+
+      std::vector<std::uint64_t> first_ghost_row;
+      for (std::size_t block = n_owned_blocks(); block + 1 < dof_offset.size();
+           ++block)
+        first_ghost_row.push_back(
+          ghost_columns[dof_offset[block] - n_own_dofs]);
+      partition = std::make_shared<const BlockPartition>(communicator,
+                                                         dof_offset,
+                                                         n_owned_blocks(),
+                                                         first_ghost_row);
+    }
+
+
+
+    template <int dim>
+    void
+    TraceNumbering<dim>::make_sparsity()
+    {
+      const unsigned int n       = n_owned_blocks(),
+                         n_owned = mesh->n_owned_polytopes();
+      sparsity                   = BlockSparsity();
+      sparsity.block_offset.assign(n + 1, 0);
+      sparsity.value_offset.assign(n + 1, 0);
+      sparsity.row_width.assign(n, 0);
+      std::vector<unsigned int> columns;
+      for (unsigned int row = 0; row < n; ++row)
+        {
+          columns.assign(remote_columns.begin() + remote_begin[row],
+                         remote_columns.begin() + remote_begin[row + 1]);
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              const unsigned int k =
+                mesh->interface_polytope[2 * std::size_t(
+                                               interface_of_block[row]) +
+                                         side];
+              if (k >= n_owned) // (or invalid_index)
+                continue;
+              for (unsigned int e = mesh->polytope_interface_offset[k];
+                   e < mesh->polytope_interface_offset[k + 1];
+                   ++e)
+                {
+                  const unsigned int column =
+                    block_of_interface[mesh->polytope_interface[e] / 2];
+                  if (column != invalid_index)
+                    columns.push_back(column);
+                }
+            }
+          std::sort(columns.begin(), columns.end());
+          columns.erase(std::unique(columns.begin(), columns.end()),
+                        columns.end());
+          unsigned int width = 0;
+          for (const unsigned int column : columns)
+            {
+              sparsity.block_column.push_back(column);
+              sparsity.column_offset.push_back(width);
+              width += dof_offset[column + 1] - dof_offset[column];
+            }
+          sparsity.block_offset[row + 1] = sparsity.block_column.size();
+          sparsity.row_width[row]        = width;
+          sparsity.value_offset[row + 1] =
+            sparsity.value_offset[row] +
+            std::uint64_t(width) * (dof_offset[row + 1] - dof_offset[row]);
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    TraceNumbering<dim>::free_columns(const unsigned int         k,
+                                      std::vector<unsigned int> &columns) const
+    {
+      columns.assign(1, 0);
+      for (unsigned int e = mesh->polytope_interface_offset[k];
+           e < mesh->polytope_interface_offset[k + 1];
+           ++e)
+        {
+          const unsigned int i = mesh->polytope_interface[e] / 2;
+          columns.push_back(columns.back() +
+                            (block_of_interface[i] == invalid_index
+                               ? 0
+                               : trace->n_functions[i]));
+        }
+    }
+
+
+
+    template <int dim>
+    unsigned int
+    TraceNumbering<dim>::entry_of(const unsigned int interface,
+                                  const unsigned int side) const
+    {
+      const unsigned int k =
+        mesh->interface_polytope[2 * std::size_t(interface) + side];
+      unsigned int e = mesh->polytope_interface_offset[k];
+      while (mesh->polytope_interface[e] != 2 * interface + side)
+        ++e;
+      return e - mesh->polytope_interface_offset[k];
+    }
+
+
+
+    template <int dim>
+    void
+    TraceNumbering<dim>::exchange(
+      const std::function<LocalBlock(const unsigned int)> &block_of,
+      std::vector<double>                                 &received) const
+    {
+      constexpr int            tag          = 4716;
+      const MPI_Comm           communicator = handler->get_communicator();
+      std::vector<double>      sent;
+      std::vector<MPI_Request> requests(sends.size() + receives.size());
+      received.resize(receives.empty() ? 0 : receives.back().end);
+      sent.reserve(sends.empty() ? 0 : sends.back().end);
+      const auto n_bytes = [](const Message &message) {
+        const std::size_t n = (message.end - message.begin) * sizeof(double);
+        AssertThrow(n < (std::size_t(1) << 31),
+                    ExcMessage("A message between two processes has more than "
+                               "2 GiB: use more processes."));
+        return static_cast<int>(n);
+      };
+      auto request = requests.begin();
+      for (const Message &message : receives)
+        {
+          const int ierr = MPI_Irecv(received.data() + message.begin,
+                                     n_bytes(message),
+                                     MPI_BYTE,
+                                     message.rank,
+                                     tag,
+                                     communicator,
+                                     &*request++);
+          AssertThrowMPI(ierr);
+        }
+      std::vector<unsigned int> columns;
+      for (const unsigned int i : sent_interfaces)
+        {
+          const unsigned int k =
+            mesh->interface_polytope[2 * std::size_t(i) + 1];
+          free_columns(k, columns);
+          const unsigned int n = trace->n_functions[i], n_free = columns.back(),
+                             first  = columns[entry_of(i, 1)];
+          const LocalBlock    block = block_of(k);
+          const double *const K = block.matrix + std::size_t(first) * n_free;
+          sent.insert(sent.end(), K, K + std::size_t(n) * n_free);
+          sent.insert(sent.end(), block.rhs + first, block.rhs + first + n);
+        }
+      for (const Message &message : sends)
+        {
+          const int ierr = MPI_Isend(sent.data() + message.begin,
+                                     n_bytes(message),
+                                     MPI_BYTE,
+                                     message.rank,
+                                     tag,
+                                     communicator,
+                                     &*request++);
+          AssertThrowMPI(ierr);
+        }
+      const int ierr =
+        MPI_Waitall(requests.size(), requests.data(), MPI_STATUSES_IGNORE);
+      AssertThrowMPI(ierr);
+    }
+
+
+
+    template <int dim>
+    void
+    TraceNumbering<dim>::gather(
+      const std::function<LocalBlock(const unsigned int)> &block_of,
+      double                                              *values,
+      double                                              *rhs) const
+    {
+      std::vector<double> received;
+      if (partition != nullptr)
+        exchange(block_of, received);
+      const unsigned int n_owned = mesh->n_owned_polytopes();
+      for_ranges(
+        n_owned_blocks(),
+        256,
+        [&](const std::size_t begin, const std::size_t end) {
+          std::vector<unsigned int> columns, blocks;
+          for (std::size_t row = begin; row < end; ++row)
+            {
+              const unsigned int interface = interface_of_block[row],
+                                 n         = trace->n_functions[interface],
+                                 width     = sparsity.row_width[row];
+              double *const block = values + sparsity.value_offset[row];
+              double *const F     = rhs + dof_offset[row];
+              std::fill_n(block, std::size_t(n) * width, 0.);
+              std::fill_n(F, n, 0.);
+              for (unsigned int side = 0; side < 2; ++side)
+                {
+                  const unsigned int k =
+                    mesh->interface_polytope[2 * std::size_t(interface) + side];
+                  if (k == invalid_index)
+                    continue;
+                  // rows of K for this interface, and the blocks of its columns
+                  const double *K, *load;
+                  if (k < n_owned)
+                    {
+                      free_columns(k, columns);
+                      const unsigned int first =
+                        columns[entry_of(interface, side)];
+                      const LocalBlock local = block_of(k);
+                      K    = local.matrix + std::size_t(first) * columns.back();
+                      load = local.rhs + first;
+                      blocks.clear();
+                      for (unsigned int e = mesh->polytope_interface_offset[k];
+                           e < mesh->polytope_interface_offset[k + 1];
+                           ++e)
+                        blocks.push_back(
+                          block_of_interface[mesh->polytope_interface[e] / 2]);
+                    }
+                  else
+                    {
+                      blocks.assign(remote_columns.begin() + remote_begin[row],
+                                    remote_columns.begin() +
+                                      remote_begin[row + 1]);
+                      columns.assign(1, 0);
+                      for (const unsigned int column : blocks)
+                        columns.push_back(columns.back() +
+                                          dof_offset[column + 1] -
+                                          dof_offset[column]);
+                      K    = received.data() + remote_position[row];
+                      load = K + std::size_t(n) * columns.back();
+                    }
+                  const unsigned int n_free = columns.back();
+                  for (unsigned int i = 0; i < n; ++i)
+                    F[i] += load[i];
+                  for (unsigned int e = 0; e < blocks.size(); ++e)
+                    {
+                      const unsigned int m = columns[e + 1] - columns[e];
+                      if (m == 0)
+                        continue;
+                      const auto first_block = sparsity.block_column.begin() +
+                                               sparsity.block_offset[row];
+                      const std::size_t b =
+                        std::lower_bound(first_block,
+                                         sparsity.block_column.begin() +
+                                           sparsity.block_offset[row + 1],
+                                         blocks[e]) -
+                        sparsity.block_column.begin();
+                      double *const target = block + sparsity.column_offset[b];
+                      for (unsigned int i = 0; i < n; ++i)
+                        for (unsigned int j = 0; j < m; ++j)
+                          target[std::size_t(i) * width + j] +=
+                            K[std::size_t(i) * n_free + columns[e] + j];
+                    }
+                }
+            }
+        });
+    }
+
+
+
+    template class TraceNumbering<2>;
+    template class TraceNumbering<3>;
+  } // namespace internal
+} // namespace Tessella
