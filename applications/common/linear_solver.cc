@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "linear_solver.h"
 
+#include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/lapack_full_matrix.h>
 #include <deal.II/lac/precondition.h>
 #include <deal.II/lac/solver_bicgstab.h>
@@ -10,6 +11,8 @@
 #include <deal.II/lac/trilinos_solver.h>
 
 #include <tessella/assembly/backend.h>
+#include <tessella/assembly/device_choice.h>
+#include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/fe/legendre.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
@@ -27,6 +30,7 @@
 #include <memory>
 #include <ml_MultiLevelPreconditioner.h>
 #include <sstream>
+#include <type_traits>
 #include <vector>
 
 #include "../../source/base/collective.h"
@@ -454,16 +458,19 @@ namespace Tessella
       }
 
       // ---- vectors of the memory where the iteration runs
+      using HostVector = LinearAlgebra::distributed::Vector<double>;
+
       void
-      copy(dealii::Vector<double> &to, const Vector &from)
+      copy(HostVector &to, const Vector &from)
       {
-        to = dealii::Vector<double>(from.begin(), from.end());
+        to.reinit(from.locally_owned_elements(), from.get_mpi_communicator());
+        std::copy(from.begin(), from.end(), to.begin());
       }
 
       void
-      copy(Vector &to, const dealii::Vector<double> &from)
+      copy(Vector &to, const HostVector &from)
       {
-        std::copy(from.begin(), from.end(), to.begin());
+        std::copy_n(from.begin(), from.locally_owned_size(), to.begin());
       }
 
       void
@@ -476,6 +483,44 @@ namespace Tessella
       copy(Vector &to, const DeviceVector<double> &from)
       {
         from.copy_to(to);
+      }
+
+      // An assembled matrix as one of blocks, on all processes.
+      template <typename MatrixType, int dim>
+      void
+      copy(MatrixType                           &to,
+           const TrilinosWrappers::SparseMatrix &from,
+           const AgglomerationHandler<dim>      &handler)
+      {
+        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+        const MPI_Comm            comm = handler.get_communicator();
+        if (internal::n_processes(comm) == 1)
+          {
+            to.copy_from(from, BlockSparsity::from_mesh(mesh), mesh.dof_offset);
+            return;
+          }
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend = Backend::host; // (it makes the structure only)
+        PolytopicAssembler<dim>(handler, data).reinit(to);
+        internal::on_all_processes(comm, [&]() {
+          const BlockSparsity                 &sparsity = to.block_sparsity();
+          std::vector<types::global_dof_index> ghosts;
+          for (unsigned int k = handler.n_polytopes(); k < mesh.n_polytopes();
+               ++k)
+            for (unsigned int i = 0; i < mesh.n_basis[k]; ++i)
+              ghosts.push_back(handler.first_dof(k) + i);
+          const double *const values = TrilinosBlockMatrix::values(
+            const_cast<TrilinosWrappers::SparseMatrix &>(from),
+            sparsity,
+            mesh.dof_offset);
+          TrilinosBlockMatrix::check_columns(from,
+                                             sparsity,
+                                             mesh.dof_offset,
+                                             ghosts);
+          to.copy_from(
+            std::vector<double>(values,
+                                values + sparsity.n_nonzero_elements()));
+        });
       }
 
       // Iteration with multigrid on a copy of the matrix.
@@ -491,17 +536,17 @@ namespace Tessella
                              Vector                               &solution,
                              const Vector                         &rhs)
       {
-        AssertThrow(internal::n_processes(handler.get_communicator()) == 1,
-                    ExcMessage("Solver/Preconditioner = multigrid and device "
-                               "multigrid work on one process: take amg."));
-        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-        MatrixType                A;
-        A.copy_from(matrix, BlockSparsity::from_mesh(mesh), mesh.dof_offset);
+        MatrixType A;
+        copy(A, matrix, handler);
         Multigrid<MatrixType> multigrid;
         initialize_multigrid(multigrid, handler, source, A, symmetric);
-        typename MatrixType::vector_type x, b;
+        std::conditional_t<
+          std::is_same<MatrixType, HostBlockMatrix<double>>::value,
+          HostVector,
+          DeviceVector<double>>
+          x, b;
         copy(b, rhs);
-        x.reinit(b);
+        copy(x, solution);
         iterate(method, restart, control, A, x, b, multigrid);
         copy(solution, x);
       }
@@ -548,8 +593,9 @@ namespace Tessella
                          const bool                       symmetric)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      const MultigridHierarchy  hierarchy(handler,
-                                         NestedAgglomeration::rtree(mesh));
+      const MultigridHierarchy  hierarchy(
+        handler,
+        NestedAgglomeration::rtree(mesh, 0, 64, handler.get_communicator()));
       typename Multigrid<MatrixType>::AdditionalData data;
       data.symmetric = symmetric;
       if (!symmetric)
@@ -598,13 +644,15 @@ namespace Tessella
                              "(no advection, symmetric variant): take gmres, "
                              "bicgstab or direct."));
       SolverReport report;
-      solution              = 0.;
       const double rhs_norm = rhs.l2_norm();
       AssertThrow(std::isfinite(rhs_norm),
                   ExcMessage("The right-hand side of the linear system is not "
                              "finite."));
       if (rhs_norm == 0.)
-        return report;
+        {
+          solution = 0.;
+          return report;
+        }
 
       SolverControl control(max_iterations, tolerance * rhs_norm, false, false);
       std::string   failure;
@@ -638,12 +686,16 @@ namespace Tessella
                                                                rhs);
           else if (preconditioner == "device multigrid")
             {
-              AssertThrow(cuda_is_available(),
-                          ExcMessage("Solver/Preconditioner = device multigrid "
-                                     "needs a CUDA device. " +
-                                     why_cuda_is_unavailable() +
-                                     " Take multigrid, which runs on the "
-                                     "host."));
+              internal::on_all_processes(handler.get_communicator(), []() {
+                AssertThrow(cuda_is_available(),
+                            ExcMessage("Solver/Preconditioner = device "
+                                       "multigrid needs a CUDA device. " +
+                                       why_cuda_is_unavailable() +
+                                       " Take multigrid, which runs on the "
+                                       "host."));
+              });
+              choose_cuda_device(handler.get_communicator(),
+                                 source != nullptr ? source->data.device : -1);
               iterate_with_multigrid_on<DeviceBlockMatrix<double>>(handler,
                                                                    name,
                                                                    restart,

@@ -62,6 +62,8 @@ namespace Tessella
        * Solves; throws with the residual reached if an iteration does not
        * converge, or if a direct solver's result does not solve the system.
        *
+       * @param solution where iterations start; of the size and distribution of
+       * @p rhs.
        * @param symmetric the matrix is; demanded by cg.
        * @param source of the matrix, for multigrid, which without it has to
        * make do with the penalty of the mesh on all levels.
