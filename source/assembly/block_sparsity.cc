@@ -23,11 +23,12 @@ namespace Tessella
     // polytope itself is merged in. With ghosts, which are numbered last, they
     // come in another order than that of their numbers.
     const bool ghosts     = n < mesh.n_polytopes();
-    const auto for_blocks = [&mesh, ghosts](const unsigned int k,
-                                            const auto        &add) {
+    const auto for_blocks = [&mesh, ghosts](const unsigned int         k,
+                                            std::vector<unsigned int> &columns,
+                                            const auto                &add) {
       if (ghosts)
         {
-          std::vector<unsigned int> columns(1, k);
+          columns.assign(1, k);
           for (unsigned int e = mesh.polytope_interface_offset[k];
                e < mesh.polytope_interface_offset[k + 1];
                ++e)
@@ -74,16 +75,17 @@ namespace Tessella
         0u,
         n,
         [&](const unsigned int begin, const unsigned int end) {
+          std::vector<unsigned int> columns; // (memory for a row's)
           for (unsigned int k = begin; k < end; ++k)
-            function(k);
+            function(k, columns);
         },
         256);
     };
 
     // Numbers of blocks and values, their sums, then the blocks.
-    for_rows([&](const unsigned int k) {
+    for_rows([&](const unsigned int k, std::vector<unsigned int> &columns) {
       unsigned int width = 0, n_blocks = 0;
-      for_blocks(k, [&](const unsigned int column) {
+      for_blocks(k, columns, [&](const unsigned int column) {
         width += n_dofs(column);
         ++n_blocks;
       });
@@ -99,10 +101,10 @@ namespace Tessella
       }
     sparsity.block_column.resize(sparsity.block_offset[n]);
     sparsity.column_offset.resize(sparsity.block_offset[n]);
-    for_rows([&](const unsigned int k) {
+    for_rows([&](const unsigned int k, std::vector<unsigned int> &columns) {
       unsigned int  width = 0;
       std::uint64_t b     = sparsity.block_offset[k];
-      for_blocks(k, [&](const unsigned int column) {
+      for_blocks(k, columns, [&](const unsigned int column) {
         sparsity.block_column[b]  = column;
         sparsity.column_offset[b] = width;
         width += n_dofs(column);

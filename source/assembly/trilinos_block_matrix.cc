@@ -7,6 +7,7 @@
 #include <tessella/assembly/trilinos_block_matrix.h>
 
 #include <Epetra_CrsMatrix.h>
+#include <Epetra_Import.h>
 #include <Epetra_IntSerialDenseVector.h>
 #include <Epetra_Map.h>
 #include <Epetra_MpiComm.h>
@@ -121,27 +122,6 @@ namespace Tessella
       const std::uint64_t n_entries = sparsity.n_nonzero_elements();
       const std::uint64_t n_rows    = dof_offset[sparsity.row_width.size()];
 
-      const Epetra_MpiComm epetra_communicator(communicator);
-      const Epetra_Map     map(static_cast<index>(-1),
-                           static_cast<int>(n_rows),
-                           0,
-                           epetra_communicator);
-      // Own columns in the order of the rows, as Epetra wants them, then ghosts
-      // process by process.
-      std::vector<index> column_numbers(n_rows + ghost_columns.size());
-      for (std::size_t i = 0; i < n_rows; ++i)
-        column_numbers[i] =
-          static_cast<index>(map.MinMyGID64() + static_cast<long long>(i));
-      for (std::size_t i = 0; i < ghost_columns.size(); ++i)
-        column_numbers[n_rows + i] = static_cast<index>(ghost_columns[i]);
-      const bool       parallel = epetra_communicator.NumProc() > 1;
-      const Epetra_Map column_map =
-        parallel ? Epetra_Map(static_cast<index>(-1),
-                              static_cast<int>(column_numbers.size()),
-                              column_numbers.data(),
-                              0,
-                              epetra_communicator)
-                 : map;
       matrix.clear();
 
       // ---- the arrays, by all threads
@@ -191,14 +171,54 @@ namespace Tessella
                                                     : std::launch::deferred,
                    fill);
 
+      // ---- own rows, own and ghost columns
+      const Epetra_MpiComm epetra_communicator(communicator);
+      const Epetra_Map     map(static_cast<index>(-1),
+                           static_cast<int>(n_rows),
+                           0,
+                           epetra_communicator);
+      // Own columns in the order of the rows, as Epetra wants them, then ghosts
+      // process by process.
+      std::vector<index> column_numbers(n_rows + ghost_columns.size());
+      for (std::size_t i = 0; i < n_rows; ++i)
+        column_numbers[i] =
+          static_cast<index>(map.MinMyGID64() + static_cast<long long>(i));
+      for (std::size_t i = 0; i < ghost_columns.size(); ++i)
+        column_numbers[n_rows + i] = static_cast<index>(ghost_columns[i]);
+      const bool       parallel = epetra_communicator.NumProc() > 1;
+      const Epetra_Map column_map =
+        parallel ? Epetra_Map(static_cast<index>(-1),
+                              static_cast<int>(column_numbers.size()),
+                              column_numbers.data(),
+                              0,
+                              epetra_communicator)
+                 : map;
+      // It takes longer than all else that is done here once: Epetra would make
+      // one whenever it is not given one.
+      const std::unique_ptr<const Epetra_Import> importer(
+        parallel ? new Epetra_Import(column_map, map) : nullptr);
+      const auto complete = [&](Epetra_CrsMatrix &epetra,
+                                const int         n_diagonal) {
+        const int ierr =
+          epetra.ExpertStaticFillComplete(map,
+                                          map,
+                                          parallel
+                                            ? new Epetra_Import(*importer)
+                                            : nullptr,
+                                          nullptr,
+                                          n_diagonal);
+        AssertThrow(ierr == 0, ExcTrilinosError(ierr));
+      };
+
       // ---- a matrix that takes them over
       {
         Epetra_CrsMatrix empty(Copy, map, column_map, 0, false);
-        empty.FillComplete();
+        empty.ExpertExtractIndexOffset().Resize(static_cast<int>(n_rows) + 1);
+        complete(empty, 0);
         matrix.reinit(empty, /*copy_values=*/false);
       }
       Epetra_CrsMatrix &epetra = epetra_matrix(matrix);
-      int               ierr   = epetra.ExpertMakeUniqueCrsGraphData();
+      const int         ierr   = epetra.ExpertMakeUniqueCrsGraphData();
       AssertThrow(ierr == 0, ExcTrilinosError(ierr));
       filled.get();
       IndexArray::take(epetra.ExpertExtractIndexOffset(),
@@ -212,9 +232,7 @@ namespace Tessella
 
       // (every row has a diagonal entry; counting them takes one thread as long
       // as all the rest takes many)
-      ierr = epetra.ExpertStaticFillComplete(
-        map, map, nullptr, nullptr, static_cast<int>(n_rows));
-      AssertThrow(ierr == 0, ExcTrilinosError(ierr));
+      complete(epetra, static_cast<int>(n_rows));
     }
 
 
