@@ -119,7 +119,10 @@ namespace Tessella
                 }
             }
           __syncthreads();
-          for (unsigned int p = 0; p < n && !singular; ++p)
+          // (a copy, since warp 0 writes the next one while others read)
+          bool regular = !singular;
+          __syncthreads();
+          for (unsigned int p = 0; p < n && regular; ++p)
             {
               if (threadIdx.x < 32)
                 {
@@ -154,7 +157,8 @@ namespace Tessella
                     }
                 }
               __syncthreads();
-              if (singular)
+              regular = !singular;
+              if (!regular)
                 break;
               const unsigned int pivot = swaps[p];
               // pivot row, scaled, apart; its old place gets row p
@@ -182,7 +186,7 @@ namespace Tessella
                 }
               __syncthreads();
             }
-          if (singular)
+          if (!regular)
             {
               if (threadIdx.x == 0)
                 atomicMin(first_singular, k);

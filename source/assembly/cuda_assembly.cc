@@ -670,7 +670,7 @@ namespace Tessella
       });
       const std::size_t limit       = workspace->limit();
       const std::size_t largest_row = *std::max_element(row.begin(), row.end());
-      const std::size_t mesh_limit =
+      std::size_t       mesh_limit =
         std::min(limit / 2, limit > largest_row ? limit - largest_row : 0);
 
       const auto find_end = [&](const unsigned int begin) {
@@ -721,6 +721,17 @@ namespace Tessella
               }
             catch (const Device::RowTooLarge &error)
               {
+                // What kernels and coefficients keep for a part is not in the
+                // estimate: a smaller part may leave enough for the row.
+                if (present->end - begin > 1)
+                  {
+                    if (next.valid())
+                      next.wait();
+                    mesh_limit /= 2;
+                    workspace->release();
+                    next = std::async(std::launch::async, make_part, begin);
+                    continue;
+                  }
                 const unsigned int k =
                   error.bytes == 0 ? begin : present->polytope[error.polytope];
                 const std::string need =
