@@ -248,7 +248,7 @@ namespace Tessella
         AgglomeratedMesh<dim> result =
           create_agglomerated_mesh<dim>(parameters.mesh,
                                         parameters.agglomeration,
-                                        parameters.equation,
+                                        parameters.equation.has_cell_values(),
                                         level);
         result.resident = resident_memory() - before;
         std::ostringstream text;

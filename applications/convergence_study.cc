@@ -150,7 +150,7 @@ namespace Tessella
         const AgglomeratedMesh<dim> agglomerated =
           create_agglomerated_mesh<dim>(parameters.mesh,
                                         parameters.agglomeration,
-                                        parameters.equation,
+                                        parameters.equation.has_cell_values(),
                                         level);
         const Mesh<dim>          &mesh          = agglomerated.mesh;
         const Triangulation<dim> &triangulation = *mesh.triangulation;

@@ -262,7 +262,7 @@ namespace Tessella
         const AgglomeratedMesh<dim> agglomerated =
           create_agglomerated_mesh<dim>(parameters.mesh,
                                         parameters.agglomeration,
-                                        parameters.equation,
+                                        parameters.equation.has_cell_values(),
                                         level);
         const Mesh<dim>          &mesh = agglomerated.mesh;
         AgglomerationHandler<dim> handler(*mesh.triangulation,

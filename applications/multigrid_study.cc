@@ -245,7 +245,7 @@ namespace Tessella
         AgglomeratedMesh<dim> agglomerated =
           create_agglomerated_mesh<dim>(parameters.mesh,
                                         parameters.agglomeration,
-                                        parameters.equation,
+                                        parameters.equation.has_cell_values(),
                                         level);
         Triangulation<dim> &triangulation = *agglomerated.mesh.triangulation;
         const bool jumping = parameters.jumps != std::vector<double>(1, 1.);

@@ -7,17 +7,20 @@
 
 #include <deal.II/base/data_out_base.h>
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/timer.h>
+
+#include <deal.II/grid/cell_id.h>
 
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/space_time_errors.h>
 #include <tessella/numerics/vector_tools.h>
 #include <tessella/space_time/space_time_stepping.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iomanip>
-#include <iostream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -27,8 +30,10 @@
 #include <utility>
 #include <vector>
 
+#include "../source/base/collective.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
+#include "common/distributed_mesh.h"
 #include "common/linear_solver.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
@@ -62,7 +67,10 @@ namespace Tessella
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
       "sentence and a non-zero exit status; if a slab cannot be solved, the "
       "last\n"
-      "good state is written before.\n"};
+      "good state is written before.\n"
+      "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
+      "Mesh/Distribution; states are for any number of processes.\n",
+      true};
 
     struct Parameters
     {
@@ -152,7 +160,7 @@ namespace Tessella
       {
         mesh.parse_parameters(prm, file);
         agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension());
+        equation.parse_parameters(prm, mesh.dimension(), file);
         discretisation.parse_parameters(prm, mesh.dimension());
         solver.parse_parameters(prm);
         output.parse_parameters(prm, file);
@@ -209,49 +217,119 @@ namespace Tessella
     /// The solution at the end of a slab.
     struct State
     {
-      double         time = 0., step = 0.;
-      Vector<double> value;
+      double                        time = 0., step = 0.;
+      TrilinosWrappers::MPI::Vector value;
     };
 
-    void
-    write_state(const std::string &file, const State &state)
+
+
+    /// What stands for a polytope on any number of processes: its first cell.
+    template <int dim>
+    CellId
+    first_cell(const AgglomerationHandler<dim> &handler, const unsigned int k)
     {
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      return handler.active_cell(mesh.subcell_cell[mesh.subcell_offset[k]])
+        ->id();
+    }
+
+
+
+    /// A line per polytope, in the order of first cells.
+    template <int dim>
+    void
+    write_state(const std::string               &file,
+                const State                     &state,
+                const AgglomerationHandler<dim> &handler)
+    {
+      const std::vector<std::uint64_t> &offset =
+        handler.polytopic_mesh().dof_offset;
+      std::vector<std::string> own;
+      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+        {
+          std::ostringstream line;
+          line << std::setprecision(17) << first_cell(handler, k).to_string()
+               << ' ' << offset[k + 1] - offset[k];
+          for (auto i = offset[k]; i < offset[k + 1]; ++i)
+            line << ' ' << state.value.begin()[i];
+          own.push_back(line.str());
+        }
+      std::vector<std::pair<CellId, std::string>> lines;
+      for (const std::vector<std::string> &list :
+           Utilities::MPI::gather(MPI_COMM_WORLD, own))
+        for (const std::string &line : list)
+          lines.emplace_back(CellId(line.substr(0, line.find(' '))), line);
+      std::sort(lines.begin(), lines.end());
+      const types::global_dof_index n_dofs = handler.n_dofs();
       write_file(file, [&](std::ostream &out) {
-        out << std::setprecision(17) << "tessella-space-time-state 1\n"
-            << state.time << ' ' << state.step << ' ' << state.value.size()
-            << '\n';
-        for (const double value : state.value)
-          out << value << '\n';
+        out << std::setprecision(17) << "tessella-space-time-state 2\n"
+            << state.time << ' ' << state.step << ' ' << n_dofs << '\n';
+        for (const auto &line : lines)
+          out << line.second << '\n';
       });
     }
 
-    State
-    read_state(const std::string &file, const types::global_dof_index n_dofs)
+
+
+    /// Each process reads what it owns.
+    template <int dim>
+    void
+    read_state(const std::string               &file,
+               const AgglomerationHandler<dim> &handler,
+               State                           &state)
     {
       std::ifstream in(file);
       std::string   magic, version;
       std::uint64_t n = 0;
-      State         state;
       in >> magic >> version;
-      AssertThrow(in && magic == "tessella-space-time-state" && version == "1",
+      AssertThrow(in && magic == "tessella-space-time-state" && version == "2",
                   ExcMessage("The file '" + file +
                              "' of Time/Restart from is not a state that this "
                              "program wrote."));
       in >> state.time >> state.step >> n;
-      AssertThrow(in && n == n_dofs,
+      const std::string advice =
+        ": go on with the mesh, polytopes and degree that it was written with.";
+      AssertThrow(in && n == handler.n_dofs(),
                   ExcMessage("The state in '" + file + "' has " +
                              std::to_string(n) +
                              " unknowns, but this mesh and degree have " +
-                             std::to_string(n_dofs) +
-                             ": go on with the mesh, polytopes and degree that "
-                             "it was written with."));
-      state.value.reinit(n_dofs);
-      for (double &value : state.value)
-        in >> value;
-      AssertThrow(in,
+                             std::to_string(handler.n_dofs()) + advice));
+      std::map<std::string, unsigned int> polytopes;
+      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+        polytopes[first_cell(handler, k).to_string()] = k;
+      const std::vector<std::uint64_t> &offset =
+        handler.polytopic_mesh().dof_offset;
+      std::uint64_t n_read = 0;
+      for (std::string line; std::getline(in, line);)
+        {
+          std::istringstream words(line);
+          std::string        id;
+          std::uint64_t      n_here = 0;
+          if (!(words >> id >> n_here))
+            continue;
+          n_read += n_here;
+          const auto polytope = polytopes.find(id);
+          if (polytope == polytopes.end())
+            continue;
+          const unsigned int k = polytope->second;
+          AssertThrow(n_here == offset[k + 1] - offset[k],
+                      ExcMessage("The state in '" + file +
+                                 "' has another degree on a polytope" +
+                                 advice));
+          for (auto i = offset[k]; i < offset[k + 1]; ++i)
+            words >> state.value.begin()[i];
+          AssertThrow(words,
+                      ExcMessage("The state in '" + file +
+                                 "' has a line that ends too early: take "
+                                 "another one."));
+          polytopes.erase(polytope);
+        }
+      AssertThrow(n_read == n,
                   ExcMessage("The state in '" + file +
                              "' ends too early: take another one."));
-      return state;
+      AssertThrow(polytopes.empty(),
+                  ExcMessage("The state in '" + file + "' has other polytopes" +
+                             advice));
     }
 
 
@@ -277,7 +355,7 @@ namespace Tessella
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           run_level(level);
-        table.print(std::cout);
+        table.print(screen());
         if (output.write_text())
           write_file(output.file(".txt"),
                      [&](std::ostream &out) { table.print(out); });
@@ -297,7 +375,13 @@ namespace Tessella
       void
       run_level(const unsigned int level)
       {
-        const Mesh<dim> mesh = parameters.mesh.template create<dim>(level);
+        const AgglomeratedMesh<dim> agglomerated =
+          create_agglomerated_mesh<dim>(
+            parameters.mesh,
+            parameters.agglomeration,
+            parameters.equation.cell_values().has_values_per_cell(),
+            level);
+        const Mesh<dim>             &mesh = agglomerated.mesh;
         std::set<types::boundary_id> present;
         for (const types::boundary_id id :
              mesh.triangulation->get_boundary_ids())
@@ -307,13 +391,16 @@ namespace Tessella
                       ExcMessage("A boundary condition is given for the id " +
                                  std::to_string(id) +
                                  ", which the mesh does not have."));
+        output.print("Level " + std::to_string(level) + ": " +
+                     agglomerated.description + ".");
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
-        handler.agglomerate(
-          Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
-        output.print("Level " + std::to_string(level) + ": " +
-                     mesh.description + " in " +
-                     std::to_string(handler.n_polytopes()) + " polytopes.");
+        handler.agglomerate(agglomerated.strategy);
+        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          parameters.equation.cell_values().set_values(*problem.form,
+                                                       mesh,
+                                                       handler);
+        });
         for (const PolynomialSpaceType space : parameters.spaces)
           for (const unsigned int degree : parameters.discretisation.degrees())
             {
@@ -328,25 +415,28 @@ namespace Tessella
         std::vector<unsigned int> result;
         if (parameters.intervals.empty())
           return result;
-        for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-          {
-            const Point<dim> center = handler.bounding_box(k).center();
-            double           x[dim + 1];
-            std::string      where;
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                x[d] = center[d];
-                where += (d > 0 ? ", " : "") + std::to_string(x[d]);
-              }
-            x[dim]              = t;
-            const double number = std::round(parameters.intervals[0].value(x));
-            AssertThrow(number >= 1. && number <= 1000.,
-                        ExcMessage("Time/Intervals is " +
-                                   std::to_string(number) + " at (" + where +
-                                   ") for t = " + std::to_string(t) +
-                                   ": it must be between 1 and 1000."));
-            result.push_back(static_cast<unsigned int>(number));
-          }
+        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+            {
+              const Point<dim> center = handler.bounding_box(k).center();
+              double           x[dim + 1];
+              std::string      where;
+              for (unsigned int d = 0; d < dim; ++d)
+                {
+                  x[d] = center[d];
+                  where += (d > 0 ? ", " : "") + std::to_string(x[d]);
+                }
+              x[dim] = t;
+              const double number =
+                std::round(parameters.intervals[0].value(x));
+              AssertThrow(number >= 1. && number <= 1000.,
+                          ExcMessage("Time/Intervals is " +
+                                     std::to_string(number) + " at (" + where +
+                                     ") for t = " + std::to_string(t) +
+                                     ": it must be between 1 and 1000."));
+              result.push_back(static_cast<unsigned int>(number));
+            }
+        });
         return result;
       }
 
@@ -366,6 +456,7 @@ namespace Tessella
         data.assembler.backend = parameters.discretisation.backend();
         data.assembler.device_memory =
           parameters.discretisation.device_memory();
+        data.assembler.device = parameters.discretisation.device();
         data.assembler.instruction_set =
           parameters.discretisation.instruction_set();
         data.assembler.penalty = parameters.discretisation.penalty();
@@ -392,13 +483,13 @@ namespace Tessella
         State state;
         state.time = parameters.first_time;
         state.step = parameters.step * std::pow(parameters.step_factor, level);
+        state.value.reinit(handler.locally_owned_dofs(), MPI_COMM_WORLD);
         if (!parameters.restart.empty())
-          state = read_state(parameters.restart, handler.n_dofs());
+          internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+            read_state(parameters.restart, handler, state);
+          });
         else
-          {
-            state.value.reinit(handler.n_dofs());
-            VectorTools::project(handler, *problem.initial_value, state.value);
-          }
+          VectorTools::project(handler, *problem.initial_value, state.value);
         AssertThrow(state.time < parameters.final_time,
                     ExcMessage("The state to go on from is of t = " +
                                std::to_string(state.time) +
@@ -441,7 +532,7 @@ namespace Tessella
           1e-10 * (parameters.final_time - parameters.first_time);
         const auto save = [&]() {
           state.value = stepping.value();
-          write_state(output.file(run + ".state"), state);
+          write_state(output.file(run + ".state"), state, handler);
         };
         while (state.time < parameters.final_time - tiny)
           {
@@ -501,7 +592,7 @@ namespace Tessella
             steps.add("length", length, 10);
             steps.add("elements",
                       static_cast<std::uint64_t>(
-                        stepping.slab().n_polytopes()));
+                        stepping.slab().n_global_polytopes()));
             steps.add("jump", stepping.jump(), 6);
             steps.add("mass", stepping.slab().integral(state.value), 12);
             if (problem.exact_solution != nullptr)
@@ -547,7 +638,7 @@ namespace Tessella
         table.add("degree", static_cast<std::uint64_t>(degree));
         table.add("elements", elements);
         table.add("polytopes",
-                  static_cast<std::uint64_t>(handler.n_polytopes()));
+                  static_cast<std::uint64_t>(handler.n_global_polytopes()));
         table.add("slabs", static_cast<std::uint64_t>(n_slabs));
         if (parameters.tolerance > 0.)
           table.add("repeated", static_cast<std::uint64_t>(n_rejected));
@@ -576,6 +667,8 @@ namespace Tessella
         table.add("iterations", static_cast<std::uint64_t>(n_iterations));
         if (output.print_times())
           {
+            for (double *seconds : {&assembly, &solve})
+              *seconds = Utilities::MPI::max(*seconds, MPI_COMM_WORLD);
             table.add("assembly s", assembly);
             table.add("solver s", solve);
           }

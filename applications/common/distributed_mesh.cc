@@ -6,6 +6,7 @@
 #include <deal.II/distributed/fully_distributed_tria.h>
 #include <deal.II/distributed/shared_tria.h>
 
+#include <tessella/grid/mesh_types.h>
 #include <tessella/grid/partition.h>
 
 #include <algorithm>
@@ -24,24 +25,23 @@ namespace Tessella
       Distribution
       choose(const MeshInput          &mesh,
              const AgglomerationInput &agglomeration,
-             const EquationInput      &equation)
+             const bool                cell_values)
       {
         const std::string &wanted = mesh.distribution();
-        const bool         whole =
-          mesh.needs_whole_mesh() || equation.has_cell_values();
+        const bool         whole  = mesh.needs_whole_mesh() || cell_values;
         if (wanted == "automatic")
           {
             if (internal::n_processes(MPI_COMM_WORLD) == 1)
               return Distribution::serial;
 #ifdef DEAL_II_WITH_P4EST
-            if (mesh.suits_p4est() && !equation.has_cell_values() &&
+            if (mesh.suits_p4est() && !cell_values &&
                 agglomeration.suits_p4est(mesh.refines_locally()))
               return Distribution::p4est;
 #endif
             return whole ? Distribution::shared
                          : Distribution::fully_distributed;
           }
-        AssertThrow(wanted == "shared" || !equation.has_cell_values(),
+        AssertThrow(wanted == "shared" || !cell_values,
                     ExcMessage("Values per cell from a file are those of a "
                                "whole mesh: take Mesh/Distribution = shared or "
                                "automatic."));
@@ -91,7 +91,7 @@ namespace Tessella
     AgglomeratedMesh<dim>
     create_agglomerated_mesh(const MeshInput          &mesh,
                              const AgglomerationInput &agglomeration,
-                             const EquationInput      &equation,
+                             const bool                cell_values,
                              const unsigned int        level)
     {
       const MPI_Comm            communicator = MPI_COMM_WORLD;
@@ -103,7 +103,7 @@ namespace Tessella
         timer.restart();
         return seconds;
       };
-      result.distribution = choose(mesh, agglomeration, equation);
+      result.distribution = choose(mesh, agglomeration, cell_values);
       if (result.distribution == Distribution::p4est)
         {
           result.mesh =
@@ -184,12 +184,12 @@ namespace Tessella
     template AgglomeratedMesh<2>
     create_agglomerated_mesh(const MeshInput &,
                              const AgglomerationInput &,
-                             const EquationInput &,
+                             const bool,
                              const unsigned int);
     template AgglomeratedMesh<3>
     create_agglomerated_mesh(const MeshInput &,
                              const AgglomerationInput &,
-                             const EquationInput &,
+                             const bool,
                              const unsigned int);
   } // namespace Application
 } // namespace Tessella

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "agglomeration_input.h"
-#include "equation_input.h"
 #include "mesh_input.h"
 
 namespace Tessella
@@ -33,14 +32,15 @@ namespace Tessella
     /**
      * Mesh number @p level in polytopes: on one process as the sections "Mesh"
      * and "Agglomeration" say, on several distributed over them, see the
-     * parameter Mesh/Distribution. @p equation may need values of all cells.
+     * parameter Mesh/Distribution. @p cell_values: values go by the number of a
+     * cell in the whole mesh, which is needed then.
      * Collective.
      */
     template <int dim>
     AgglomeratedMesh<dim>
     create_agglomerated_mesh(const MeshInput          &mesh,
                              const AgglomerationInput &agglomeration,
-                             const EquationInput      &equation,
+                             const bool                cell_values,
                              const unsigned int        level);
 
     /// For reports; empty for a serial mesh.

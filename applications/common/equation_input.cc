@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "equation_input.h"
 
-#include <deal.II/lac/vector.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 
-#include "program.h"
 
 namespace Tessella
 {
@@ -44,21 +39,7 @@ namespace Tessella
                         Patterns::Anything(),
                         "f; auto: what belongs to the exact solution, or zero "
                         "without one.");
-      for (const std::string name : {"Diffusion", "Reaction", "Source"})
-        {
-          prm.declare_entry(name + " per material",
-                            "",
-                            Patterns::Anything(),
-                            "Instead of the expression, a value for each "
-                            "material id of the mesh: 0: 1, 7: 100. Jumps lie "
-                            "between cells, also inside polytopes.");
-          prm.declare_entry(name + " per cell",
-                            "",
-                            Patterns::Anything(),
-                            "The same, as a text file of numbers (# begins a "
-                            "comment): one for each cell before refinement, or "
-                            "for each cell in use, in their order.");
-        }
+      cell_values.declare_parameters(prm);
       prm.declare_entry(
         "Exact solution",
         "",
@@ -491,95 +472,6 @@ namespace Tessella
       }
     } // namespace
 
-    EquationInput::CellData
-    EquationInput::parse_cell_data(ParameterHandler  &prm,
-                                   const std::string &coefficient,
-                                   const std::string &unset,
-                                   const std::string &parameter_file)
-    {
-      CellData          data;
-      const std::string materials = prm.get(coefficient + " per material"),
-                        file      = prm.get(coefficient + " per cell");
-      if (materials.empty() && file.empty())
-        return data;
-      data.name = "Equation/" + coefficient +
-                  (file.empty() ? " per material" : " per cell");
-      AssertThrow(materials.empty() || file.empty(),
-                  ExcMessage("Both Equation/" + coefficient +
-                             " per material and Equation/" + coefficient +
-                             " per cell are given: keep one of them."));
-      AssertThrow(prm.get(coefficient) == unset,
-                  ExcMessage("Both Equation/" + coefficient + " and " +
-                             data.name + " are given: keep one of them."));
-      const auto check = [&](const double value, const std::string &where) {
-        AssertThrow(std::isfinite(value),
-                    ExcMessage(data.name + ": the value " + where +
-                               " is not a finite number."));
-        AssertThrow(coefficient != "Diffusion" || value >= 0.,
-                    ExcMessage(data.name + ": the value " + where + " is " +
-                               std::to_string(value) +
-                               ", but diffusion must not be negative."));
-      };
-
-      if (file.empty())
-        {
-          for (const std::string &entry : split(materials, ','))
-            {
-              const auto colon = entry.find(':');
-              const auto key   = split(entry.substr(0, colon), ',');
-              const auto value = colon == std::string::npos
-                                   ? std::vector<std::string>()
-                                   : split(entry.substr(colon + 1), ',');
-              AssertThrow(
-                key.size() == 1 && value.size() == 1 && key[0].size() < 10 &&
-                  key[0].find_first_not_of("0123456789") == std::string::npos,
-                ExcMessage("The entry '" + entry + "' of " + data.name +
-                           " is not of the form 'id: value'."));
-              const types::material_id id = std::stoul(key[0]);
-              AssertThrow(data.by_material.count(id) == 0,
-                          ExcMessage(data.name +
-                                     " has two values for the "
-                                     "material id " +
-                                     key[0] + "."));
-              const double number =
-                Expression(data.name, value[0], {}, parse_constants("", ""))
-                  .value(nullptr);
-              check(number, "for material id " + key[0]);
-              data.by_material[id] = number;
-            }
-          return data;
-        }
-
-      data.file = find_file("file of " + data.name, file, parameter_file);
-      std::ifstream in(data.file);
-      AssertThrow(in,
-                  ExcMessage("The file '" + data.file + "' of " + data.name +
-                             " cannot be read."));
-      std::string line;
-      while (std::getline(in, line))
-        {
-          std::istringstream words(line.substr(0, line.find('#')));
-          std::string        word;
-          while (words >> word)
-            {
-              const std::string where =
-                "number " + std::to_string(data.by_cell.size() + 1) +
-                " of the file '" + data.file + "'";
-              char        *end   = nullptr;
-              const double value = std::strtod(word.c_str(), &end);
-              AssertThrow(end == word.c_str() + word.size(),
-                          ExcMessage(data.name + ": '" + word + "', " + where +
-                                     ", is not a number."));
-              check(value, where);
-              data.by_cell.push_back(value);
-            }
-        }
-      AssertThrow(!data.by_cell.empty(),
-                  ExcMessage("The file '" + data.file + "' of " + data.name +
-                             " has no values."));
-      return data;
-    }
-
     void
     EquationInput::parse_parameters(ParameterHandler  &prm,
                                     const int          dim,
@@ -609,11 +501,9 @@ namespace Tessella
       const auto source_text = split(prm.get("Source"), ';');
       if (!(source_text.size() == 1 && source_text[0] == "auto"))
         source = parse_entry("Source");
-      cell_diffusion = parse_cell_data(prm, "Diffusion", "1", parameter_file);
-      cell_reaction  = parse_cell_data(prm, "Reaction", "0", parameter_file);
-      cell_source    = parse_cell_data(prm, "Source", "auto", parameter_file);
+      cell_values.parse_parameters(prm, parameter_file);
       prm.leave_subsection();
-      if (!cell_diffusion.empty())
+      if (cell_values.has_diffusion())
         diffusion.clear();
 
       const auto require = [](const bool         condition,
@@ -655,14 +545,16 @@ namespace Tessella
       if (is_zero(reaction))
         reaction.clear();
       // What belongs to an exact solution would need to know cells.
-      AssertThrow(exact.empty() || !source.empty() || !cell_source.empty() ||
-                    (cell_diffusion.empty() && cell_reaction.empty()),
+      AssertThrow(exact.empty() || !source.empty() ||
+                    cell_values.has_source() ||
+                    !(cell_values.has_diffusion() ||
+                      cell_values.has_reaction()),
                   ExcMessage("Equation/Source must be given, since it cannot "
                              "be derived from Equation/Exact solution with "
                              "values per material or cell."));
       AssertThrow(!diffusion.empty() || !advection.empty() ||
-                    !reaction.empty() || !cell_diffusion.empty() ||
-                    !cell_reaction.empty(),
+                    !reaction.empty() || cell_values.has_diffusion() ||
+                    cell_values.has_reaction(),
                   ExcMessage("Diffusion, advection and reaction of the "
                              "equation are all zero: give one of them."));
 
@@ -720,12 +612,12 @@ namespace Tessella
             parse_for(coefficients, "Robin coefficients");
           AssertThrow(condition.second.type == BoundaryType::dirichlet ||
                         !condition.second.value.empty() || exact.empty() ||
-                        cell_diffusion.empty(),
+                        !cell_values.has_diffusion(),
                       ExcMessage(
                         "Boundary conditions/Values must be given on Neumann "
                         "and Robin parts, since they cannot be derived from "
                         "Equation/Exact solution with " +
-                        cell_diffusion.name + "."));
+                        cell_values.diffusion_name() + "."));
         }
     }
 
@@ -734,7 +626,7 @@ namespace Tessella
     EquationInput::create() const
     {
       Problem<dim> problem;
-      problem.has_diffusion = !diffusion.empty() || !cell_diffusion.empty();
+      problem.has_diffusion = !diffusion.empty() || cell_values.has_diffusion();
       problem.has_advection = !advection.empty();
 
       const auto function = [](const std::vector<Expression> &expressions) {
@@ -807,12 +699,7 @@ namespace Tessella
           form.set_source(problem.source);
         }
 
-      if (!cell_diffusion.by_material.empty())
-        form.set_diffusion(CellwiseCoefficient(cell_diffusion.by_material));
-      if (!cell_reaction.by_material.empty())
-        form.set_reaction(CellwiseCoefficient(cell_reaction.by_material));
-      if (!cell_source.by_material.empty())
-        form.set_source(CellwiseCoefficient(cell_source.by_material));
+      cell_values.set_material_values(form);
 
       for (const auto &entry : conditions)
         {
@@ -849,8 +736,7 @@ namespace Tessella
     bool
     EquationInput::has_cell_values() const
     {
-      return !cell_diffusion.by_cell.empty() ||
-             !cell_reaction.by_cell.empty() || !cell_source.by_cell.empty();
+      return cell_values.has_values_per_cell();
     }
 
     template <int dim>
@@ -860,49 +746,7 @@ namespace Tessella
       const Mesh<dim>                 &mesh,
       const AgglomerationHandler<dim> &handler) const
     {
-      const Triangulation<dim> &triangulation = *mesh.triangulation;
-      for (const CellData *data :
-           {&cell_diffusion, &cell_reaction, &cell_source})
-        {
-          if (!data->by_material.empty())
-            for (const auto &cell : triangulation.active_cell_iterators())
-              AssertThrow(cell->is_artificial() ||
-                            data->by_material.count(cell->material_id()) > 0,
-                          ExcMessage(data->name +
-                                     " has no value for the material id " +
-                                     std::to_string(cell->material_id()) +
-                                     ", which cells of the mesh have."));
-          if (data->by_cell.empty())
-            continue;
-          const std::size_t  n        = data->by_cell.size();
-          const unsigned int n_coarse = triangulation.n_cells(0),
-                             n_active = triangulation.n_active_cells();
-          AssertThrow(n == n_coarse || n == n_active,
-                      ExcMessage(
-                        "The file '" + data->file + "' of " + data->name +
-                        " has " + std::to_string(n) +
-                        " values, but the mesh has " +
-                        std::to_string(n_coarse) + " cells before and " +
-                        std::to_string(n_active) + " after refinement."));
-          Vector<double> values(n_active);
-          for (const auto &cell : triangulation.active_cell_iterators())
-            {
-              typename Triangulation<dim>::cell_iterator ancestor = cell;
-              while (n == n_coarse && ancestor->level() > 0)
-                ancestor = ancestor->parent();
-              values(cell->active_cell_index()) =
-                data->by_cell[n == n_coarse ? ancestor->index()
-                                            : cell->active_cell_index()];
-            }
-          const CellwiseCoefficient coefficient(handler.polytopic_mesh(),
-                                                values);
-          if (data == &cell_diffusion)
-            problem.form.set_diffusion(coefficient);
-          else if (data == &cell_reaction)
-            problem.form.set_reaction(coefficient);
-          else
-            problem.form.set_source(coefficient);
-        }
+      cell_values.set_values(problem.form, mesh, handler);
     }
 
     template Problem<2>

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "cell_values_input.h"
 #include "expression.h"
 #include "mesh_input.h"
 
@@ -92,28 +93,7 @@ namespace Tessella
       has_cell_values() const;
 
     private:
-      /// A coefficient with a value for each material id, or for each cell.
-      struct CellData
-      {
-        std::string                                  name; ///< of the parameter
-        std::string                                  file; ///< values are from
-        std::map<dealii::types::material_id, double> by_material;
-        std::vector<double>                          by_cell;
-
-        bool
-        empty() const
-        {
-          return by_material.empty() && by_cell.empty();
-        }
-      };
-
-      static CellData
-      parse_cell_data(dealii::ParameterHandler &prm,
-                      const std::string        &coefficient,
-                      const std::string        &unset,
-                      const std::string        &parameter_file);
-
-      CellData cell_diffusion, cell_reaction, cell_source;
+      CellValuesInput cell_values;
 
       struct Condition
       {

@@ -3,6 +3,7 @@
 #include "parabolic_equation.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <sstream>
 
 #include "../common/equation_input.h"
@@ -73,7 +74,7 @@ namespace Tessella
 
       /// What belongs to an exact solution: the source, or the flux a grad u.
       template <int dim>
-      class FromSolution : public Function<dim + 1>
+      class FromSolution : public Function<dim + 1>, public DeviceFunction
       {
       public:
         static constexpr int D = dim + 1;
@@ -153,6 +154,79 @@ namespace Tessella
             }
         }
 
+        std::string
+        device_code(const unsigned int component) const override
+        {
+          // (coordinates and time)
+          const std::vector<std::string> x = coordinate_names(D);
+          const std::string type           = "Jet<" + std::to_string(D) + ">";
+          const auto        number         = [](const unsigned int i) {
+            return std::to_string(i);
+          };
+          std::vector<std::string> jets;
+          std::string              text;
+          for (unsigned int d = 0; d < D; ++d)
+            {
+              jets.push_back(x[d] + "_");
+              text += "const " + type + " " + jets[d] + " = " + type +
+                      "::variable(" + x[d] + ", " + number(d) + ");\n";
+            }
+          text += "const " + type + " u_ = " + u.device_code(jets) + ";\n";
+          for (unsigned int k = 0; k < a.size(); ++k)
+            text += "const " + type + " a_" + number(k) + " = " +
+                    a[k].device_code(jets) + ";\n";
+          text += std::string("double sum = ") +
+                  (what == source ? "u_.gradient[" + number(dim) + "]" : "0.") +
+                  ";\n";
+          for (unsigned int i = 0; i < dim; ++i)
+            for (unsigned int j = 0; j < dim; ++j)
+              {
+                if (a.empty() || (a.size() == 1 && i != j) ||
+                    (what == flux && i != component))
+                  continue;
+                const std::string a_ij =
+                  "a_" + number(a.size() == 1 ? 0 : i * dim + j);
+                if (what == flux)
+                  text += "sum += " + a_ij + ".value * u_.gradient[" +
+                          number(j) + "];\n";
+                else
+                  text += "sum -= " + a_ij + ".value * u_.hessian[" +
+                          number(i) + "][" + number(j) + "] + " + a_ij +
+                          ".gradient[" + number(i) + "] * u_.gradient[" +
+                          number(j) + "];\n";
+              }
+          if (what == source)
+            {
+              for (unsigned int d = 0; d < w.size(); ++d)
+                text += "sum += " + w[d].device_code(x) + " * u_.gradient[" +
+                        number(d) + "];\n";
+              if (!c.empty())
+                text += "sum += " + c[0].device_code(x) + " * u_.value;\n";
+            }
+          return text + "return sum;";
+        }
+
+        std::string
+        origin(const unsigned int) const override
+        {
+          return std::string(what == source ? "the right-hand side"
+                                            : "the flux") +
+                 " that belongs to " + u.name();
+        }
+
+        [[noreturn]] void
+        throw_not_finite(const unsigned int,
+                         const double  value,
+                         const double *x) const override
+        {
+          std::string where;
+          for (unsigned int d = 0; d < D; ++d)
+            where += (d > 0 ? ", " : "") + std::to_string(x[d]);
+          AssertThrow(
+            false, Expression::ExcNotFinite(u.text(), u.name(), value, where));
+          std::abort(); // not reached
+        }
+
       private:
         const What                    what;
         const std::vector<Expression> a, w, c;
@@ -206,6 +280,7 @@ namespace Tessella
                         Patterns::Anything(),
                         "f; auto: what belongs to the exact solution, or zero "
                         "without one.");
+      present_cell_values.declare_parameters(prm);
       prm.declare_entry("Initial value",
                         "auto",
                         Patterns::Anything(),
@@ -247,7 +322,8 @@ namespace Tessella
 
     void
     ParabolicEquation::parse_parameters(ParameterHandler  &prm,
-                                        const unsigned int dim)
+                                        const unsigned int dim,
+                                        const std::string &parameter_file)
     {
       variables = coordinate_names(dim);
       variables.push_back("t");
@@ -286,7 +362,17 @@ namespace Tessella
       source    = parse_entry("Source", {1});
       initial   = parse_entry("Initial value", {1});
       exact     = parse_entry("Exact solution", {1});
+      present_cell_values.parse_parameters(prm, parameter_file);
       prm.leave_subsection();
+      const CellValuesInput &cells = present_cell_values;
+      if (cells.has_diffusion())
+        diffusion.clear();
+      // What belongs to an exact solution would need to know cells.
+      AssertThrow(exact.empty() || !source.empty() || cells.has_source() ||
+                    !(cells.has_diffusion() || cells.has_reaction()),
+                  ExcMessage("Equation/Source must be given, since it cannot "
+                             "be derived from Equation/Exact solution with "
+                             "values per material or cell."));
 
       prm.enter_subsection("Boundary conditions");
       conditions.clear();
@@ -312,7 +398,23 @@ namespace Tessella
           conditions[entry.first].value = {
             parse("Boundary conditions/Values", entry.second)};
         }
+      for (const auto &condition : conditions)
+        AssertThrow(condition.second.type == BoundaryType::dirichlet ||
+                      !condition.second.value.empty() || exact.empty() ||
+                      !cells.has_diffusion(),
+                    ExcMessage("Boundary conditions/Values must be given on "
+                               "Neumann parts, since they cannot be derived "
+                               "from Equation/Exact solution with " +
+                               cells.diffusion_name() + "."));
       prm.leave_subsection();
+    }
+
+
+
+    const CellValuesInput &
+    ParabolicEquation::cell_values() const
+    {
+      return present_cell_values;
     }
 
 
@@ -359,13 +461,14 @@ namespace Tessella
         form.set_source(number(source[0]));
       else if (!source.empty())
         form.set_source(function<D>(source));
-      else if (!exact.empty())
+      else if (!exact.empty() && !present_cell_values.has_source())
         form.set_source(std::shared_ptr<const Function<D>>(
           std::make_shared<FromSolution<dim>>(FromSolution<dim>::source,
                                               diffusion,
                                               advection,
                                               reaction,
                                               exact[0])));
+      present_cell_values.set_material_values(form);
       for (const auto &entry : conditions)
         {
           BoundaryCondition<D> condition;

@@ -12,6 +12,7 @@
 #include <set>
 #include <vector>
 
+#include "../common/cell_values_input.h"
 #include "../common/expression.h"
 
 namespace Tessella
@@ -35,21 +36,31 @@ namespace Tessella
      * Sections "Equation" and "Boundary conditions" of a parameter file for
      *   du/dt - div(a grad u) + w . grad u + c u = f
      * with expressions of x, y, in space z, and t. From an exact solution
-     * follow source, initial value and boundary data that are not given.
+     * follow source, initial value and boundary data that are not given; with
+     * values per material or cell (CellValuesInput) the source must be given,
+     * on Neumann parts g, too.
      */
     class ParabolicEquation
     {
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// @p dim: space dimension, 2 or 3.
+      /// @p dim: space dimension, 2 or 3. Files are looked for beside
+      /// @p parameter_file, too.
       void
-      parse_parameters(dealii::ParameterHandler &prm, const unsigned int dim);
+      parse_parameters(dealii::ParameterHandler &prm,
+                       const unsigned int        dim,
+                       const std::string        &parameter_file);
 
-      /// dim as in parse_parameters().
+      /// dim as in parse_parameters(). Values per cell are missing until
+      /// cell_values().set_values() is called.
       template <int dim>
       ParabolicProblem<dim>
       create(const double first_time) const;
+
+      /// Diffusion, reaction and source per material or cell.
+      const CellValuesInput &
+      cell_values() const;
 
       /// @p text as an expression of the coordinates and t with the equation's
       /// constants.
@@ -63,6 +74,7 @@ namespace Tessella
         std::vector<Expression> value; // empty or one
       };
 
+      CellValuesInput               present_cell_values;
       std::vector<std::string>      variables;
       std::map<std::string, double> constants;
       std::vector<Expression> diffusion, advection, reaction, source, exact,

@@ -2,17 +2,21 @@
 
 # Runs PROGRAM with PARAMETER_FILE in DIRECTORY to t = 0.5, on from there to
 # t = 1, and in one go: the states at the end must be the same to the last bit.
-# Then with a solver that gives up: the message names the slab, and the state
-# before it is written.
+# With LAUNCHER (words separated by %%, to be followed by a number) also on two
+# processes, and from there on three: the errors must be the same. Then with a
+# solver that gives up: the message names the slab, and the state before it is
+# written; and with a state of another degree.
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
 set(common --set "Mesh/Levels=1" --set "Discretisation/Degree=1"
   --set "Time/Elements=PQ" --set "Time/Step=0.25" --set "Output/Solution=false")
 
+string(REPLACE "%%" ";" launcher "${LAUNCHER}")
+
 function(run name)
   execute_process(
-    COMMAND ${PROGRAM} ${common} --set "Output/Directory=${DIRECTORY}/${name}"
+    COMMAND ${processes} ${PROGRAM} ${common} --set "Output/Directory=${DIRECTORY}/${name}"
       ${ARGN} ${PARAMETER_FILE}
     WORKING_DIRECTORY ${DIRECTORY}
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
@@ -33,6 +37,30 @@ file(READ ${DIRECTORY}/rest/${state} rest)
 file(READ ${DIRECTORY}/whole/${state} whole)
 if(NOT rest STREQUAL whole)
   message(FATAL_ERROR "The run that was restarted ends in another state.")
+endif()
+
+if(launcher)
+  set(processes ${launcher} 2)
+  run(half_2 --set "Time/Final time=0.5")
+  set(processes ${launcher} 3)
+  run(rest_3 --set "Time/Restart from=${DIRECTORY}/half_2/${state}")
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "on 3 processes: exit status ${status}\n${text}")
+  endif()
+  foreach(case rest rest_3)
+    file(STRINGS ${DIRECTORY}/${case}/${file}.csv ${case})
+    # (not the number of iterations)
+    string(REGEX REPLACE "([^,;]*,)([^,;]*,)([^,;]*)$" "" ${case} "${${case}}")
+  endforeach()
+  if(NOT rest STREQUAL rest_3)
+    message(FATAL_ERROR "Other errors on 3 processes:\n${rest}\n${rest_3}")
+  endif()
+  run(other --set "Discretisation/Degree=2"
+    --set "Time/Restart from=${DIRECTORY}/half_2/${state}")
+  if(status EQUAL 0 OR NOT text MATCHES "unknowns, but this mesh and degree have")
+    message(FATAL_ERROR "exit status ${status}\n${text}")
+  endif()
+  set(processes)
 endif()
 
 run(failure --set "Solver/Method=gmres" --set "Solver/Preconditioner=none"
