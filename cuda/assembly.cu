@@ -480,6 +480,15 @@ namespace Tessella
                   task.field[i] = fields[i].data();
                 }
             }
+          const auto &values = evaluation.coefficients->cell_values();
+          for (std::size_t i = 0; i < values.size(); ++i)
+            {
+              cell_values[i].resize(values[i]->size());
+              copy_to_device(cell_values[i].data(),
+                             values[i]->data(),
+                             values[i]->size());
+              task.cell_value[i] = cell_values[i].data();
+            }
           record.resize(1);
           ErrorRecord clean = {};
           clean.key         = no_error;
@@ -540,6 +549,8 @@ namespace Tessella
                                                 packed_q_device.size());
           for (const Array<double> &field : fields)
             bytes += sizeof(double) * field.size();
+          for (const Array<double> &values : cell_values)
+            bytes += sizeof(double) * values.size();
           return bytes;
         }
 
@@ -742,7 +753,7 @@ namespace Tessella
         MeshData<dim>       M    = {};
         TabulationTask<dim> task = {};
         Array<char>         coefficient_memory;
-        Array<double>       fields[max_fields];
+        Array<double>       fields[max_fields], cell_values[max_cell_values];
         Array<double>       a_bar, factor;
         std::uint64_t       factor_revision = 0;
         Array<ErrorRecord>  record;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "quasilinear_form.h"
 
+#include <tessella/forms/quasilinear_terms.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <locale>
 #include <sstream>
 
 namespace Tessella
@@ -48,14 +52,13 @@ namespace Tessella
             std::fill(da, da + n, 0.);
         }
 
-        double
-        normal_derivative(const double *const *normal,
-                          const unsigned int   q) const
+        QuasilinearTerms::Side
+        at(const double *normal, const unsigned int q) const
         {
-          double sum = 0.;
+          QuasilinearTerms::Side side = {u[q], 0., a[q], da[q]};
           for (int d = 0; d < dim; ++d)
-            sum += gradient[d][q] * normal[d][q];
-          return sum;
+            side.normal_derivative += gradient[d][q] * normal[d];
+          return side;
         }
       };
 
@@ -130,22 +133,67 @@ namespace Tessella
             }
         }
       for (unsigned int q = 0; q < n; ++q)
-        if (!(a[q] >= 0.) || !std::isfinite(a[q]) ||
-            (da != nullptr && !std::isfinite(da[q])))
-          {
-            std::ostringstream point;
-            for (int d = 0; d < dim; ++d)
-              point << (d > 0 ? ", " : "") << x[d][q];
-            const bool bad_value = !(a[q] >= 0.) || !std::isfinite(a[q]);
-            AssertThrow(
-              false,
-              ExcBadDiffusion((bad_value ? "" : "The derivative by u of ") +
-                                expression.name(),
-                              expression.text(),
-                              bad_value ? a[q] : da[q],
-                              point.str(),
-                              u[q]));
-          }
+        {
+          const bool bad_value = !(a[q] >= 0.) || !std::isfinite(a[q]);
+          if (!bad_value && (da == nullptr || std::isfinite(da[q])))
+            continue;
+          double point[dim];
+          for (int d = 0; d < dim; ++d)
+            point[d] = x[d][q];
+          throw_bad_value(!bad_value, bad_value ? a[q] : da[q], point, u[q]);
+        }
+    }
+
+
+
+    template <int dim>
+    typename RunTimeFunctor<dim>::PointFunction
+    QuasilinearCoefficient<dim>::device_function(const std::string &name,
+                                                 const bool derivative) const
+    {
+      std::vector<std::string> variables = coordinate_names(dim);
+      variables.push_back("u");
+      const std::string code = expression.device_code(variables);
+      return {name,
+              derivative ? "const Jet<1> u = Jet<1>::variable(p.value[0], 0);\n"
+                           "(void)u;\nconst Jet<1> a = " +
+                             code + ";\nreturn a.gradient[0];"
+                         : "const double u = p.value[0];\n(void)u;\nreturn " +
+                             code + ";",
+              "the expression '" + expression.text() + "' of " +
+                expression.name()};
+    }
+
+
+
+    template <int dim>
+    void
+    QuasilinearCoefficient<dim>::throw_bad_value(const bool    derivative,
+                                                 const double  value,
+                                                 const double *x,
+                                                 const double  u) const
+    {
+      std::ostringstream point;
+      for (int d = 0; d < dim; ++d)
+        point << (d > 0 ? ", " : "") << x[d];
+      AssertThrow(false,
+                  ExcBadDiffusion((derivative ? "The derivative by u of "
+                                              : "") +
+                                    expression.name(),
+                                  expression.text(),
+                                  value,
+                                  point.str(),
+                                  u));
+      std::abort(); // not reached
+    }
+
+
+
+    template <int dim>
+    const Expression &
+    QuasilinearCoefficient<dim>::text() const
+    {
+      return expression;
     }
 
 
@@ -163,6 +211,180 @@ namespace Tessella
       , theta(theta)
       , order(coefficient_order)
     {}
+
+
+
+    template <int dim>
+    void
+    QuasilinearForm<dim>::prepare() const
+    {
+      u.prepare();
+    }
+
+
+
+    template <int dim>
+    bool
+    QuasilinearForm<dim>::make_functor(RunTimeFunctor<dim> &functor) const
+    {
+      reason.clear();
+      const bool  is_newton = linearisation == newton;
+      const auto &add =
+        [&](const std::string                          &name,
+            const std::shared_ptr<const Function<dim>> &function,
+            const unsigned int                          component = 0) {
+          const auto *code =
+            dynamic_cast<const DeviceFunction *>(function.get());
+          if (code == nullptr)
+            {
+              reason = "the " + name + " is a function without device code";
+              return;
+            }
+          functor.functions.push_back(
+            {name, code->device_code(component), code->origin(component)});
+        };
+      const std::string  n = std::to_string(dim);
+      std::ostringstream text;
+      text.imbue(std::locale::classic());
+      functor.functions.push_back(
+        problem.diffusion.device_function("diffusion_value", false));
+      // The checks of the library, and the derivative's own.
+      text << "struct Coefficients\n{\n"
+              "  static constexpr int n_fields = 1;\n"
+              "  using Checked = internal::PointwiseCoefficients<"
+           << n
+           << ", Coefficients>;\n"
+              "  __device__ double diffusion(const Point &p) const\n"
+              "  { return diffusion_value(p); }\n"
+              "  __device__ double penalty_diffusion(const Point &) const\n"
+              "  { return 1.; }\n";
+      if (is_newton)
+        {
+          functor.functions.push_back(
+            problem.diffusion.device_function("diffusion_derivative", true));
+          text << "  __device__ PointVector<" << n
+               << "> beta(const Point &p) const\n  {\n"
+                  "    const double da = diffusion_derivative(p);\n"
+                  "    PointVector<"
+               << n << "> result;\n    for (int d = 0; d < " << n
+               << "; ++d)\n      result[d] = da * p.gradient[0][d];\n"
+                  "    return result;\n  }\n";
+        }
+      if (problem.source != nullptr)
+        {
+          add("source_term", problem.source);
+          text << "  __device__ double source(const Point &p) const\n"
+                  "  { return source_term(p); }\n";
+        }
+      text << "  __device__ QuasilinearTerms::Side\n"
+              "  side(const Point &p, CoefficientError &error) const\n  {\n"
+              "    QuasilinearTerms::Side s = {p.value[0], 0., 0., 0.};\n"
+              "    for (int d = 0; d < "
+           << n
+           << "; ++d)\n"
+              "      s.normal_derivative += p.gradient[0][d] * p.normal[d];\n"
+              "    Checked::diffusion(*this, p, &s.a, error);\n";
+      if (is_newton)
+        text << "    s.derivative = Checked::checked(diffusion_derivative(p),\n"
+                "      CoefficientError::beta, p, error);\n";
+      text << "    return s;\n  }\n"
+              "  __device__ void interior_facet(const Point &own,\n"
+              "    const Point &neighbor, const double sigma,\n"
+              "    InteriorFacetTerms<"
+           << n
+           << "> &terms, CoefficientError &error) const\n  {\n"
+              "    QuasilinearTerms::interior(side(own, error),\n"
+              "      side(neighbor, error), own.normal, sigma, "
+           << std::hexfloat << theta << std::defaultfloat
+           << ", terms);\n  }\n"
+              "  __device__ void boundary_facet(const Point &p,\n"
+              "    const double sigma, BoundaryFacetTerms<"
+           << n
+           << "> &terms,\n"
+              "    CoefficientError &error) const\n  {\n    double g = 0.;\n";
+      if (!problem.neumann_ids.empty())
+        {
+          text << "    switch (p.boundary_id)\n    {\n";
+          for (const types::boundary_id id : problem.neumann_ids)
+            text << "      case " << id << ":\n";
+          text << "        ;\n";
+          if (problem.neumann != nullptr)
+            {
+              add("neumann_value", problem.neumann);
+              text << "        g = neumann_value(p);\n";
+            }
+          for (int d = 0; problem.neumann_flux != nullptr && d < dim; ++d)
+            {
+              const std::string name = "neumann_flux_" + std::to_string(d);
+              add(name, problem.neumann_flux, d);
+              text << "        g += " << name << "(p) * p.normal[" << d
+                   << "];\n";
+            }
+          text << "        Checked::checked(g, "
+                  "CoefficientError::boundary_value, p, error);\n"
+                  "        QuasilinearTerms::neumann(g, terms);\n"
+                  "        return;\n    }\n";
+        }
+      if (problem.dirichlet != nullptr)
+        {
+          add("dirichlet_value", problem.dirichlet);
+          text << "    g = Checked::checked(dirichlet_value(p),\n"
+                  "      CoefficientError::boundary_value, p, error);\n";
+        }
+      text << "    Point q = p;\n    q.value[0] = g;\n    double a;\n"
+              "    Checked::diffusion(*this, q, &a, error);\n"
+              "    QuasilinearTerms::dirichlet(a, g, p.normal, sigma, "
+           << std::hexfloat << theta << ", terms);\n  }\n};\n";
+      functor.text   = text.str();
+      functor.theta  = theta;
+      functor.fields = {u};
+
+      functor.throw_error = [problem =
+                               this->problem](const CoefficientError &error) {
+        if (error.quantity == CoefficientError::diffusion ||
+            error.quantity == CoefficientError::beta)
+          problem.diffusion.throw_bad_value(error.quantity ==
+                                              CoefficientError::beta,
+                                            error.value,
+                                            error.x,
+                                            error.field[0]);
+        const Function<dim> *function = nullptr;
+        if (error.quantity == CoefficientError::source)
+          function = problem.source.get();
+        else if (error.quantity == CoefficientError::boundary_value)
+          {
+            const bool neumann =
+              problem.neumann_ids.count(error.boundary_id) > 0;
+            if (!neumann)
+              function = problem.dirichlet.get();
+            else if (problem.neumann_flux == nullptr)
+              function = problem.neumann.get();
+          }
+        const auto *code = dynamic_cast<const DeviceFunction *>(function);
+        if (code != nullptr)
+          code->throw_not_finite(0, error.value, error.x);
+      };
+      return reason.empty();
+    }
+
+
+
+    template <int dim>
+    std::shared_ptr<const DeviceCoefficients<dim>>
+    QuasilinearForm<dim>::device_coefficients() const
+    {
+      RunTimeFunctor<dim> functor;
+      return make_functor(functor) ? compile_functor(functor, reason) : nullptr;
+    }
+
+
+
+    template <int dim>
+    std::string
+    QuasilinearForm<dim>::why_not_on_device() const
+    {
+      return reason;
+    }
 
 
 
@@ -267,31 +489,27 @@ namespace Tessella
                      is_newton);
       for (unsigned int q = 0; q < n; ++q)
         {
-          const double jump  = own.u[q] - other.u[q];
-          const double sigma = points.sigma[q];
-          const double mean  = 0.5 * (own.a[q] + other.a[q]);
+          double normal[dim];
           for (int d = 0; d < dim; ++d)
+            normal[d] = points.normal[d][q];
+          InteriorFacetTerms<dim> terms;
+          QuasilinearTerms::interior(own.at(normal, q),
+                                     other.at(normal, q),
+                                     normal,
+                                     points.sigma[q],
+                                     theta,
+                                     terms);
+          for (unsigned int side = 0; side < 2; ++side)
             {
-              const double normal = points.normal[d][q];
-              blocks.b[0][d][q]   = -0.5 * own.a[q] * normal;
-              blocks.b[1][d][q]   = -0.5 * other.a[q] * normal;
-              if (blocks.beta[0][0] != nullptr)
+              if (blocks.c[side] != nullptr)
+                blocks.c[side][q] = terms.c[side];
+              for (int d = 0; d < dim; ++d)
                 {
-                  const double flux    = 0.5 * theta * normal;
-                  blocks.beta[0][d][q] = -flux * (own.a[q] + own.da[q] * jump);
-                  if (blocks.beta[1][0] != nullptr)
-                    blocks.beta[1][d][q] = flux * own.a[q];
+                  blocks.b[side][d][q] = terms.b[side][d];
+                  if (blocks.beta[side][d] != nullptr)
+                    blocks.beta[side][d][q] = terms.beta[side][d];
                 }
             }
-          blocks.c[0][q] =
-            sigma * mean +
-            0.5 * own.da[q] *
-              (sigma * jump - own.normal_derivative(points.normal, q));
-          if (blocks.c[1] != nullptr)
-            blocks.c[1][q] =
-              -sigma * mean +
-              0.5 * other.da[q] *
-                (sigma * jump - other.normal_derivative(points.normal, q));
         }
     }
 
@@ -304,48 +522,42 @@ namespace Tessella
     {
       static thread_local std::vector<double> g, a, component;
       const unsigned int                      n = points.n_points;
-      const bool has_beta                       = blocks.beta[0][0] != nullptr,
-                 has_s                          = blocks.s[0] != nullptr;
-      if (problem.neumann_ids.count(points.boundary_id) > 0)
+      const bool neumann = problem.neumann_ids.count(points.boundary_id) > 0;
+      evaluate_data(neumann ? problem.neumann : problem.dirichlet, points, g);
+      if (neumann)
+        for (int d = 0; problem.neumann_flux != nullptr && d < dim; ++d)
+          {
+            evaluate_data(problem.neumann_flux, points, component, d);
+            for (unsigned int q = 0; q < n; ++q)
+              g[q] += component[q] * points.normal[d][q];
+          }
+      else
         {
-          evaluate_data(problem.neumann, points, g);
-          for (int d = 0; problem.neumann_flux != nullptr && d < dim; ++d)
-            {
-              evaluate_data(problem.neumann_flux, points, component, d);
-              for (unsigned int q = 0; q < n; ++q)
-                g[q] += component[q] * points.normal[d][q];
-            }
-          std::fill(blocks.c[0], blocks.c[0] + n, 0.);
-          for (int d = 0; d < dim; ++d)
-            {
-              std::fill(blocks.b[0][d], blocks.b[0][d] + n, 0.);
-              if (has_beta)
-                std::fill(blocks.beta[0][d], blocks.beta[0][d] + n, 0.);
-              if (has_s)
-                std::fill(blocks.s[d], blocks.s[d] + n, 0.);
-            }
-          if (blocks.r != nullptr)
-            std::copy(g.begin(), g.end(), blocks.r);
-          return;
+          a.resize(n);
+          problem.diffusion.evaluate(n, points.x, g.data(), a.data(), nullptr);
         }
-
-      evaluate_data(problem.dirichlet, points, g);
-      a.resize(n);
-      problem.diffusion.evaluate(n, points.x, g.data(), a.data(), nullptr);
       for (unsigned int q = 0; q < n; ++q)
         {
+          double normal[dim];
+          for (int d = 0; d < dim; ++d)
+            normal[d] = points.normal[d][q];
+          BoundaryFacetTerms<dim> terms;
+          if (neumann)
+            QuasilinearTerms::neumann(g[q], terms);
+          else
+            QuasilinearTerms::dirichlet(
+              a[q], g[q], normal, points.sigma[q], theta, terms);
+          blocks.c[0][q] = terms.c;
+          if (blocks.r != nullptr)
+            blocks.r[q] = terms.r;
           for (int d = 0; d < dim; ++d)
             {
-              const double conormal = a[q] * points.normal[d][q];
-              blocks.b[0][d][q]     = -conormal;
-              if (has_beta)
-                blocks.beta[0][d][q] = -theta * conormal;
-              if (has_s)
-                blocks.s[d][q] = -theta * conormal * g[q];
+              blocks.b[0][d][q] = terms.b[d];
+              if (blocks.beta[0][d] != nullptr)
+                blocks.beta[0][d][q] = terms.beta[d];
+              if (blocks.s[d] != nullptr)
+                blocks.s[d][q] = terms.s[d];
             }
-          blocks.c[0][q] = points.sigma[q] * a[q];
-          if (blocks.r != nullptr)
-            blocks.r[q] = points.sigma[q] * a[q] * g[q];
         }
     }
 

@@ -7,6 +7,7 @@
 
 #include <tessella/forms/discrete_field.h>
 #include <tessella/forms/form.h>
+#include <tessella/forms/run_time_functor.h>
 
 #include <memory>
 #include <set>
@@ -50,6 +51,20 @@ namespace Tessella
                double                 *da,
                dealii::Tensor<1, dim> *gradient = nullptr) const;
 
+      /// a, or da/du, as a function of a point whose first field is u.
+      typename RunTimeFunctor<dim>::PointFunction
+      device_function(const std::string &name, const bool derivative) const;
+
+      /// A value of a or of da/du that evaluate() does not accept.
+      [[noreturn]] void
+      throw_bad_value(const bool    derivative,
+                      const double  value,
+                      const double *x,
+                      const double  u) const;
+
+      const Expression &
+      text() const;
+
     private:
       Expression expression;
     };
@@ -67,30 +82,10 @@ namespace Tessella
 
     /**
      * The interior penalty method for -div(a(x, u) grad u) = f, linearised at a
-     * discrete function u.
+     * discrete function u, Picard's or Newton's way: see QuasilinearTerms.
      *
-     * With averages {.}, jumps [.] and a normal n on a facet, the method is
-     *   N(u; v) = int a(u) grad u . grad v
-     *     - int_F {a(u) grad u . n} [v] + theta {a(u) grad v . n} [u]
-     *             - sigma {a(u)} [u] [v]   =   int f v,
-     * where on Dirichlet parts [u] is u - g, and a there is a(x, g): these
-     * terms are linear in u, where a(u) (u - g) might not even be monotone. The
-     * penalty sigma comes from geometry and degree alone and is multiplied by
-     * a(u) at every point: unlike the maximum of a over a polytope, this can be
-     * differentiated.
-     *
-     * <b>Picard</b>: a is taken at u, which gives a matrix A(u), and a
-     * vector b that does not depend on u, with N(u; .) - (f, .) = A(u) u - b.
-     * These are terms as AdvectionDiffusionReaction has them.
-     *
-     * <b>Newton</b>: the derivative of N with respect to u in the direction w;
-     * to the terms above, those of da = a'(u) w are added,
-     *   int da grad u . grad v
-     *   - int_F {da grad u . n} [v] + theta {da grad v . n} [u]
-     *           - sigma {da} [u] [v].
-     * The first is the entry beta = a'(u) grad u of the volume block, the
-     * others go to the entries c and beta of the facet blocks; on both sides of
-     * a facet, da = a'(u) w is that of the side.
+     * On a host expressions are evaluated in batches; for a CUDA device they
+     * are compiled, and u is evaluated there from its degrees of freedom.
      */
     template <int dim>
     class QuasilinearForm : public Form<dim>
@@ -107,6 +102,17 @@ namespace Tessella
                       const Linearisation            linearisation,
                       const double                   theta,
                       const unsigned int             coefficient_order);
+
+      void
+      prepare() const override;
+      std::shared_ptr<const DeviceCoefficients<dim>>
+      device_coefficients() const override;
+      std::string
+      why_not_on_device() const override;
+      /// What device_coefficients() compiles; false, and why_not_on_device(),
+      /// if a function of the problem has no code for a device.
+      bool
+      make_functor(RunTimeFunctor<dim> &functor) const;
 
       VolumeStructure
       volume_structure() const override;
@@ -137,6 +143,7 @@ namespace Tessella
       const Linearisation            linearisation;
       const double                   theta;
       const unsigned int             order;
+      mutable std::string            reason;
     };
   } // namespace Application
 } // namespace Tessella

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "../common/program.h"
 
@@ -191,6 +192,57 @@ namespace Tessella
             result[q] = v.a[q] * v.gradient[q];
         }
 
+        /// "return ..." follows: names u_ and a_ of jets with the values.
+        std::string
+        device_declarations() const
+        {
+          const std::string type           = "Jet<" + std::to_string(dim) + ">";
+          const std::vector<std::string> x = coordinate_names(dim);
+          std::vector<std::string>       jets;
+          std::string                    text;
+          for (int d = 0; d < dim; ++d)
+            {
+              jets.push_back(x[d] + "_");
+              text += "const " + type + " " + jets[d] + " = " + type +
+                      "::variable(" + x[d] + ", " + std::to_string(d) +
+                      ");\n(void)" + jets[d] + ";\n";
+            }
+          text += "const " + type + " u_ = " + exact.device_code(jets) + ";\n";
+          jets.push_back("u_");
+          return text + "const " + type +
+                 " a_ = " + diffusion.text().device_code(jets) + ";\n";
+        }
+
+        /// -div(a grad u) with the whole derivative of a.
+        std::string
+        device_source() const
+        {
+          std::string text = device_declarations() + "return -(";
+          for (int d = 0; d < dim; ++d)
+            {
+              const std::string i = std::to_string(d);
+              text += (d > 0 ? " + " : "") +
+                      ("a_.value * u_.hessian[" + i + "][" + i) +
+                      "] + a_.gradient[" + i + "] * u_.gradient[" + i + "]";
+            }
+          return text + ");";
+        }
+
+        std::string
+        device_flux(const unsigned int component) const
+        {
+          return device_declarations() + "return a_.value * u_.gradient[" +
+                 std::to_string(component) + "];";
+        }
+
+        std::string
+        origin() const
+        {
+          return "the expressions '" + diffusion.text().text() + "' of " +
+                 diffusion.text().name() + " and '" + exact.text() + "' of " +
+                 exact.name();
+        }
+
       private:
         struct Values
         {
@@ -247,7 +299,7 @@ namespace Tessella
 
       template <int dim>
       std::string
-      text_of(const Point<dim> &p)
+      text_of(const double *p)
       {
         std::string text;
         for (int d = 0; d < dim; ++d)
@@ -256,7 +308,7 @@ namespace Tessella
       }
 
       template <int dim>
-      class ExactSource : public Function<dim>
+      class ExactSource : public Function<dim>, public DeviceFunction
       {
       public:
         explicit ExactSource(const ExactData<dim> &data)
@@ -278,7 +330,28 @@ namespace Tessella
         {
           data.source(points, values);
           for (std::size_t q = 0; q < points.size(); ++q)
-            check_finite(values[q], "source", text_of(points[q]));
+            check_finite(values[q],
+                         "source",
+                         text_of<dim>(points[q].begin_raw()));
+        }
+
+        std::string
+        device_code(const unsigned int) const override
+        {
+          return data.device_source();
+        }
+        std::string
+        origin(const unsigned int) const override
+        {
+          return data.origin();
+        }
+        [[noreturn]] void
+        throw_not_finite(const unsigned int,
+                         const double  value,
+                         const double *x) const override
+        {
+          check_finite(value, "source", text_of<dim>(x));
+          std::abort(); // not reached
         }
 
       private:
@@ -287,7 +360,7 @@ namespace Tessella
 
       /// a(x, u) grad u
       template <int dim>
-      class ExactFlux : public Function<dim>
+      class ExactFlux : public Function<dim>, public DeviceFunction
       {
       public:
         explicit ExactFlux(const ExactData<dim> &data)
@@ -301,8 +374,27 @@ namespace Tessella
         {
           std::vector<Tensor<1, dim>> flux(1);
           data.flux({p}, flux);
-          check_finite(flux[0][component], "flux", text_of(p));
+          check_finite(flux[0][component], "flux", text_of<dim>(p.begin_raw()));
           return flux[0][component];
+        }
+
+        std::string
+        device_code(const unsigned int component) const override
+        {
+          return data.device_flux(component);
+        }
+        std::string
+        origin(const unsigned int) const override
+        {
+          return data.origin();
+        }
+        [[noreturn]] void
+        throw_not_finite(const unsigned int,
+                         const double  value,
+                         const double *x) const override
+        {
+          check_finite(value, "flux", text_of<dim>(x));
+          std::abort(); // not reached
         }
 
       private:

@@ -263,6 +263,13 @@ namespace Tessella
         coefficients = nullptr;
       const VolumeStructure structure = form.volume_structure();
       if (coefficients != nullptr)
+        for (const auto &values : coefficients->cell_values())
+          AssertThrow(values->size() == handler->polytopic_mesh().n_subcells(),
+                      ExcMessage(
+                        "Values of cells are used on another mesh than "
+                        "they were made for: make new ones after "
+                        "agglomerate()."));
+      if (coefficients != nullptr)
         report.coefficients = coefficients->description();
       else if (structure.constant)
         report.coefficients = "constant";

@@ -349,11 +349,14 @@ namespace Tessella
         complete          = false;
         why_not_on_device = "the " + name + " " + what;
       };
-      const auto literal = [](const double value) {
+      const auto number = [](const double value) {
         std::ostringstream text;
         text.imbue(std::locale::classic());
-        text << "return " << std::hexfloat << value << ";";
-        return Entry{text.str(), nullptr, 0};
+        text << std::hexfloat << value;
+        return text.str();
+      };
+      const auto literal = [&](const double value) {
+        return Entry{"return " + number(value) + ";", nullptr, 0};
       };
       // Functions and TensorFunctions
       const auto entry = [&](const auto        &function,
@@ -377,8 +380,20 @@ namespace Tessella
           to.push_back(entry(c.function, c.name, 0));
         else if (c.cellwise == nullptr)
           to.push_back(literal(c.constant));
-        else if (c.cellwise->material_values().empty())
-          fail(c.name, "has a value per cell");
+        else if (c.cellwise->subcell_values() != nullptr)
+          {
+            // (the same vector once, as the entries of a tensor have it)
+            auto      &list = code.cell_values;
+            const auto it =
+              std::find(list.begin(), list.end(), c.cellwise->subcell_values());
+            const auto i = it - list.begin();
+            if (it == list.end())
+              list.push_back(c.cellwise->subcell_values());
+            to.push_back({"return " + number(factor) + " * p.cell_value[" +
+                            std::to_string(i) + "];",
+                          nullptr,
+                          0});
+          }
         else
           {
             Entry result = {"switch (p.material) {", nullptr, 0};

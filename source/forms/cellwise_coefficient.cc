@@ -41,19 +41,20 @@ namespace Tessella
   template <int dim>
   CellwiseCoefficient::CellwiseCoefficient(const PolytopicMesh<dim> &mesh,
                                            const Vector<double>     &values)
-    : by_subcell(mesh.n_subcells())
   {
     AssertThrow(values.size() == mesh.n_subcells(),
                 ExcMessage("A cell-wise coefficient got " +
                            std::to_string(values.size()) +
                            " values, but the mesh has " +
                            std::to_string(mesh.n_subcells()) + " cells."));
-    for (unsigned int s = 0; s < by_subcell.size(); ++s)
+    std::vector<double> result(mesh.n_subcells());
+    for (unsigned int s = 0; s < result.size(); ++s)
       {
         const unsigned int cell = mesh.subcell_cell[s];
-        by_subcell[s]           = values(cell);
-        check_value(by_subcell[s], "cell " + std::to_string(cell));
+        result[s]               = values(cell);
+        check_value(result[s], "cell " + std::to_string(cell));
       }
+    by_subcell = std::make_shared<const std::vector<double>>(std::move(result));
   }
 
 
@@ -62,17 +63,19 @@ namespace Tessella
   CellwiseCoefficient::on_parts(const std::vector<unsigned int> &origin) const
   {
     CellwiseCoefficient result = *this;
-    if (!by_subcell.empty())
+    if (by_subcell != nullptr)
       {
-        result.by_subcell.resize(origin.size());
+        std::vector<double> values(origin.size());
         for (std::size_t s = 0; s < origin.size(); ++s)
           {
-            AssertThrow(origin[s] < by_subcell.size(),
+            AssertThrow(origin[s] < by_subcell->size(),
                         ExcMessage("A cell-wise coefficient is used on another "
                                    "mesh than it was made for: make a new one "
                                    "after agglomerate()."));
-            result.by_subcell[s] = by_subcell[origin[s]];
+            values[s] = (*by_subcell)[origin[s]];
           }
+        result.by_subcell =
+          std::make_shared<const std::vector<double>>(std::move(values));
       }
     return result;
   }
@@ -85,17 +88,17 @@ namespace Tessella
                                 const unsigned int *material,
                                 double             *result) const
   {
-    if (!by_subcell.empty())
+    if (by_subcell != nullptr)
       {
         const unsigned int largest =
           n_points > 0 ? *std::max_element(subcell, subcell + n_points) : 0;
-        AssertThrow(largest < by_subcell.size(),
+        AssertThrow(largest < by_subcell->size(),
                     ExcMessage(
                       "A cell-wise coefficient is used on another mesh "
                       "than it was made for: make a new one after "
                       "agglomerate()."));
         for (unsigned int q = 0; q < n_points; ++q)
-          result[q] = by_subcell[subcell[q]];
+          result[q] = (*by_subcell)[subcell[q]];
         return;
       }
     // Points of a cell follow each other.
@@ -121,6 +124,14 @@ namespace Tessella
   CellwiseCoefficient::material_values() const
   {
     return by_material;
+  }
+
+
+
+  const std::shared_ptr<const std::vector<double>> &
+  CellwiseCoefficient::subcell_values() const
+  {
+    return by_subcell;
   }
 
 

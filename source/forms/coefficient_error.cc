@@ -25,7 +25,9 @@ namespace Tessella
                                    "right-hand side",
                                    "boundary value",
                                    "Robin coefficient",
-                                   "n.a n"};
+                                   "n.a n",
+                                   "coefficient beta",
+                                   "coefficient of the facet terms"};
       AssertThrow(error.kind != CoefficientError::not_finite,
                   ExcCoefficientNotFinite(names[error.quantity],
                                           point,

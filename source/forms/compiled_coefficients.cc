@@ -4,16 +4,9 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/base/config.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <mutex>
-
-#ifdef TESSELLA_HAVE_CUDA
-#  include "../../cuda/run_time_compiler.h"
-#endif
 
 namespace Tessella
 {
@@ -85,27 +78,22 @@ namespace Tessella
 
 
 
-    std::string
-    CoefficientCode::source_text(const int dim) const
+    template <int dim>
+    RunTimeFunctor<dim>
+    CoefficientCode::functor() const
     {
-      const std::string n = std::to_string(dim);
-      std::string       text =
-        "#include <tessella/forms/jet.h>\n"
-        "#include <tessella/forms/tabulation_kernels.h>\n"
-        "using namespace Tessella;\n"
-        "using Point = PointData<" +
-        n + ">;\n";
-      // One function a component; its name in messages of the compiler is that
-      // of the file.
+      RunTimeFunctor<dim> result;
+      const std::string   n = std::to_string(dim);
+      // One function a component.
       visit([&](const std::string &name, const Entry &entry) {
-        text += "#line 1 \"" + name + "\"\n__device__ inline double " + name +
-                "(const Point &p)\n{\n  const double x = p.x[0], y = p.x[1], "
-                "z = " +
-                (dim == 3 ? "p.x[2]" : "0.") +
-                ", t = p.t;\n  (void)x; (void)y; (void)z; (void)t;\n" +
-                entry.code + "\n}\n";
+        result.functions.push_back({name,
+                                    entry.code,
+                                    entry.function != nullptr
+                                      ? entry.function->origin(entry.component)
+                                      : "a constant"});
       });
-      text += "#line 1 \"coefficients\"\nstruct Coefficients\n{\n";
+      std::string &text = result.text;
+      text              = "struct Coefficients\n{\n";
       if (diffusion.size() == 1)
         text +=
           "  __device__ double diffusion(const Point &p) const\n"
@@ -130,6 +118,12 @@ namespace Tessella
                 text += "diffusion_" + std::to_string(d) + "(p);\n";
             }
           text += "    return a;\n  }\n";
+        }
+      if (!cell_values.empty())
+        {
+          text += "  static constexpr int n_cell_values = " +
+                  std::to_string(cell_values.size()) + ";\n";
+          result.cell_values = cell_values;
         }
       if (!advection.empty())
         {
@@ -193,16 +187,7 @@ namespace Tessella
                                   : "robin_" + condition_name(id) + "(p)";
                        }) +
         "  }\n};\n";
-      const std::pair<const char *, const char *> kernels[] = {
-        {"volume", "tabulate_volume"},
-        {"facets", "tabulate_facets"},
-        {"penalty", "largest_diffusion"}};
-      for (const auto &kernel : kernels)
-        text += std::string("extern \"C\" __global__ void\n") + kernel.first +
-                "(const internal::Device::TabulationTask<" + n +
-                "> task)\n{\n  internal::Device::" + kernel.second + "<" + n +
-                ">(task, Coefficients());\n}\n";
-      return text;
+      return result;
     }
 
 
@@ -244,154 +229,6 @@ namespace Tessella
 
 
 
-#ifdef TESSELLA_HAVE_CUDA
-    namespace
-    {
-      // Compiles; errors of the source name the entry that they are in.
-      Device::Image
-      compile(const CoefficientCode &code,
-              const int              dim,
-              const std::string     &architecture)
-      {
-        try
-          {
-            return Device::compile(code.source_text(dim),
-                                   architecture,
-                                   KernelCache::directory());
-          }
-        catch (const Device::CompilationError &error)
-          {
-            const std::string log = error.what();
-            code.explain(log);
-            AssertThrow(false,
-                        ExcMessage("The coefficients of the equation could not "
-                                   "be compiled for the CUDA device: " +
-                                   log));
-          }
-        catch (const Device::Error &error)
-          {
-            AssertThrow(false, ExcMessage(error.what()));
-          }
-        return {};
-      }
-
-      struct Compiled
-      {
-        std::unique_ptr<Device::Module> module;
-        bool                            from_cache = false;
-        double                          seconds    = 0.;
-      };
-
-      template <int dim>
-      class CompiledCoefficients : public DeviceCoefficients<dim>
-      {
-      public:
-        CompiledCoefficients(const CoefficientCode                 &code,
-                             const double                           theta,
-                             const std::shared_ptr<const void>     &owner,
-                             const std::shared_ptr<const Compiled> &compiled)
-          : code(code)
-          , theta(theta)
-          , owner(owner)
-          , compiled(compiled)
-        {}
-
-        std::string
-        description() const override
-        {
-          char seconds[32];
-          std::snprintf(seconds, sizeof(seconds), "%.2g", compiled->seconds);
-          return std::string(
-                   "compiled at run time and evaluated on the "
-                   "device (") +
-                 (compiled->from_cache ? "loaded from the cache in "
-                                       : "compiled in ") +
-                 seconds + " s)";
-        }
-
-        std::string
-        launch(const Device::CoefficientKernel    kernel,
-               const Device::TabulationTask<dim> &given,
-               const unsigned int                 n_blocks_x,
-               const unsigned int                 n_blocks_y,
-               void                              *stream) const override
-        {
-          Device::TabulationTask<dim> task = given;
-          task.t                           = 0.;
-          task.theta                       = theta;
-          const bool penalty = kernel == Device::CoefficientKernel::penalty;
-          return compiled->module->launch(
-            kernel == Device::CoefficientKernel::volume   ? "volume"
-            : kernel == Device::CoefficientKernel::facets ? "facets"
-                                                          : "penalty",
-            &task,
-            n_blocks_x,
-            n_blocks_y,
-            penalty ? 32 : Device::tabulation_threads,
-            stream);
-        }
-
-        const std::vector<DiscreteField<dim>> &
-        fields() const override
-        {
-          return no_fields;
-        }
-
-        [[noreturn]] void
-        throw_error(const CoefficientError &error) const override
-        {
-          const CoefficientCode::Entry *entry = code.find(error);
-          if (error.kind == CoefficientError::not_finite && entry != nullptr &&
-              entry->function != nullptr)
-            entry->function->throw_not_finite(entry->component,
-                                              error.value,
-                                              error.x);
-          if (error.kind == CoefficientError::negative_diffusion &&
-              error.quantity != CoefficientError::normal_diffusion &&
-              entry != nullptr && entry->function != nullptr)
-            {
-              std::string point;
-              for (int d = 0; d < dim; ++d)
-                point += (d > 0 ? ", " : "") + std::to_string(error.x[d]);
-              AssertThrow(false,
-                          ExcNegativeDiffusion(point,
-                                               error.value,
-                                               entry->function->origin(
-                                                 entry->component)));
-            }
-          throw_coefficient_error(error, dim);
-        }
-
-      private:
-        const CoefficientCode                 code;
-        const double                          theta;
-        const std::shared_ptr<const void>     owner;
-        const std::shared_ptr<const Compiled> compiled;
-        const std::vector<DiscreteField<dim>> no_fields;
-      };
-    } // namespace
-
-
-
-    void
-    CoefficientCode::explain(const std::string &log) const
-    {
-      visit([&](const std::string &name, const Entry &entry) {
-        if (log.compare(0, name.size() + 1, name + "(") != 0 &&
-            log.find("\n" + name + "(") == std::string::npos)
-          return;
-        const std::string origin = entry.function != nullptr
-                                     ? entry.function->origin(entry.component)
-                                     : "a constant";
-        AssertThrow(false,
-                    ExcMessage("The compiler for the CUDA device does not "
-                               "accept " +
-                               origin + ": " + log));
-      });
-    }
-
-
-
     template <int dim>
     std::shared_ptr<const DeviceCoefficients<dim>>
     compile_coefficients(const CoefficientCode             &code,
@@ -399,89 +236,38 @@ namespace Tessella
                          const std::shared_ptr<const void> &owner,
                          std::string                       &why_not)
     {
-      std::string architecture;
-      try
-        {
-          architecture = Device::present_architecture();
-        }
-      catch (const Device::Error &error)
-        {
-          AssertThrow(false, ExcMessage(error.what()));
-        }
-      why_not = Device::why_no_compiler(architecture);
-      if (!why_not.empty())
-        return nullptr;
-
-      // What was loaded stays; a program has few of these.
-      static std::mutex                                       mutex;
-      static std::map<std::string, std::shared_ptr<Compiled>> all;
-      const std::lock_guard<std::mutex>                       lock(mutex);
-      std::shared_ptr<Compiled>                              &compiled =
-        all[architecture + code.source_text(dim)];
-      if (compiled == nullptr)
-        {
-          const Device::Image image  = compile(code, dim, architecture);
-          auto                result = std::make_shared<Compiled>();
-          result->from_cache         = image.from_cache;
-          result->seconds            = image.seconds;
-          try
-            {
-              result->module = std::make_unique<Device::Module>(image);
-            }
-          catch (const Device::Error &error)
-            {
-              AssertThrow(false, ExcMessage(error.what()));
-            }
-          compiled = result;
-        }
-      return std::make_shared<const CompiledCoefficients<dim>>(code,
-                                                               theta,
-                                                               owner,
-                                                               compiled);
+      RunTimeFunctor<dim> functor = code.functor<dim>();
+      functor.theta               = theta;
+      functor.throw_error = [code, owner](const CoefficientError &error) {
+        const CoefficientCode::Entry *const entry = code.find(error);
+        if (entry == nullptr || entry->function == nullptr)
+          return;
+        if (error.kind == CoefficientError::not_finite)
+          entry->function->throw_not_finite(entry->component,
+                                            error.value,
+                                            error.x);
+        if (error.kind == CoefficientError::negative_diffusion &&
+            error.quantity != CoefficientError::normal_diffusion)
+          {
+            std::string point;
+            for (int d = 0; d < dim; ++d)
+              point += (d > 0 ? ", " : "") + std::to_string(error.x[d]);
+            AssertThrow(false,
+                        ExcNegativeDiffusion(point,
+                                             error.value,
+                                             entry->function->origin(
+                                               entry->component)));
+          }
+      };
+      return compile_functor(functor, why_not);
     }
 
 
 
-    std::string
-    check_compilation(const CoefficientCode &code,
-                      const int              dim,
-                      const std::string     &architecture)
-    {
-      const std::string missing = Device::why_no_compiler(architecture);
-      if (!missing.empty())
-        return missing;
-      return compile(code, dim, architecture).from_cache ? "from the cache"
-                                                         : "";
-    }
-#else
-    template <int dim>
-    std::shared_ptr<const DeviceCoefficients<dim>>
-    compile_coefficients(const CoefficientCode &,
-                         const double,
-                         const std::shared_ptr<const void> &,
-                         std::string &why_not)
-    {
-      why_not = "this build has no CUDA backend";
-      return nullptr;
-    }
-
-
-
-    void
-    CoefficientCode::explain(const std::string &) const
-    {}
-
-
-
-    std::string
-    check_compilation(const CoefficientCode &, const int, const std::string &)
-    {
-      return "this build has no CUDA backend";
-    }
-#endif
-
-
-
+    template RunTimeFunctor<2>
+    CoefficientCode::functor() const;
+    template RunTimeFunctor<3>
+    CoefficientCode::functor() const;
     template std::shared_ptr<const DeviceCoefficients<2>>
     compile_coefficients(const CoefficientCode &,
                          const double,

@@ -2,8 +2,8 @@
 #ifndef tessella_source_forms_compiled_coefficients_h
 #define tessella_source_forms_compiled_coefficients_h
 
-#include <tessella/forms/device_coefficients.h>
 #include <tessella/forms/device_function.h>
+#include <tessella/forms/run_time_functor.h>
 
 #include <map>
 #include <memory>
@@ -41,14 +41,13 @@ namespace Tessella
       /// Key -1: all ids without an entry of their own.
       std::map<int, Condition> conditions;
 
-      /// A complete source with the kernels that DeviceCoefficients need.
-      std::string
-      source_text(const int dim) const;
+      /// PointData::cell_value, that code may use.
+      std::vector<std::shared_ptr<const std::vector<double>>> cell_values;
 
-      /// Throws with the name of the entry that a compiler's message is about,
-      /// if it is about one.
-      void
-      explain(const std::string &log) const;
+      /// All of them as a functor.
+      template <int dim>
+      RunTimeFunctor<dim>
+      functor() const;
 
       /// The entry that an error is about; null: none.
       const Entry *
@@ -61,25 +60,14 @@ namespace Tessella
       visit(const Function &function) const;
     };
 
-    /**
-     * Compiles and loads @p code for the current device; the same code a second
-     * time in a process is found there. @p why_not says why the result is null
-     * if there is no compiler. @p owner keeps the functions alive that messages
-     * ask.
-     */
+    /// As compile_functor(). @p owner keeps the functions alive that messages
+    /// ask.
     template <int dim>
     std::shared_ptr<const DeviceCoefficients<dim>>
     compile_coefficients(const CoefficientCode             &code,
                          const double                       theta,
                          const std::shared_ptr<const void> &owner,
                          std::string                       &why_not);
-
-    /// Compiles for @p architecture ("sm_90") without a device, as a check;
-    /// empty if that worked, "from the cache" if it was there, else why not.
-    std::string
-    check_compilation(const CoefficientCode &code,
-                      const int              dim,
-                      const std::string     &architecture);
   } // namespace internal
 } // namespace Tessella
 

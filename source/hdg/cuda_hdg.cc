@@ -266,7 +266,7 @@ namespace Tessella
       // (where c varies, the host sees whether it is zero)
       coefficients = problem.form.device_coefficients();
       if (coefficients != nullptr && coefficients->fields().empty() &&
-          form.table_c < 0)
+          coefficients->cell_values().empty() && form.table_c < 0)
         result.coefficients = coefficients.get();
       result.tabulate = [this, &problem, form](const unsigned int  begin,
                                                const unsigned int  end,

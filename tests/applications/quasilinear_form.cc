@@ -3,7 +3,7 @@
 // The form of nonlinear_diffusion: for a discrete function that is a
 // polynomial, Picard's matrix against that of the same coefficient as a
 // Function of x; for any discrete function, Newton's matrix against difference
-// quotients of the residual.
+// quotients of the residual, and both against those of a functor.
 
 #include "../../applications/nonlinear_diffusion/quasilinear_form.cc"
 
@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 
+#include "../forms/functors.h"
 #include "../tests.h"
 
 namespace Application = Tessella::Application;
@@ -178,6 +179,32 @@ test(const bool simplices)
         }
       result[0] -= result[1];
       result[0] *= 0.5 / step;
+      for (const bool is_newton : {false, true})
+        {
+          Functors::Quasilinear<dim> functor;
+          functor.newton = is_newton;
+          functor.theta  = theta;
+          System<dim> other(assembler);
+          u              = center;
+          auto same      = problem;
+          same.dirichlet = make_function<dim>("x*y");
+          System<dim> system(assembler);
+          system.assemble(Form(
+            same, field, is_newton ? Form::newton : Form::picard, theta, 6));
+          other.assemble(*Functors::make<dim>(functor, 6, {field}));
+          double largest = 0., difference = 0.;
+          for (const auto &entry : system.matrix)
+            {
+              const double value = other.matrix(entry.row(), entry.column());
+              largest            = std::max(largest, std::abs(entry.value()));
+              difference =
+                std::max(difference, std::abs(entry.value() - value));
+            }
+          other.rhs -= system.rhs;
+          check(name + "functor, theta " + std::to_string(theta),
+                difference < 1e-12 * largest &&
+                  other.rhs.linfty_norm() < 1e-12 * system.rhs.linfty_norm());
+        }
       const double scale = derivative.linfty_norm();
       // Picard's matrix is not the derivative.
       Vector<double> other(u.size());

@@ -81,23 +81,41 @@ namespace
     Tessella::DeviceVector<double> vector(cases.piecewise);
     const Functors::Fields<dim>    on_host = {{cases.handler, cases.piecewise}},
                                 on_device  = {{cases.handler, vector}};
-    System one, two, three;
-    for (const char *kind :
-         {"full", "materials", "degenerate", "advection", "field"})
+    const auto                 coefficients = cases.cell_coefficients();
+    const Functors::CellValues cell_values  = {coefficients[0].subcell_values(),
+                                               coefficients[1].subcell_values()};
+    System                     one, two, three;
+    for (const char *kind : {"full",
+                             "materials",
+                             "degenerate",
+                             "advection",
+                             "field",
+                             "cells",
+                             "cell_tensor",
+                             "picard",
+                             "newton"})
       {
         const std::string name = std::to_string(dim) + "-D " + what + " " +
                                  kind + (simplices ? " simplices" : "") +
                                  (hp ? " hp" : "") + " " +
                                  std::to_string(degree);
-        const bool field = std::string(kind) == "field";
-        if (field && what == "code")
+        // (linearised forms are functors only; others are compared with
+        // nonlinear_diffusion in a test of their own)
+        const bool linearised = contains("picard newton", kind);
+        if ((linearised && what == "code") ||
+            (std::string(kind) == "cell_tensor" && what != "code"))
           continue;
-        const auto form = cases.reference(kind, 2);
-        one.assemble(host, form);
-        if (what == "code")
-          two.assemble(device, form);
+        const auto functor = [&](const Functors::Fields<dim> &fields) {
+          return Functors::create<dim>(kind, 2, fields, cell_values);
+        };
+        if (linearised)
+          one.assemble(host, *functor(on_host));
         else
-          two.assemble(device, *Functors::create<dim>(kind, 2, on_host));
+          one.assemble(host, cases.reference(kind, 2));
+        if (what == "code")
+          two.assemble(device, cases.reference(kind, 2));
+        else
+          two.assemble(device, *functor(on_host));
         const double difference = one.difference(two);
         verify(name, difference < 1e-12, std::to_string(difference));
         verify(name + " on the device",
@@ -108,9 +126,9 @@ namespace
         if (what == "code")
           continue;
         // a vector on the device, from either side; the same bits
-        three.assemble(device, *Functors::create<dim>(kind, 2, on_device));
+        three.assemble(device, *functor(on_device));
         verify(name + " repeated", two.difference(three) == 0.);
-        three.assemble(host, *Functors::create<dim>(kind, 2, on_device));
+        three.assemble(host, *functor(on_device));
         verify(name + " functor on the host, field on the device",
                one.difference(three) < 1e-12);
       }
@@ -136,9 +154,14 @@ namespace
     const Functors::Fields<dim>       on_device = {{cases.handler, vector}};
     System                            one, two;
     auto                              small = on<dim>(Tessella::Backend::cuda);
-    for (const char *kind : {"full", "field"})
+    const auto                        coefficients = cases.cell_coefficients();
+    const Functors::CellValues cell_values = {coefficients[0].subcell_values(),
+                                              coefficients[1].subcell_values()};
+    for (const char *kind : {"full", "field", "cells", "newton"})
       {
-        one.assemble(device, *Functors::create<dim>(kind, 2, on_device));
+        const auto form =
+          Functors::create<dim>(kind, 2, on_device, cell_values);
+        one.assemble(device, *form);
         std::size_t  too_little = 0, enough = std::size_t(1) << 26;
         unsigned int n_parts = 0;
         while (n_parts < 2 && enough - too_little > 256)
@@ -149,8 +172,7 @@ namespace
               {
                 Tessella::PolytopicAssembler<dim> assembler(cases.handler,
                                                             small);
-                two.assemble(assembler,
-                             *Functors::create<dim>(kind, 2, on_device));
+                two.assemble(assembler, *form);
                 n_parts = assembler.report().n_parts;
               }
             catch (const ExceptionBase &)
@@ -251,7 +273,7 @@ namespace
     code.conditions[2].type   = Tessella::BoundaryType::robin;
     code.conditions[2].flux.assign(3, {right.device_code(0), &right, 0});
     const std::string first =
-      Tessella::internal::check_compilation(code, 3, "sm_90");
+      Tessella::check_compilation(code.functor<3>(), "sm_90");
     if (contains(first, "was not found") || contains(first, "no CUDA"))
       {
         std::cout << first << std::endl;
@@ -259,13 +281,13 @@ namespace
       }
     verify("first", first.empty(), first);
     verify("second",
-           Tessella::internal::check_compilation(code, 3, "sm_90") ==
+           Tessella::check_compilation(code.functor<3>(), "sm_90") ==
              "from the cache");
     verify("other architecture",
-           Tessella::internal::check_compilation(code, 3, "sm_80").empty());
+           Tessella::check_compilation(code.functor<3>(), "sm_80").empty());
     code.source[0].code += " ";
     verify("other source",
-           Tessella::internal::check_compilation(code, 3, "sm_90").empty());
+           Tessella::check_compilation(code.functor<3>(), "sm_90").empty());
     // damaged files
     for (const auto &file : std::filesystem::directory_iterator(cache))
       {
@@ -275,23 +297,23 @@ namespace
         stream << "damaged";
       }
     verify("damaged",
-           Tessella::internal::check_compilation(code, 3, "sm_90").empty());
+           Tessella::check_compilation(code.functor<3>(), "sm_90").empty());
     verify("repaired",
-           Tessella::internal::check_compilation(code, 3, "sm_90") ==
+           Tessella::check_compilation(code.functor<3>(), "sm_90") ==
              "from the cache");
     // no place for a cache
     Tessella::KernelCache::set_directory("/proc/nowhere");
     verify("no directory",
-           Tessella::internal::check_compilation(code, 3, "sm_90").empty());
+           Tessella::check_compilation(code.functor<3>(), "sm_90").empty());
     code.reaction.push_back({wrong.device_code(0), &wrong, 0});
     const std::string message = message_of(
-      [&] { Tessella::internal::check_compilation(code, 3, "sm_90"); });
+      [&] { Tessella::check_compilation(code.functor<3>(), "sm_90"); });
     verify("message",
            contains(message, "does not accept component 0 of a test") &&
              contains(message, "undeclared"),
            message);
     verify("architecture",
-           contains(Tessella::internal::check_compilation(code, 3, "sm_10"),
+           contains(Tessella::check_compilation(code.functor<3>(), "sm_10"),
                     "does not know the architecture"));
     std::filesystem::remove_all(cache);
     return true;

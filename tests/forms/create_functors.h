@@ -11,7 +11,10 @@ namespace Functors
 {
   template <int dim>
   FormPointer<dim>
-  create(const char *name, const unsigned int order, const Fields<dim> &fields)
+  create(const char        *name,
+         const unsigned int order,
+         const Fields<dim> &fields,
+         const CellValues  &cell_values)
   {
     const auto is = [name](const char *other) {
       return std::strcmp(name, other) == 0;
@@ -26,6 +29,12 @@ namespace Functors
       return make<dim>(Advection<dim>(), order);
     if (is("field"))
       return make<dim>(Field<dim>(), order, fields);
+    if (is("cells"))
+      return make<dim>(Cells<dim>(), order, {}, cell_values);
+    Quasilinear<dim> quasilinear;
+    quasilinear.newton = is("newton");
+    if (is("picard") || is("newton"))
+      return make<dim>(quasilinear, order, fields);
     Bad<dim> bad;
     bad.negative = is("negative");
     if (is("negative") || is("not_finite"))
@@ -34,7 +43,13 @@ namespace Functors
   }
 
   template FormPointer<2>
-  create(const char *, const unsigned int, const Fields<2> &);
+  create(const char *,
+         const unsigned int,
+         const Fields<2> &,
+         const CellValues &);
   template FormPointer<3>
-  create(const char *, const unsigned int, const Fields<3> &);
+  create(const char *,
+         const unsigned int,
+         const Fields<3> &,
+         const CellValues &);
 } // namespace Functors

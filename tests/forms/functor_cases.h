@@ -260,6 +260,22 @@ struct FunctorCases
     else if (name == "field")
       form.set_diffusion(
         Tessella::CellwiseCoefficient(handler.polytopic_mesh(), values));
+    else if (name == "cells")
+      {
+        const auto coefficients = cell_coefficients();
+        form.set_diffusion(coefficients[0]);
+        form.set_reaction(coefficients[1]);
+      }
+    else if (name == "cell_tensor")
+      {
+        Tensor<2, dim> factor;
+        for (int d = 0; d < dim; ++d)
+          for (int e = 0; e < dim; ++e)
+            factor[d][e] = d == e ? 2. + d : 0.3;
+        const auto coefficients = cell_coefficients();
+        form.set_diffusion(coefficients[0], factor);
+        form.set_source(coefficients[1]);
+      }
     else if (name == "not_finite")
       {
         form.set_diffusion(1.);
@@ -280,6 +296,20 @@ struct FunctorCases
                                 [](const Point<dim> &) { return 1.; }));
     form.set_default_boundary_condition(dirichlet);
     return form;
+  }
+
+  /// With other values on every cell, jumps inside polytopes among them.
+  std::vector<Tessella::CellwiseCoefficient>
+  cell_coefficients() const
+  {
+    Vector<double> one(values.size()), two(values.size());
+    for (unsigned int i = 0; i < values.size(); ++i)
+      {
+        one(i) = 1. + i % 7;
+        two(i) = 0.5 * (i % 5);
+      }
+    return {Tessella::CellwiseCoefficient(handler.polytopic_mesh(), one),
+            Tessella::CellwiseCoefficient(handler.polytopic_mesh(), two)};
   }
 
   static std::unique_ptr<Triangulation<dim>>

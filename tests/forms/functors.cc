@@ -29,6 +29,15 @@ namespace
         two.assemble(assembler, cases.reference(kind, 2));
         check_below(name + kind, one.difference(two), 1e-12);
       }
+    const auto cells = cases.cell_coefficients();
+    one.assemble(assembler,
+                 *Functors::create<dim>("cells",
+                                        2,
+                                        {},
+                                        {cells[0].subcell_values(),
+                                         cells[1].subcell_values()}));
+    two.assemble(assembler, cases.reference("cells", 2));
+    check_below(name + "cells", one.difference(two), 1e-12);
     if (!hp)
       return;
 
@@ -77,6 +86,7 @@ namespace
     fails("not_finite", {}, "right-hand side is not finite at the point");
     fails("negative", {}, "diffusion coefficient is negative at the point");
     fails("field", {}, "call add_field() once");
+    fails("cells", {}, "call add_cell_values() once");
     Vector<double>                     few(3);
     const Tessella::DiscreteField<dim> wrong(cases.handler, few);
     fails("field", {wrong}, "degrees of freedom");

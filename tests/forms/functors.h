@@ -6,6 +6,7 @@
 // host and device.
 
 #include <tessella/forms/device_form.h>
+#include <tessella/forms/quasilinear_terms.h>
 
 #include <memory>
 #include <vector>
@@ -157,6 +158,108 @@ namespace Functors
     }
   };
 
+  /// Values of cells.
+  template <int dim>
+  struct Cells
+  {
+    static constexpr int n_cell_values = 2;
+
+    TESSELLA_HOST_DEVICE double
+    diffusion(const PointData<dim> &p) const
+    {
+      return p.cell_value[0];
+    }
+    TESSELLA_HOST_DEVICE double
+    reaction(const PointData<dim> &p) const
+    {
+      return p.cell_value[1];
+    }
+  };
+
+  /// -div((1 + x_0 u + u^2) grad u) = 1 + x_0, linearised at a field; n . a
+  /// grad u = x_0 - 2 x_1 where the boundary id is 1, u = x_0 x_1 elsewhere.
+  template <int dim>
+  struct Quasilinear
+  {
+    static constexpr int n_fields = 1;
+    using Checked = Tessella::internal::PointwiseCoefficients<dim, Quasilinear>;
+
+    bool   newton = true;
+    double theta  = 1.;
+
+    TESSELLA_HOST_DEVICE double
+    diffusion(const PointData<dim> &p) const
+    {
+      const double u = p.value[0];
+      return 1. + p.x[0] * u + u * u;
+    }
+    TESSELLA_HOST_DEVICE double
+    penalty_diffusion(const PointData<dim> &) const
+    {
+      return 1.;
+    }
+    TESSELLA_HOST_DEVICE double
+    derivative(const PointData<dim> &p) const
+    {
+      return newton ? p.x[0] + 2. * p.value[0] : 0.;
+    }
+    TESSELLA_HOST_DEVICE Tessella::PointVector<dim>
+                         beta(const PointData<dim> &p) const
+    {
+      Tessella::PointVector<dim> result;
+      for (int d = 0; d < dim; ++d)
+        result[d] = derivative(p) * p.gradient[0][d];
+      return result;
+    }
+    TESSELLA_HOST_DEVICE double
+    source(const PointData<dim> &p) const
+    {
+      return 1. + p.x[0];
+    }
+
+    TESSELLA_HOST_DEVICE Tessella::QuasilinearTerms::Side
+    side(const PointData<dim> &p, Tessella::CoefficientError &error) const
+    {
+      Tessella::QuasilinearTerms::Side s = {p.value[0], 0., 0., derivative(p)};
+      Checked::diffusion(*this, p, &s.a, error);
+      for (int d = 0; d < dim; ++d)
+        s.normal_derivative += p.gradient[0][d] * p.normal[d];
+      return s;
+    }
+    TESSELLA_HOST_DEVICE void
+    interior_facet(const PointData<dim>              &own,
+                   const PointData<dim>              &neighbor,
+                   const double                       sigma,
+                   Tessella::InteriorFacetTerms<dim> &terms,
+                   Tessella::CoefficientError        &error) const
+    {
+      Tessella::QuasilinearTerms::interior(side(own, error),
+                                           side(neighbor, error),
+                                           own.normal,
+                                           sigma,
+                                           theta,
+                                           terms);
+    }
+    TESSELLA_HOST_DEVICE void
+    boundary_facet(const PointData<dim>              &p,
+                   const double                       sigma,
+                   Tessella::BoundaryFacetTerms<dim> &terms,
+                   Tessella::CoefficientError        &error) const
+    {
+      if (p.boundary_id == 1)
+        {
+          Tessella::QuasilinearTerms::neumann(p.x[0] - 2. * p.x[1], terms);
+          return;
+        }
+      PointData<dim> q = p;
+      q.value[0]       = p.x[0] * p.x[1];
+      double a;
+      Checked::diffusion(*this, q, &a, error);
+      Tessella::QuasilinearTerms::dirichlet(
+        a, q.value[0], p.normal, sigma, theta, terms);
+    }
+  };
+
   /// Not finite or negative beyond x = limit.
   template <int dim>
   struct Bad
@@ -181,25 +284,33 @@ namespace Functors
   template <int dim>
   using Fields = std::vector<Tessella::DiscreteField<dim>>;
 
+  using CellValues = std::vector<std::shared_ptr<const std::vector<double>>>;
+
   template <int dim, typename F>
   FormPointer<dim>
-  make(const F &f, const unsigned int order, const Fields<dim> &fields = {})
+  make(const F           &f,
+       const unsigned int order,
+       const Fields<dim> &fields      = {},
+       const CellValues  &cell_values = {})
   {
     auto form = std::make_unique<Tessella::DeviceForm<dim, F>>(f);
     form->set_coefficient_order(order);
     form->set_time(0.25);
     for (const auto &field : fields)
       form->add_field(field);
+    for (const auto &values : cell_values)
+      form->add_cell_values(values);
     return form;
   }
 
-  /// By name: full, materials, degenerate, advection, field, not_finite,
-  /// negative; null for other names.
+  /// By name: full, materials, degenerate, advection, field, cells, picard,
+  /// newton, not_finite, negative; null for other names.
   template <int dim>
   FormPointer<dim>
   create(const char        *name,
          const unsigned int order,
-         const Fields<dim> &fields = {});
+         const Fields<dim> &fields      = {},
+         const CellValues  &cell_values = {});
 } // namespace Functors
 
 #endif

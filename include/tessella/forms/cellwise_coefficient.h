@@ -9,6 +9,7 @@
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace Tessella
@@ -55,9 +56,14 @@ namespace Tessella
     const std::map<dealii::types::material_id, double> &
     material_values() const;
 
+    /// The values of sub-cells, if there is one for each cell; null otherwise.
+    const std::shared_ptr<const std::vector<double>> &
+    subcell_values() const;
+
   private:
     std::map<dealii::types::material_id, double> by_material;
-    std::vector<double>                          by_subcell;
+    // shared with forms that are evaluated on a device
+    std::shared_ptr<const std::vector<double>> by_subcell;
   };
 } // namespace Tessella
 

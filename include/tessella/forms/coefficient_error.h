@@ -2,6 +2,8 @@
 #ifndef tessella_forms_coefficient_error_h
 #define tessella_forms_coefficient_error_h
 
+#include <tessella/forms/point_data.h>
+
 // What can be wrong with a coefficient at a point, in plain types for host and
 // device.
 
@@ -26,7 +28,9 @@ namespace Tessella
       source,
       boundary_value,
       robin_coefficient,
-      normal_diffusion ///< n.a n
+      normal_diffusion, ///< n.a n
+      beta,
+      facet_terms
     };
 
     unsigned int kind = none, quantity = diffusion;
@@ -34,6 +38,8 @@ namespace Tessella
     unsigned int component   = 0;
     unsigned int boundary_id = static_cast<unsigned int>(-1);
     double       value = 0., x[3] = {0., 0., 0.};
+    /// Values of the discrete fields there.
+    double field[max_fields] = {};
   };
 
   namespace internal

@@ -11,6 +11,7 @@
 #ifndef __CUDACC_RTC__
 #  include <tessella/forms/discrete_field.h>
 
+#  include <memory>
 #  include <string>
 #  include <vector>
 #endif
@@ -107,6 +108,8 @@ namespace Tessella
         double *a_bar;
 
         const double *field[max_fields];
+        /// By sub-cell, in numbers of the whole mesh.
+        const double *cell_value[max_cell_values];
         double        t, theta;
 
         ErrorRecord *record;
@@ -154,6 +157,15 @@ namespace Tessella
     /// Those that PointData has.
     virtual const std::vector<DiscreteField<dim>> &
     fields() const = 0;
+
+    /// Arrays with a value for each sub-cell of the whole mesh, those that
+    /// PointData has.
+    virtual const std::vector<std::shared_ptr<const std::vector<double>>> &
+    cell_values() const
+    {
+      static const std::vector<std::shared_ptr<const std::vector<double>>> none;
+      return none;
+    }
 
     /// Throws what the host throws.
     [[noreturn]] virtual void

@@ -63,14 +63,18 @@ namespace Tessella
     class FunctorCoefficients : public DeviceCoefficients<dim>
     {
     public:
-      FunctorCoefficients(const F                               &f,
-                          const double                           time,
-                          const double                           theta,
-                          const std::vector<DiscreteField<dim>> &fields)
+      FunctorCoefficients(
+        const F                               &f,
+        const double                           time,
+        const double                           theta,
+        const std::vector<DiscreteField<dim>> &fields,
+        const std::vector<std::shared_ptr<const std::vector<double>>>
+          &cell_values)
         : f(f)
         , time(time)
         , theta(theta)
         , present_fields(fields)
+        , present_cell_values(cell_values)
       {}
 
       std::string
@@ -117,10 +121,18 @@ namespace Tessella
         return present_fields;
       }
 
+      const std::vector<std::shared_ptr<const std::vector<double>>> &
+      cell_values() const override
+      {
+        return present_cell_values;
+      }
+
     private:
       const F                               f;
       const double                          time, theta;
       const std::vector<DiscreteField<dim>> present_fields;
+      const std::vector<std::shared_ptr<const std::vector<double>>>
+        present_cell_values;
     };
 #endif
 
@@ -162,7 +174,24 @@ namespace Tessella
      * doubles; neumann() is g of Neumann and Robin parts and may use the
      * normal,
      *  - static constexpr int n_fields: how many discrete fields PointData
-     *    has.
+     *    has,
+     *  - static constexpr int n_cell_values: how many values of the sub-cell.
+     *
+     * <b>Other terms.</b> With these members the form is any one whose
+     * coefficients are functions of a point and of the traces of discrete
+     * fields, such as Newton's method for a nonlinear equation (see
+     * QuasilinearTerms):
+     *  - beta(PointData<dim>): a PointVector<dim>, beta of VolumeBlocks,
+     *  - interior_facet(const PointData<dim> &own, const PointData<dim>
+     *    &neighbor, double sigma, InteriorFacetTerms<dim> &terms,
+     *    CoefficientError &error) and boundary_facet(const PointData<dim> &p,
+     *    double sigma, BoundaryFacetTerms<dim> &terms, CoefficientError
+     *    &error): all terms on facets, in place of those of the interior
+     *    penalty and upwind method; sigma: penalty, zero without diffusion.
+     *    They may note an error. theta and boundary conditions are theirs
+     *    then. Symmetry is not made use of.
+     *  - penalty_diffusion(PointData<dim>): a double, from which sigma is
+     *    computed in place of the diffusion.
      *
      * F is copied to the device as it is: pointers in it are read there, and
      * are the user's business.
@@ -182,10 +211,12 @@ namespace Tessella
      *
      * <b>Discrete fields</b> are given with add_field(); their values and
      * gradients on the side in question are in PointData::value and
-     * PointData::gradient.
+     * PointData::gradient. <b>Values of cells</b> are given with
+     * add_cell_values(), and are in PointData::cell_value.
      *
      * Errors: those of AdvectionDiffusionReaction, with the same sentences;
-     * another number of fields than F::n_fields.
+     * another number of fields than F::n_fields, of cell values than
+     * F::n_cell_values.
      */
     template <int dim, typename F>
     class DeviceForm : public Form<dim>
@@ -230,6 +261,14 @@ namespace Tessella
       {
         fields.push_back(field);
       }
+      /// The next one of the functor's values of cells: for each sub-cell of
+      /// PolytopicMesh (CellwiseCoefficient::subcell_values() makes them from
+      /// values of cells).
+      void
+      add_cell_values(const std::shared_ptr<const std::vector<double>> &values)
+      {
+        cell_values.push_back(values);
+      }
 
       void
       prepare() const override
@@ -239,6 +278,12 @@ namespace Tessella
             "The functor of this DeviceForm has n_fields discrete fields, but "
             "another number of them was given: call add_field() once for each "
             "of them.");
+        if (cell_values.size() !=
+            static_cast<std::size_t>(Coefficients::n_cell_values))
+          internal::throw_message(
+            "The functor of this DeviceForm has n_cell_values values of a "
+            "cell, but another number of arrays was given: call "
+            "add_cell_values() once for each of them.");
         for (const DiscreteField<dim> &field : fields)
           field.prepare();
       }
@@ -247,10 +292,8 @@ namespace Tessella
       device_coefficients() const override
       {
 #ifdef __CUDACC__
-        return std::make_shared<const FunctorCoefficients<dim, F>>(f,
-                                                                   time,
-                                                                   theta,
-                                                                   fields);
+        return std::make_shared<const FunctorCoefficients<dim, F>>(
+          f, time, theta, fields, cell_values);
 #else
         return nullptr;
 #endif
@@ -273,12 +316,15 @@ namespace Tessella
         structure.diffusion = !Coefficients::has_diffusion ? DiffusionType::none
                               : Coefficients::tensor ? DiffusionType::tensor
                                                      : DiffusionType::isotropic;
+        structure.beta      = Coefficients::has_beta;
         structure.b         = Coefficients::has_advection;
         structure.c         = Coefficients::has_reaction;
         structure.f         = Coefficients::has_source;
         // A tensor may not be symmetric.
-        structure.symmetric =
-          !structure.b && theta == 1. && !Coefficients::tensor;
+        structure.symmetric = !structure.b && theta == 1. &&
+                              !Coefficients::tensor &&
+                              !Coefficients::has_facet_terms;
+        structure.penalty_diffusion = Coefficients::has_penalty_diffusion;
         return structure;
       }
 
@@ -286,9 +332,11 @@ namespace Tessella
       facet_structure() const override
       {
         FacetStructure structure;
-        structure.b       = Coefficients::has_diffusion;
-        structure.beta    = Coefficients::has_diffusion && theta != 0.;
         structure.penalty = Coefficients::has_diffusion;
+        if (Coefficients::has_facet_terms)
+          return structure;
+        structure.b    = Coefficients::has_diffusion;
+        structure.beta = Coefficients::has_diffusion && theta != 0.;
         structure.facets =
           Coefficients::has_diffusion || Coefficients::has_advection;
         return structure;
@@ -304,7 +352,7 @@ namespace Tessella
       has_penalty_facets(double &value) const override
       {
         value = theta;
-        return true;
+        return !Coefficients::has_facet_terms;
       }
 
       void
@@ -319,7 +367,7 @@ namespace Tessella
                    0,
                    [&](const unsigned int q, const PointData<dim> &p) {
                      double entries[Coefficients::n_entries];
-                     Coefficients::diffusion(f, p, entries, error);
+                     Coefficients::penalty_diffusion(f, p, entries, error);
                      for (int d = 0; d < Coefficients::n_entries; ++d)
                        a[d][q] = entries[d];
                    });
@@ -343,6 +391,13 @@ namespace Tessella
                          Coefficients::diffusion(f, p, a, error);
                          for (int d = 0; d < Coefficients::n_entries; ++d)
                            blocks.a[d][q] = a[d];
+                       }
+                     if (blocks.beta[0] != nullptr)
+                       {
+                         double beta[dim];
+                         Coefficients::beta(f, p, beta, error);
+                         for (int d = 0; d < dim; ++d)
+                           blocks.beta[d][q] = beta[d];
                        }
                      if (blocks.b[0] != nullptr)
                        {
@@ -376,32 +431,49 @@ namespace Tessella
                        p.normal[d] = points.normal[d][q];
                      neighbor[q] = p;
                    });
-        for_points(
-          points,
-          points.x,
-          points.subcell,
-          points.material,
-          0,
-          [&](const unsigned int q, PointData<dim> &p) {
-            for (int d = 0; d < dim; ++d)
-              p.normal[d] = points.normal[d][q];
-            double c, b[2][dim];
-            Coefficients::interior_facet(
-              f, p, neighbor[q], points.sigma[q], c, b[0], b[1], error);
-            blocks.c[0][q] = c;
-            if (blocks.c[1] != nullptr)
-              blocks.c[1][q] = -c;
-            for (int d = 0; d < dim; ++d)
-              {
-                for (int side = 0; side < 2; ++side)
-                  if (blocks.b[side][d] != nullptr)
-                    blocks.b[side][d][q] = b[side][d];
-                if (blocks.beta[0][d] != nullptr)
-                  blocks.beta[0][d][q] = theta * b[0][d];
-                if (blocks.beta[1][d] != nullptr)
-                  blocks.beta[1][d][q] = -theta * b[0][d];
-              }
-          });
+        for_points(points,
+                   points.x,
+                   points.subcell,
+                   points.material,
+                   0,
+                   [&](const unsigned int q, PointData<dim> &p) {
+                     for (int d = 0; d < dim; ++d)
+                       p.normal[d] = points.normal[d][q];
+                     InteriorFacetTerms<dim> terms;
+                     const double            sigma = points.sigma[q];
+                     if constexpr (Coefficients::has_facet_terms)
+                       Coefficients::own_interior_terms(
+                         f, p, neighbor[q], sigma, terms, error);
+                     else
+                       {
+                         Coefficients::interior_facet(f,
+                                                      p,
+                                                      neighbor[q],
+                                                      sigma,
+                                                      terms.c[0],
+                                                      terms.b[0],
+                                                      terms.b[1],
+                                                      error);
+                         terms.c[1] = -terms.c[0];
+                         for (int d = 0; d < dim; ++d)
+                           {
+                             terms.beta[0][d] = theta * terms.b[0][d];
+                             terms.beta[1][d] = -terms.beta[0][d];
+                           }
+                       }
+                     for (int side = 0; side < 2; ++side)
+                       {
+                         if (blocks.c[side] != nullptr)
+                           blocks.c[side][q] = terms.c[side];
+                         for (int d = 0; d < dim; ++d)
+                           {
+                             if (blocks.b[side][d] != nullptr)
+                               blocks.b[side][d][q] = terms.b[side][d];
+                             if (blocks.beta[side][d] != nullptr)
+                               blocks.beta[side][d][q] = terms.beta[side][d];
+                           }
+                       }
+                   });
         check(error);
       }
 
@@ -419,20 +491,36 @@ namespace Tessella
                      for (int d = 0; d < dim; ++d)
                        p.normal[d] = points.normal[d][q];
                      p.boundary_id = points.boundary_id;
-                     double c, r, b[dim], s[dim];
-                     Coefficients::boundary_facet(
-                       f, p, points.sigma[q], theta, c, r, b, s, error);
-                     blocks.c[0][q] = c;
+                     BoundaryFacetTerms<dim> terms;
+                     const double            sigma = points.sigma[q];
+                     if constexpr (Coefficients::has_facet_terms)
+                       Coefficients::own_boundary_terms(
+                         f, p, sigma, terms, error);
+                     else
+                       {
+                         Coefficients::boundary_facet(f,
+                                                      p,
+                                                      sigma,
+                                                      theta,
+                                                      terms.c,
+                                                      terms.r,
+                                                      terms.b,
+                                                      terms.s,
+                                                      error);
+                         for (int d = 0; d < dim; ++d)
+                           terms.beta[d] = theta * terms.b[d];
+                       }
+                     blocks.c[0][q] = terms.c;
                      if (blocks.r != nullptr)
-                       blocks.r[q] = r;
+                       blocks.r[q] = terms.r;
                      for (int d = 0; d < dim; ++d)
                        {
                          if (blocks.b[0][d] != nullptr)
-                           blocks.b[0][d][q] = b[d];
+                           blocks.b[0][d][q] = terms.b[d];
                          if (blocks.beta[0][d] != nullptr)
-                           blocks.beta[0][d][q] = theta * b[d];
+                           blocks.beta[0][d][q] = terms.beta[d];
                          if (blocks.s[d] != nullptr)
-                           blocks.s[d][q] = s[d];
+                           blocks.s[d][q] = terms.s[d];
                        }
                    });
         check(error);
@@ -486,7 +574,15 @@ namespace Tessella
           {
             for (int d = 0; d < dim; ++d)
               p.x[d] = x[d][q];
-            p.subcell  = subcell[q];
+            p.subcell = subcell[q];
+            for (std::size_t i = 0; i < cell_values.size(); ++i)
+              {
+                if (p.subcell >= cell_values[i]->size())
+                  internal::throw_message(
+                    "Values of cells were given to a DeviceForm for another "
+                    "mesh than it is used on.");
+                p.cell_value[i] = (*cell_values[i])[p.subcell];
+              }
             p.material = material[q];
             for (std::size_t i = 0; i < fields.size(); ++i)
               {
@@ -503,6 +599,7 @@ namespace Tessella
       double                          time = 0., theta = 1.;
       unsigned int                    order = 2;
       std::vector<DiscreteField<dim>> fields;
+      std::vector<std::shared_ptr<const std::vector<double>>> cell_values;
     };
   } // namespace
 } // namespace Tessella

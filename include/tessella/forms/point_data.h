@@ -13,6 +13,8 @@ namespace Tessella
 {
   /// Discrete fields that a form may use at once.
   constexpr int max_fields = 4;
+  /// Arrays with a value for each sub-cell that a form may use at once.
+  constexpr int max_cell_values = 16;
 
   /**
    * Everything that a coefficient may depend on, at one quadrature point.
@@ -42,6 +44,9 @@ namespace Tessella
     /// given to the form; others are not set.
     double value[max_fields];
     double gradient[max_fields][dim];
+    /// Values of the sub-cell, in the order in which the arrays were given to
+    /// the form; others are not set.
+    double cell_value[max_cell_values];
   };
 
   /// A vector as a coefficient: advection.
@@ -96,6 +101,23 @@ namespace Tessella
     {
       return entry[i];
     }
+  };
+
+  /// Terms at a point of a facet between two polytopes, with test functions of
+  /// the own side: as FacetBlocks, index 0 for the own trial functions, 1 for
+  /// those of the neighbour.
+  template <int dim>
+  struct InteriorFacetTerms
+  {
+    double b[2][dim], beta[2][dim], c[2];
+  };
+
+  /// Terms at a point of the boundary, as FacetBlocks.
+  template <int dim>
+  struct BoundaryFacetTerms
+  {
+    double b[dim], beta[dim], c;
+    double r, s[dim]; ///< right-hand side
   };
 
   /// What holds on the part of the boundary with one boundary id.

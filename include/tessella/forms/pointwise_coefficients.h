@@ -52,6 +52,20 @@ namespace Tessella
     TESSELLA_DETECT_MEMBER(HasRobinCoefficient,
                            robin_coefficient(make<const PointData<dim> &>()))
     TESSELLA_DETECT_MEMBER(HasBoundaryType, boundary_type(0u))
+    TESSELLA_DETECT_MEMBER(HasBeta, beta(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasPenaltyDiffusion,
+                           penalty_diffusion(make<const PointData<dim> &>()))
+    TESSELLA_DETECT_MEMBER(HasInteriorFacet,
+                           interior_facet(make<const PointData<dim> &>(),
+                                          make<const PointData<dim> &>(),
+                                          0.,
+                                          make<InteriorFacetTerms<dim> &>(),
+                                          make<CoefficientError &>()))
+    TESSELLA_DETECT_MEMBER(HasBoundaryFacet,
+                           boundary_facet(make<const PointData<dim> &>(),
+                                          0.,
+                                          make<BoundaryFacetTerms<dim> &>(),
+                                          make<CoefficientError &>()))
 #undef TESSELLA_DETECT_MEMBER
 
     struct Isotropic
@@ -80,7 +94,7 @@ namespace Tessella
           make<const F &>().diffusion(make<const PointData<dim> &>())))
     {};
 
-    // F::n_fields, or 0.
+    // F::n_fields and F::n_cell_values, or 0.
     template <typename F>
     constexpr auto
     n_fields_of(int) -> decltype(F::n_fields + 0)
@@ -90,6 +104,18 @@ namespace Tessella
     template <typename F>
     constexpr int
     n_fields_of(...)
+    {
+      return 0;
+    }
+    template <typename F>
+    constexpr auto
+    n_cell_values_of(int) -> decltype(F::n_cell_values + 0)
+    {
+      return F::n_cell_values;
+    }
+    template <typename F>
+    constexpr int
+    n_cell_values_of(...)
     {
       return 0;
     }
@@ -106,17 +132,36 @@ namespace Tessella
       static constexpr bool has_diffusion = HasDiffusion<F, dim>::value,
                             has_advection = HasAdvection<F, dim>::value,
                             has_reaction  = HasReaction<F, dim>::value,
-                            has_source    = HasSource<F, dim>::value;
+                            has_source    = HasSource<F, dim>::value,
+                            has_beta      = HasBeta<F, dim>::value,
+                            has_penalty_diffusion =
+                              HasPenaltyDiffusion<F, dim>::value,
+                            /// The functor writes the terms on facets itself.
+        has_facet_terms = HasInteriorFacet<F, dim>::value;
       static constexpr bool tensor =
         DiffusionKind<has_diffusion, F, dim>::tensor;
-      static constexpr int n_entries = tensor ? dim * dim : 1;
-      static constexpr int n_fields  = n_fields_of<F>(0);
+      static constexpr int n_entries     = tensor ? dim * dim : 1;
+      static constexpr int n_fields      = n_fields_of<F>(0);
+      static constexpr int n_cell_values = n_cell_values_of<F>(0);
       static_assert(n_fields >= 0 && n_fields <= max_fields,
                     "n_fields of a functor must not exceed max_fields.");
+      static_assert(n_cell_values >= 0 && n_cell_values <= max_cell_values,
+                    "n_cell_values of a functor must not exceed "
+                    "max_cell_values.");
       static_assert(has_diffusion || has_advection || has_reaction ||
                       has_source,
                     "A functor needs a member diffusion(), advection(), "
                     "reaction() or source() that takes a PointData<dim>.");
+      static_assert(HasInteriorFacet<F, dim>::value ==
+                      HasBoundaryFacet<F, dim>::value,
+                    "A functor with one of interior_facet() and "
+                    "boundary_facet() needs the other one, too.");
+      static_assert(!has_beta || has_facet_terms,
+                    "A functor with beta() needs interior_facet() and "
+                    "boundary_facet(): nothing else says what belongs to it on "
+                    "facets.");
+      static_assert(!has_penalty_diffusion || has_diffusion,
+                    "A functor with penalty_diffusion() needs diffusion().");
 
       TESSELLA_HOST_DEVICE static inline void
       store(const double value, double *a)
@@ -161,6 +206,8 @@ namespace Tessella
         error.value       = value;
         for (int d = 0; d < dim; ++d)
           error.x[d] = p.x[d];
+        for (int i = 0; i < n_fields; ++i)
+          error.field[i] = p.value[i];
       }
 
       /// n_entries numbers.
@@ -196,6 +243,47 @@ namespace Tessella
           a[0] = 0.;
       }
 
+      /// What the penalty is made of: as diffusion(), unless the functor says
+      /// otherwise. Numbers of entries are those of the diffusion.
+      TESSELLA_HOST_DEVICE static inline void
+      penalty_diffusion(const F              &f,
+                        const PointData<dim> &p,
+                        double               *a,
+                        CoefficientError     &error)
+      {
+        if constexpr (has_penalty_diffusion)
+          {
+            const double value = f.penalty_diffusion(p);
+            for (int d = 0; d < n_entries; ++d)
+              a[d] = d % (dim + 1) == 0 ? value : 0.;
+            if (!is_finite(value) || value < 0.)
+              note(error,
+                   is_finite(value) ? CoefficientError::negative_diffusion
+                                    : CoefficientError::not_finite,
+                   CoefficientError::diffusion,
+                   p,
+                   value);
+          }
+        else
+          diffusion(f, p, a, error);
+      }
+
+      TESSELLA_HOST_DEVICE static inline void
+      checked_vector(const PointVector<dim>          &value,
+                     const CoefficientError::Quantity quantity,
+                     const PointData<dim>            &p,
+                     double                          *result,
+                     CoefficientError                &error)
+      {
+        for (int d = 0; d < dim; ++d)
+          {
+            result[d] = value[d];
+            if (!is_finite(result[d]))
+              note(
+                error, CoefficientError::not_finite, quantity, p, result[d], d);
+          }
+      }
+
       TESSELLA_HOST_DEVICE static inline void
       advection(const F              &f,
                 const PointData<dim> &p,
@@ -203,23 +291,24 @@ namespace Tessella
                 CoefficientError     &error)
       {
         if constexpr (has_advection)
-          {
-            const PointVector<dim> value = f.advection(p);
-            for (int d = 0; d < dim; ++d)
-              {
-                b[d] = value[d];
-                if (!is_finite(b[d]))
-                  note(error,
-                       CoefficientError::not_finite,
-                       CoefficientError::advection,
-                       p,
-                       b[d],
-                       d);
-              }
-          }
+          checked_vector(
+            f.advection(p), CoefficientError::advection, p, b, error);
         else
           for (int d = 0; d < dim; ++d)
             b[d] = 0.;
+      }
+
+      TESSELLA_HOST_DEVICE static inline void
+      beta(const F              &f,
+           const PointData<dim> &p,
+           double               *result,
+           CoefficientError     &error)
+      {
+        if constexpr (has_beta)
+          checked_vector(f.beta(p), CoefficientError::beta, p, result, error);
+        else
+          for (int d = 0; d < dim; ++d)
+            result[d] = 0.;
       }
 
       TESSELLA_HOST_DEVICE static inline double
@@ -402,6 +491,40 @@ namespace Tessella
             b[d]            = -an;
             s[d]            = -theta * an * g;
           }
+      }
+
+      /// Terms that the functor writes itself.
+      TESSELLA_HOST_DEVICE static inline void
+      own_interior_terms(const F                 &f,
+                         const PointData<dim>    &own,
+                         const PointData<dim>    &neighbor,
+                         const double             sigma,
+                         InteriorFacetTerms<dim> &terms,
+                         CoefficientError        &error)
+      {
+        f.interior_facet(own, neighbor, sigma, terms, error);
+        double sum = 0.;
+        for (int side = 0; side < 2; ++side)
+          {
+            sum += 0. * terms.c[side];
+            for (int d = 0; d < dim; ++d)
+              sum += 0. * terms.b[side][d] + 0. * terms.beta[side][d];
+          }
+        checked(sum, CoefficientError::facet_terms, own, error);
+      }
+
+      TESSELLA_HOST_DEVICE static inline void
+      own_boundary_terms(const F                 &f,
+                         const PointData<dim>    &p,
+                         const double             sigma,
+                         BoundaryFacetTerms<dim> &terms,
+                         CoefficientError        &error)
+      {
+        f.boundary_facet(p, sigma, terms, error);
+        double sum = 0. * terms.c + 0. * terms.r;
+        for (int d = 0; d < dim; ++d)
+          sum += 0. * terms.b[d] + 0. * terms.beta[d] + 0. * terms.s[d];
+        checked(sum, CoefficientError::facet_terms, p, error);
       }
     };
   } // namespace internal

@@ -220,6 +220,28 @@ namespace Tessella
 
 
 
+      /// Values of the sub-cell in question.
+      template <int dim, int n_cell_values>
+      __device__ inline void
+      set_cell_values(const TabulationTask<dim> &T, PointData<dim> &p)
+      {
+        for (int i = 0; i < n_cell_values; ++i)
+          p.cell_value[i] = T.cell_value[i][p.subcell];
+      }
+
+      /// Everything that depends on the polytope k and the sub-cell.
+      template <int dim, typename Coefficients>
+      __device__ inline void
+      set_data(const TabulationTask<dim> &T,
+               const unsigned int         k,
+               PointData<dim>            &p)
+      {
+        set_fields<dim, Coefficients::n_fields>(T, k, p);
+        set_cell_values<dim, Coefficients::n_cell_values>(T, p);
+      }
+
+
+
       /// The smallest key of all bad points stays: the same one in every run.
       template <int dim>
       __device__ inline void
@@ -290,7 +312,7 @@ namespace Tessella
         p.subcell     = M.first_subcell + s;
         p.material    = M.subcell_material[s];
         p.boundary_id = invalid_index;
-        set_fields<dim, Coefficients::n_fields>(T, k, p);
+        set_data<dim, Coefficients>(T, k, p);
 
         CoefficientError    error;
         const VolumeLayout &L  = T.volume_layout;
@@ -303,6 +325,13 @@ namespace Tessella
             Coefficients::diffusion(f, p, a, error);
             for (int d = 0; d < Coefficients::n_entries; ++d)
               at(L.a + d) = a[d];
+          }
+        if (Coefficients::has_beta && L.beta >= 0)
+          {
+            double beta[dim];
+            Coefficients::beta(f, p, beta, error);
+            for (int d = 0; d < dim; ++d)
+              at(L.beta + d) = beta[d];
           }
         if (Coefficients::has_advection && L.b >= 0)
           {
@@ -386,7 +415,7 @@ namespace Tessella
           return T.facet_table[array * T.n_facet_points + t];
         };
         CoefficientError error;
-        double           c, b[dim];
+        double           c, b[dim], beta[dim];
         if (!boundary)
           {
             // Facets lie where side 0 sees them.
@@ -403,26 +432,68 @@ namespace Tessella
               M.facet_subcell[2 * std::uint64_t(facet) + 1 - side];
             neighbor.material =
               M.facet_material[2 * std::uint64_t(facet) + 1 - side];
-            set_fields<dim, Coefficients::n_fields>(T, k, own);
-            set_fields<dim, Coefficients::n_fields>(T, other, neighbor);
-            double b_neighbor[dim];
-            Coefficients::interior_facet(
-              f, own, neighbor, sigma, c, b, b_neighbor, error);
+            set_data<dim, Coefficients>(T, k, own);
+            set_data<dim, Coefficients>(T, other, neighbor);
+            double c_neighbor, b_neighbor[dim], beta_neighbor[dim];
+            if constexpr (Coefficients::has_facet_terms)
+              {
+                InteriorFacetTerms<dim> terms;
+                Coefficients::own_interior_terms(
+                  f, own, neighbor, sigma, terms, error);
+                c          = terms.c[0];
+                c_neighbor = terms.c[1];
+                for (int d = 0; d < dim; ++d)
+                  {
+                    b[d]             = terms.b[0][d];
+                    b_neighbor[d]    = terms.b[1][d];
+                    beta[d]          = terms.beta[0][d];
+                    beta_neighbor[d] = terms.beta[1][d];
+                  }
+              }
+            else
+              {
+                Coefficients::interior_facet(
+                  f, own, neighbor, sigma, c, b, b_neighbor, error);
+                c_neighbor = -c;
+                for (int d = 0; d < dim; ++d)
+                  {
+                    beta[d]          = T.theta * b[d];
+                    beta_neighbor[d] = -beta[d];
+                  }
+              }
             if (L.b[1] >= 0)
               for (int d = 0; d < dim; ++d)
                 at(L.b[1] + d) = b_neighbor[d];
             if (L.c[1] >= 0)
-              at(L.c[1]) = -c;
+              at(L.c[1]) = c_neighbor;
             if (L.beta[1] >= 0)
               for (int d = 0; d < dim; ++d)
-                at(L.beta[1] + d) = -T.theta * b[d];
+                at(L.beta[1] + d) = beta_neighbor[d];
           }
         else
           {
-            set_fields<dim, Coefficients::n_fields>(T, k, own);
+            set_data<dim, Coefficients>(T, k, own);
             double r, s[dim];
-            Coefficients::boundary_facet(
-              f, own, sigma, T.theta, c, r, b, s, error);
+            if constexpr (Coefficients::has_facet_terms)
+              {
+                BoundaryFacetTerms<dim> terms;
+                Coefficients::own_boundary_terms(f, own, sigma, terms, error);
+                c = terms.c;
+                r = terms.r;
+                for (int d = 0; d < dim; ++d)
+                  {
+                    b[d]    = terms.b[d];
+                    beta[d] = terms.beta[d];
+                    s[d]    = terms.s[d];
+                  }
+              }
+            else
+              {
+                Coefficients::boundary_facet(
+                  f, own, sigma, T.theta, c, r, b, s, error);
+                for (int d = 0; d < dim; ++d)
+                  beta[d] = T.theta * b[d];
+              }
             if (L.r >= 0)
               at(L.r) = r;
             if (L.s >= 0)
@@ -436,7 +507,7 @@ namespace Tessella
             at(L.b[0] + d) = b[d];
         if (L.beta[0] >= 0)
           for (int d = 0; d < dim; ++d)
-            at(L.beta[0] + d) = T.theta * b[d];
+            at(L.beta[0] + d) = beta[d];
         report(T, (1ull << 63) + point, error);
       }
 
@@ -491,10 +562,10 @@ namespace Tessella
                 p.subcell     = M.first_subcell + s;
                 p.material    = M.subcell_material[s];
                 p.boundary_id = invalid_index;
-                set_fields<dim, Coefficients::n_fields>(T, k, p);
+                set_data<dim, Coefficients>(T, k, p);
                 CoefficientError error;
                 double           entries[Coefficients::n_entries];
-                Coefficients::diffusion(f, p, entries, error);
+                Coefficients::penalty_diffusion(f, p, entries, error);
                 report(T, 4 * point, error);
                 if constexpr (Coefficients::tensor)
                   {

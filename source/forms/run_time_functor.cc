@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/base/config.h>
+#include <tessella/forms/device_function.h>
+#include <tessella/forms/run_time_functor.h>
+
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#ifdef TESSELLA_HAVE_CUDA
+#  include "../../cuda/run_time_compiler.h"
+#endif
+
+namespace Tessella
+{
+  using namespace dealii;
+
+#ifdef TESSELLA_HAVE_CUDA
+  namespace
+  {
+    // A complete source with the kernels that DeviceCoefficients need.
+    template <int dim>
+    std::string
+    source_text(const RunTimeFunctor<dim> &functor)
+    {
+      const std::string n = std::to_string(dim);
+      std::string       text =
+        "#include <tessella/forms/jet.h>\n"
+        "#include <tessella/forms/quasilinear_terms.h>\n"
+        "#include <tessella/forms/tabulation_kernels.h>\n"
+        "using namespace Tessella;\n"
+        "using Point = PointData<" +
+        n + ">;\n";
+      // A function's name in messages of the compiler is that of the file.
+      for (const auto &function : functor.functions)
+        text += "#line 1 \"" + function.name + "\"\n__device__ inline double " +
+                function.name +
+                "(const Point &p)\n{\n  const double x = p.x[0], y = p.x[1], "
+                "z = " +
+                (dim == 3 ? "p.x[2]" : "0.") +
+                ", t = p.t;\n  (void)x; (void)y; (void)z; (void)t;\n" +
+                function.body + "\n}\n";
+      text += "#line 1 \"coefficients\"\n" + functor.text;
+      const std::pair<const char *, const char *> kernels[] = {
+        {"volume", "tabulate_volume"},
+        {"facets", "tabulate_facets"},
+        {"penalty", "largest_diffusion"}};
+      for (const auto &kernel : kernels)
+        text += std::string("extern \"C\" __global__ void\n") + kernel.first +
+                "(const internal::Device::TabulationTask<" + n +
+                "> task)\n{\n  internal::Device::" + kernel.second + "<" + n +
+                ">(task, Coefficients());\n}\n";
+      return text;
+    }
+
+    // Errors of the source name the function that they are in.
+    template <int dim>
+    internal::Device::Image
+    compile(const RunTimeFunctor<dim> &functor,
+            const std::string         &source,
+            const std::string         &architecture)
+    {
+      try
+        {
+          return internal::Device::compile(source,
+                                           architecture,
+                                           KernelCache::directory());
+        }
+      catch (const internal::Device::CompilationError &error)
+        {
+          const std::string log = error.what();
+          for (const auto &function : functor.functions)
+            AssertThrow(
+              log.compare(0, function.name.size() + 1, function.name + "(") !=
+                  0 &&
+                log.find("\n" + function.name + "(") == std::string::npos,
+              ExcMessage("The compiler for the CUDA device does not accept " +
+                         function.origin + ": " + log));
+          AssertThrow(false,
+                      ExcMessage("The coefficients of the equation could not "
+                                 "be compiled for the CUDA device: " +
+                                 log));
+        }
+      catch (const internal::Device::Error &error)
+        {
+          AssertThrow(false, ExcMessage(error.what()));
+        }
+      return {};
+    }
+
+    struct Compiled
+    {
+      std::unique_ptr<internal::Device::Module> module;
+      bool                                      from_cache = false;
+      double                                    seconds    = 0.;
+    };
+
+    template <int dim>
+    class CompiledFunctor : public DeviceCoefficients<dim>
+    {
+    public:
+      CompiledFunctor(const RunTimeFunctor<dim>             &functor,
+                      const std::shared_ptr<const Compiled> &compiled)
+        : functor(functor)
+        , compiled(compiled)
+      {}
+
+      std::string
+      description() const override
+      {
+        char seconds[32];
+        std::snprintf(seconds, sizeof(seconds), "%.2g", compiled->seconds);
+        return std::string(
+                 "compiled at run time and evaluated on the "
+                 "device (") +
+               (compiled->from_cache ? "loaded from the cache in "
+                                     : "compiled in ") +
+               seconds + " s)";
+      }
+
+      std::string
+      launch(const internal::Device::CoefficientKernel    kernel,
+             const internal::Device::TabulationTask<dim> &given,
+             const unsigned int                           n_blocks_x,
+             const unsigned int                           n_blocks_y,
+             void                                        *stream) const override
+      {
+        using internal::Device::CoefficientKernel;
+        internal::Device::TabulationTask<dim> task = given;
+        task.t                                     = functor.time;
+        task.theta                                 = functor.theta;
+        return compiled->module->launch(
+          kernel == CoefficientKernel::volume   ? "volume"
+          : kernel == CoefficientKernel::facets ? "facets"
+                                                : "penalty",
+          &task,
+          n_blocks_x,
+          n_blocks_y,
+          kernel == CoefficientKernel::penalty
+            ? 32
+            : internal::Device::tabulation_threads,
+          stream);
+      }
+
+      const std::vector<DiscreteField<dim>> &
+      fields() const override
+      {
+        return functor.fields;
+      }
+
+      const std::vector<std::shared_ptr<const std::vector<double>>> &
+      cell_values() const override
+      {
+        return functor.cell_values;
+      }
+
+      [[noreturn]] void
+      throw_error(const CoefficientError &error) const override
+      {
+        if (functor.throw_error)
+          functor.throw_error(error);
+        internal::throw_coefficient_error(error, dim);
+      }
+
+    private:
+      const RunTimeFunctor<dim>             functor;
+      const std::shared_ptr<const Compiled> compiled;
+    };
+  } // namespace
+
+
+
+  template <int dim>
+  std::shared_ptr<const DeviceCoefficients<dim>>
+  compile_functor(const RunTimeFunctor<dim> &functor, std::string &why_not)
+  {
+    std::string architecture;
+    try
+      {
+        architecture = internal::Device::present_architecture();
+      }
+    catch (const internal::Device::Error &error)
+      {
+        AssertThrow(false, ExcMessage(error.what()));
+      }
+    why_not = internal::Device::why_no_compiler(architecture);
+    if (!why_not.empty())
+      return nullptr;
+
+    // What was loaded stays; a program has few of these.
+    static std::mutex                                       mutex;
+    static std::map<std::string, std::shared_ptr<Compiled>> all;
+    const std::lock_guard<std::mutex>                       lock(mutex);
+    const std::string          source   = source_text(functor);
+    std::shared_ptr<Compiled> &compiled = all[architecture + source];
+    if (compiled == nullptr)
+      {
+        const internal::Device::Image image =
+          compile(functor, source, architecture);
+        auto result        = std::make_shared<Compiled>();
+        result->from_cache = image.from_cache;
+        result->seconds    = image.seconds;
+        try
+          {
+            result->module = std::make_unique<internal::Device::Module>(image);
+          }
+        catch (const internal::Device::Error &error)
+          {
+            AssertThrow(false, ExcMessage(error.what()));
+          }
+        compiled = result;
+      }
+    return std::make_shared<const CompiledFunctor<dim>>(functor, compiled);
+  }
+
+
+
+  template <int dim>
+  std::string
+  check_compilation(const RunTimeFunctor<dim> &functor,
+                    const std::string         &architecture)
+  {
+    const std::string missing = internal::Device::why_no_compiler(architecture);
+    if (!missing.empty())
+      return missing;
+    return compile(functor, source_text(functor), architecture).from_cache
+             ? "from the cache"
+             : "";
+  }
+#else
+  template <int dim>
+  std::shared_ptr<const DeviceCoefficients<dim>>
+  compile_functor(const RunTimeFunctor<dim> &, std::string &why_not)
+  {
+    why_not = "this build has no CUDA backend";
+    return nullptr;
+  }
+
+
+
+  template <int dim>
+  std::string
+  check_compilation(const RunTimeFunctor<dim> &, const std::string &)
+  {
+    return "this build has no CUDA backend";
+  }
+#endif
+
+
+
+  template std::shared_ptr<const DeviceCoefficients<2>>
+  compile_functor(const RunTimeFunctor<2> &, std::string &);
+  template std::shared_ptr<const DeviceCoefficients<3>>
+  compile_functor(const RunTimeFunctor<3> &, std::string &);
+  template std::string
+  check_compilation(const RunTimeFunctor<2> &, const std::string &);
+  template std::string
+  check_compilation(const RunTimeFunctor<3> &, const std::string &);
+} // namespace Tessella

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The forms of nonlinear_diffusion, whose expressions are compiled for the
+// device at run time and take the iterate's values and gradients there: against
+// the host, entry by entry; the same bits again and in parts of the mesh;
+// errors. Argument: 2d or 3d, or compiler (which needs NVRTC, but no device).
+// Returns 77 where the case cannot run on this machine, 1 if a check fails.
+
+#include <tessella/forms/device_function.h>
+
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+
+#include "../../applications/nonlinear_diffusion/quasilinear_form.cc"
+#include "../forms/functor_cases.h"
+#include "../tests.h"
+
+namespace Application = Tessella::Application;
+
+namespace
+{
+  unsigned int n_checks = 0, n_failures = 0;
+
+  void
+  verify(const std::string &name, const bool good, const std::string &text = "")
+  {
+    ++n_checks;
+    if (good)
+      return;
+    ++n_failures;
+    std::cout << name << ": FAILED " << text << std::endl;
+  }
+
+  bool
+  contains(const std::string &text, const std::string &part)
+  {
+    return text.find(part) != std::string::npos;
+  }
+
+  std::string
+  message_of(const std::function<void()> &function)
+  {
+    try
+      {
+        function();
+      }
+    catch (const ExceptionBase &exception)
+      {
+        std::istringstream words(exception.what());
+        std::string        message, word;
+        while (words >> word)
+          message += (message.empty() ? "" : " ") + word;
+        return message;
+      }
+    return "no exception";
+  }
+
+  template <int dim>
+  std::shared_ptr<const Function<dim>>
+  function(const std::string &name, const std::vector<std::string> &texts)
+  {
+    std::vector<Application::Expression> components;
+    for (const std::string &text : texts)
+      components.emplace_back(name, text, Application::coordinate_names(dim));
+    return std::make_shared<Application::ExpressionFunction<dim>>(components);
+  }
+
+  template <int dim>
+  Application::QuasilinearProblem<dim>
+  make_problem(const std::string &diffusion)
+  {
+    std::vector<std::string> variables = Application::coordinate_names(dim);
+    variables.push_back("u");
+    Application::QuasilinearProblem<dim> problem;
+    problem.diffusion = Application::QuasilinearCoefficient<dim>(
+      Application::Expression("Equation/Diffusion", diffusion, variables));
+    problem.source    = function<dim>("Equation/Source", {"1 + x*exp(y)"});
+    problem.dirichlet = function<dim>("values", {"x - sin(y)"});
+    problem.neumann   = function<dim>("values", {"x - 2*y"});
+    std::vector<std::string> flux(dim, "x*y");
+    flux[0]              = "1 + y";
+    problem.neumann_flux = function<dim>("fluxes", flux);
+    problem.neumann_ids  = {1, 2};
+    return problem;
+  }
+
+  // Discontinuous on all interfaces, of the full degree.
+  template <int dim>
+  Vector<double>
+  make_iterate(const FunctorCases<dim> &cases)
+  {
+    Vector<double> u(cases.piecewise);
+    for (unsigned int i = 0; i < u.size(); ++i)
+      u(i) += 0.02 * std::sin(1. + 7. * i);
+    return u;
+  }
+
+  template <int dim>
+  using Assembler = Tessella::PolytopicAssembler<dim>;
+
+  template <int dim>
+  typename Assembler<dim>::AdditionalData
+  on(const Tessella::Backend backend, const std::size_t memory = 0)
+  {
+    typename Assembler<dim>::AdditionalData data;
+    data.backend       = backend;
+    data.device_memory = memory;
+    return data;
+  }
+
+
+
+  // Largest difference beside the largest entry of each block row.
+  template <int dim>
+  double
+  row_difference(const FunctorCases<dim> &cases,
+                 const System            &one,
+                 const System            &two)
+  {
+    double result = 0.;
+    for (unsigned int k = 0; k < cases.handler.n_polytopes(); ++k)
+      {
+        const auto &offset  = cases.handler.polytopic_mesh().dof_offset;
+        double      largest = 0., difference = 0.;
+        for (auto i = offset[k]; i < offset[k + 1]; ++i)
+          for (auto a = one.matrix.begin(i), b = two.matrix.begin(i);
+               a != one.matrix.end(i);
+               ++a, ++b)
+            {
+              largest = std::max(largest, std::abs(a->value()));
+              difference =
+                std::max(difference, std::abs(a->value() - b->value()));
+            }
+        result = std::max(result, difference / largest);
+      }
+    Vector<double> r(one.rhs);
+    r -= two.rhs;
+    return std::max(result, r.linfty_norm() / one.rhs.linfty_norm());
+  }
+
+
+
+  template <int dim>
+  void
+  compare(const bool simplices, const bool hp, const unsigned int degree)
+  {
+    using Form = Application::QuasilinearForm<dim>;
+    const FunctorCases<dim>            cases(simplices,
+                                  hp,
+                                  degree,
+                                  dim == 2 ? 18 : (simplices ? 4 : 8));
+    Vector<double>                     u      = make_iterate(cases);
+    const Vector<double>               before = u;
+    const Tessella::DiscreteField<dim> field(cases.handler, u);
+    Assembler<dim> host(cases.handler, on<dim>(Tessella::Backend::host)),
+      device(cases.handler, on<dim>(Tessella::Backend::cuda));
+    System one, two, three;
+    for (const std::string diffusion :
+         {"1 + x*u + u^2", "exp(-u) + (u > 0.5 ? x : sqrt(1 + u^2))", "2 + x"})
+      {
+        const auto problem = make_problem<dim>(diffusion);
+        for (const auto kind : {Form::picard, Form::newton})
+          for (const double theta : {1., 0., -1.})
+            {
+              const std::string name =
+                std::to_string(dim) + "-D " + diffusion +
+                (kind == Form::newton ? " newton " : " picard ") +
+                std::to_string(theta) + (simplices ? " simplices " : " ") +
+                std::to_string(degree);
+              const Form form(problem, field, kind, theta, 3);
+              one.assemble(host, form);
+              two.assemble(device, form);
+              const double difference = row_difference(cases, one, two);
+              verify(name, difference < 1e-12, std::to_string(difference));
+              verify(name + " on the device",
+                     contains(device.report().coefficients, "on the device") &&
+                       device.report().bytes_uploaded == 0.,
+                     device.report().coefficients);
+              three.assemble(device, form);
+              verify(name + " repeated", two.difference(three) == 0.);
+            }
+
+        // ---- it follows the vector
+        const Form form(problem, field, Form::newton, 1., 3);
+        one.assemble(device, form);
+        u *= 0.5;
+        two.assemble(device, form);
+        three.assemble(host, form);
+        verify("another iterate",
+               (diffusion == "2 + x" || one.difference(two) > 1e-3) &&
+                 row_difference(cases, three, two) < 1e-12);
+        u = before;
+
+        // ---- parts: neighbours' values come from outside of them
+        std::size_t  too_little = 0, enough = std::size_t(1) << 26;
+        unsigned int n_parts = 0;
+        while (n_parts < 2 && enough - too_little > 256)
+          {
+            const std::size_t memory = (too_little + enough) / 2;
+            n_parts                  = 0;
+            try
+              {
+                Assembler<dim> assembler(cases.handler,
+                                         on<dim>(Tessella::Backend::cuda,
+                                                 memory));
+                two.assemble(assembler, form);
+                n_parts = assembler.report().n_parts;
+              }
+            catch (const ExceptionBase &)
+              {}
+            (n_parts == 0 ? too_little : enough) = memory;
+          }
+        verify(std::to_string(dim) + "-D parts " + diffusion,
+               n_parts >= 2 && two.difference(one) == 0.,
+               std::to_string(n_parts) + " parts, " +
+                 std::to_string(one.difference(two)));
+      }
+
+    // ---- errors, the same sentences
+    const auto message = [&](Assembler<dim>                             &where,
+                             const Application::QuasilinearProblem<dim> &what) {
+      return message_of(
+        [&] { one.assemble(where, Form(what, field, Form::newton, 1., 3)); });
+    };
+    const auto same = [&](const Application::QuasilinearProblem<dim> &what,
+                          const std::string                          &part) {
+      const std::string at_host = message(host, what),
+                        there   = message(device, what);
+      verify("error: " + part,
+             contains(at_host, part) && contains(there, part),
+             at_host + "\n" + there);
+    };
+    same(make_problem<dim>("u - 10"), "Equation/Diffusion = u - 10 is -");
+    same(make_problem<dim>("1/(u - u)"), "Equation/Diffusion = 1/(u - u) is ");
+    same(make_problem<dim>("sqrt(u*0)"),
+         "The derivative by u of Equation/Diffusion = sqrt(u*0) is ");
+    auto problem   = make_problem<dim>("1 + u^2");
+    problem.source = function<dim>("Equation/Source", {"1/(x - x)"});
+    same(problem, "The expression '1/(x - x)' of Equation/Source is ");
+    problem           = make_problem<dim>("1 + u^2");
+    problem.dirichlet = function<dim>("Dirichlet values", {"log(x - 2)"});
+    same(problem, "The expression 'log(x - 2)' of Dirichlet values is ");
+
+    // ---- a function without code
+    problem        = make_problem<dim>("1 + u^2");
+    problem.source = std::make_shared<const Lambda<dim>>(
+      [](const Point<dim> &x, const unsigned int) { return x[0]; });
+    one.assemble(device, Form(problem, field, Form::newton, 1., 3));
+    verify("without code",
+           contains(device.report().coefficients,
+                    "host's threads (the source_term is a function without"),
+           device.report().coefficients);
+  }
+
+
+
+  // Sources compile for all kinds, without a device.
+  template <int dim>
+  bool
+  check_compiler(const std::string &cache)
+  {
+    using Form = Application::QuasilinearForm<dim>;
+    Tessella::KernelCache::set_directory(cache);
+    const FunctorCases<dim>            cases(true, false, 1, 2);
+    const Vector<double>               u = make_iterate(cases);
+    const Tessella::DiscreteField<dim> field(cases.handler, u);
+    for (const std::string diffusion : {"1 + x*u + u^2", "2 + (x > u ? 1 : y)"})
+      for (const auto kind : {Form::picard, Form::newton})
+        {
+          const auto                    problem = make_problem<dim>(diffusion);
+          Tessella::RunTimeFunctor<dim> functor;
+          verify("functor",
+                 Form(problem, field, kind, -1., 3).make_functor(functor));
+          const std::string result =
+            Tessella::check_compilation(functor, "sm_90");
+          if (contains(result, "was not found") || contains(result, "no CUDA"))
+            {
+              std::cout << result << std::endl;
+              return false;
+            }
+          verify(diffusion, result.empty(), result);
+        }
+    std::filesystem::remove_all(cache);
+    return true;
+  }
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  const std::string                name = argc > 1 ? argv[1] : "";
+  if (name == "compiler")
+    {
+      const std::string cache = "kernel_cache." + std::to_string(getpid());
+      if (!check_compiler<2>(cache) || !check_compiler<3>(cache))
+        return 77;
+    }
+  else if (!Tessella::cuda_is_available())
+    {
+      std::cout << "There is no CUDA device." << std::endl;
+      return 77;
+    }
+  else if (name == "2d")
+    {
+      compare<2>(true, false, 3);
+      compare<2>(false, true, 2);
+    }
+  else
+    {
+      compare<3>(true, true, 2);
+      compare<3>(false, false, 2);
+    }
+  std::cout << name << ": " << n_checks << " checks, " << n_failures
+            << " failures" << std::endl;
+  return n_failures == 0 ? 0 : 1;
+}
