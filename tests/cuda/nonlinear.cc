@@ -233,8 +233,11 @@ namespace
     };
     same(make_problem<dim>("u - 10"), "Equation/Diffusion = u - 10 is -");
     same(make_problem<dim>("1/(u - u)"), "Equation/Diffusion = 1/(u - u) is ");
-    same(make_problem<dim>("sqrt(u*0)"),
-         "The derivative by u of Equation/Diffusion = sqrt(u*0) is ");
+    u = 0.;
+    same(make_problem<dim>("if(u == 0, sqrt(u), 1)"),
+         "The derivative by u of Equation/Diffusion = if(u == 0, sqrt(u), 1) "
+         "is ");
+    u              = before;
     auto problem   = make_problem<dim>("1 + u^2");
     problem.source = function<dim>("Equation/Source", {"1/(x - x)"});
     same(problem, "The expression '1/(x - x)' of Equation/Source is ");
@@ -265,7 +268,8 @@ namespace
     const FunctorCases<dim>            cases(true, false, 1, 2);
     const Vector<double>               u = make_iterate(cases);
     const Tessella::DiscreteField<dim> field(cases.handler, u);
-    for (const std::string diffusion : {"1 + x*u + u^2", "2 + (x > u ? 1 : y)"})
+    for (const std::string diffusion :
+         {"1 + x*u + u^2", "2 + (x > u ? 1 : y)", "if(u == 0, sqrt(u), 1)"})
       for (const auto kind : {Form::picard, Form::newton})
         {
           const auto                    problem = make_problem<dim>(diffusion);
