@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "device.h"
+#include "device_share.h"
 #include "memory.h"
 
 namespace Tessella
@@ -144,6 +145,23 @@ namespace Tessella
         return std::string(properties.name) + ", compute capability " +
                std::to_string(properties.major) + "." +
                std::to_string(properties.minor);
+      }
+
+
+
+      std::string
+      device_identity()
+      {
+        int            device = 0;
+        char           bus[64];
+        cudaDeviceProp properties;
+        check(cudaGetDevice(&device), "the choice of a device");
+        check(cudaDeviceGetPCIBusId(bus, sizeof(bus), device),
+              "the choice of a device");
+        check(cudaGetDeviceProperties(&properties, device),
+              "the choice of a device");
+        return bus + std::string(properties.uuid.bytes,
+                                 sizeof(properties.uuid.bytes));
       }
 
 

@@ -81,8 +81,9 @@ namespace Tessella
                         "0",
                         Patterns::Double(0.),
                         "MiB that assembly may take on a CUDA device; 0: what "
-                        "is free there. Problems that need more stream "
-                        "through, with the same results.");
+                        "is free there, in equal parts for the processes that "
+                        "share it. Problems that need more stream through, "
+                        "with the same results.");
       prm.declare_entry("Instruction set",
                         "automatic",
                         Patterns::Selection("automatic|plain|avx2|avx512"),

@@ -37,9 +37,12 @@ namespace Tessella
       std::vector<std::string> lines;
       if (report.backend != Backend::cuda || report.device < 0)
         return lines;
-      const std::string own = Utilities::System::get_hostname() +
-                              ": CUDA device " + std::to_string(report.device) +
-                              " (" + cuda_device_name() + ")";
+      const std::string own =
+        Utilities::System::get_hostname() + ": CUDA device " +
+        std::to_string(report.device) + " (" + cuda_device_name() + ")" +
+        (report.n_processes_on_device > 1
+           ? ", shared by " + std::to_string(report.n_processes_on_device)
+           : "");
       for (const std::string &line :
            Utilities::MPI::all_gather(MPI_COMM_WORLD, own))
         lines.push_back("Process " + std::to_string(lines.size()) + " on " +

@@ -321,6 +321,15 @@ namespace Tessella
 
 
     template <int dim>
+    std::size_t
+    CUDAAssembly<dim>::held() const
+    {
+      return workspace == nullptr ? 0 : workspace->used();
+    }
+
+
+
+    template <int dim>
     template <typename Function>
     auto
     CUDAAssembly<dim>::guard(const Function &function) -> decltype(function())
@@ -739,6 +748,14 @@ namespace Tessella
                   " needs about " + megabytes(part[k] + row[k]) +
                   " of memory on the CUDA device (mesh " + megabytes(part[k]) +
                   ", values and coefficients " + megabytes(row[k]) + "), but ";
+                if (problem.n_sharing > 1 && limit == problem.device_memory)
+                  throw Device::Error(
+                    need + "assembly by one of the " +
+                    std::to_string(problem.n_sharing) +
+                    " processes that share it may use only " +
+                    megabytes(limit) +
+                    " there. Use fewer processes a device, or the host "
+                    "backend.");
                 if (problem.device_memory > 0 && limit == problem.device_memory)
                   throw Device::Error(
                     need + "assembly may use only " + megabytes(limit) +

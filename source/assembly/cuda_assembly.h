@@ -61,12 +61,19 @@ namespace Tessella
         std::function<
           std::pair<Device::Penalty, const DiffusionValues<dim> *>()>
           find_penalty = nullptr;
+        /// Processes on the device, among which device_memory was divided; 0:
+        /// the user has set it.
+        unsigned int n_sharing = 0;
       };
 
       /// Starts the device and takes pinned buffers for results of this size;
       /// done in the first assembly otherwise.
       void
       start(const std::size_t result_bytes);
+
+      /// Bytes of device memory taken at present.
+      std::size_t
+      held() const;
 
       /**
        * The matrix is computed if the target has a place for it, so is the

@@ -32,6 +32,7 @@
 
 #ifdef TESSELLA_HAVE_CUDA
 #  include "cuda_assembly.h"
+#  include "device_share.h"
 #endif
 
 namespace Tessella
@@ -261,6 +262,14 @@ namespace Tessella
           Utilities::MPI::min(coefficients != nullptr ? 1 : 0, communicator) ==
             0)
         coefficients = nullptr;
+#ifdef TESSELLA_HAVE_CUDA
+      // (what others take and give back may change from one to the next)
+      device_memory = data.device_memory;
+      if (device_memory == 0 && devices_are_shared)
+        device_memory = internal::share_of_device_memory(communicator,
+                                                         on_same_device,
+                                                         cuda.held());
+#endif
       const VolumeStructure structure = form.volume_structure();
       if (coefficients != nullptr)
         for (const auto &values : coefficients->cell_values())
@@ -347,7 +356,7 @@ namespace Tessella
                                   {nullptr, 0},
                                   handler->polynomial_space(),
                                   data.instruction_set,
-                                  data.device_memory,
+                                  device_memory,
                                   data.strategy,
                                   nullptr,
                                   &coefficients,
@@ -396,13 +405,16 @@ namespace Tessella
                        {penalty.sigma->data(), penalty.revision},
                        handler->polynomial_space(),
                        data.instruction_set,
-                       data.device_memory,
+                       device_memory,
                        data.strategy,
                        diffusion.empty() ? nullptr : &diffusion,
                        coefficients,
                        penalty_on_device && varies(form),
                        data.penalty.constant,
-                       later},
+                       later,
+                       data.device_memory == 0
+                         ? static_cast<unsigned int>(on_same_device.size())
+                         : 0},
                       target);
       report.device_kernels   = times.kernel;
       report.kernel_time      = times.kernels;
@@ -750,6 +762,10 @@ namespace Tessella
 
     AssemblyReport report = {};
 #ifdef TESSELLA_HAVE_CUDA
+    // Processes on the device of this one; whether there are others on any.
+    std::vector<unsigned int> on_same_device;
+    bool                      devices_are_shared = false;
+    std::size_t               device_memory      = 0; // of this assembly
     internal::CUDAAssembly<has_device_kernels ? dim : 3> cuda;
 #endif
   };
@@ -824,6 +840,18 @@ namespace Tessella
             if (data.backend != Backend::automatic)
               throw;
             implementation->backend = Backend::host;
+          }
+        if (implementation->n_processes > 1 &&
+            implementation->backend == Backend::cuda)
+          {
+            implementation->on_same_device =
+              internal::processes_on_device(implementation->communicator);
+            implementation->devices_are_shared =
+              Utilities::MPI::max(static_cast<unsigned int>(
+                                    implementation->on_same_device.size()),
+                                  implementation->communicator) > 1;
+            implementation->report.n_processes_on_device =
+              implementation->on_same_device.size();
           }
       }
 #endif

@@ -193,8 +193,7 @@ namespace Tessella
                               0,
                               epetra_communicator)
                  : map;
-      // It takes longer than all else that is done here once: Epetra would make
-      // one whenever it is not given one.
+      // Epetra would make one whenever it is not given one.
       const std::unique_ptr<const Epetra_Import> importer(
         parallel ? new Epetra_Import(column_map, map) : nullptr);
       const auto complete = [&](Epetra_CrsMatrix &epetra,
@@ -211,8 +210,9 @@ namespace Tessella
       };
 
       // ---- a matrix that takes them over
+      // (a static profile is without a list for each row)
       {
-        Epetra_CrsMatrix empty(Copy, map, column_map, 0, false);
+        Epetra_CrsMatrix empty(Copy, map, column_map, 0, true);
         empty.ExpertExtractIndexOffset().Resize(static_cast<int>(n_rows) + 1);
         complete(empty, 0);
         matrix.reinit(empty, /*copy_values=*/false);

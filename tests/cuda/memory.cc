@@ -20,6 +20,7 @@
 #include <string>
 
 #include "../../cuda/device.h"
+#include "../../cuda/device_share.h"
 #include "../../source/assembly/mesh_part.h"
 #include "../assembly/compare.h"
 
@@ -86,6 +87,24 @@ namespace
     verify("availability",
            Tessella::why_cuda_is_unavailable().empty() ==
              Tessella::cuda_is_available());
+  }
+
+
+
+  /// Processes on one device.
+  void
+  check_shares()
+  {
+    using Tessella::internal::Device::memory_share;
+    constexpr std::size_t mb = std::size_t(1) << 20;
+    verify("share of 80 GB", memory_share(80000 * mb, 2) == (40000 - 512) * mb);
+    verify("share of 1 GB", memory_share(1024 * mb, 4) == 224 * mb);
+    verify("share of nothing", memory_share(0, 3) == 0);
+    for (unsigned int n = 1; n < 9; ++n)
+      for (const std::size_t bytes : {mb, 3000 * mb, 140000 * mb})
+        verify("shares of " + std::to_string(n),
+               n * memory_share(bytes, n) < bytes &&
+                 8 * memory_share(bytes, n) >= 7 * (bytes / n));
   }
 
 
@@ -440,6 +459,7 @@ main(int argc, char **argv)
   const std::string                name = argc > 1 ? argv[1] : "";
   if (name == "messages")
     {
+      check_shares();
       check_sentences();
       check_epetra_limit();
       check_parts<2>();

@@ -70,6 +70,17 @@ assemble(const Triangulation<dim>           &triangulation,
   TrilinosWrappers::MPI::Vector  rhs;
   assembler.reinit(matrix, rhs);
   assembler.assemble(form, matrix, rhs);
+  // (the processes of this machine take its devices in turn)
+  if (backend == Backend::cuda && Utilities::MPI::n_mpi_processes(comm) > 1)
+    {
+      const auto devices =
+        Utilities::MPI::all_gather(comm, assembler.report().device);
+      AssertThrow(assembler.report().n_processes_on_device ==
+                    std::count(devices.begin(),
+                               devices.end(),
+                               assembler.report().device),
+                  ExcInternalError());
+    }
 
   // ---- names of polytopes, of ghosts from their owners
   std::vector<double> names(mesh.n_polytopes());

@@ -67,6 +67,9 @@ namespace Tessella
     /// Number of the CUDA device that this process uses; -1: it did not choose
     /// one, or has none.
     int device = -1;
+    /// Processes that use that device, among which its memory is divided; 0 on
+    /// one process.
+    unsigned int n_processes_on_device = 0;
   };
 
   /**
@@ -174,7 +177,8 @@ namespace Tessella
       AssemblyStrategy strategy = AssemblyStrategy::block_rows;
       /**
        * Bytes that mesh, structure and results on their way may take on a
-       * CUDA device: 0 means what is free there, less a reserve. (Lists that
+       * CUDA device: 0 means what is free there, less a reserve, in equal parts
+       * for the processes that share it. (Lists that
        * kernels need besides are not counted.) Meshes and matrices that do not
        * fit stream through, with the same results to the last bit; it is an
        * error if a single block row does not fit.

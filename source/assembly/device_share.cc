@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "device_share.h"
+
+#include <tessella/base/config.h>
+
+#include <algorithm>
+#include <boost/serialization/utility.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "../../cuda/device.h"
+#include "../../cuda/device_share.h"
+#include "../base/collective.h"
+#include "../lac/device_call.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    std::vector<unsigned int>
+    processes_on_device(const MPI_Comm communicator)
+    {
+      std::string identity;
+#ifdef TESSELLA_HAVE_CUDA
+      on_all_processes(communicator, [&]() {
+        if (Device::n_devices() > 0)
+          device_call([&]() { identity = Device::device_identity(); });
+      });
+#endif
+      // (the first process of the machine stands for it)
+      unsigned int machine = 0;
+#ifdef DEAL_II_WITH_MPI
+      if (n_processes(communicator) > 1)
+        {
+          MPI_Comm node;
+          MPI_Comm_split_type(
+            communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+          machine =
+            dealii::Utilities::MPI::min(this_process(communicator), node);
+          MPI_Comm_free(&node);
+        }
+#endif
+      const std::pair<unsigned int, std::string> own(machine, identity);
+      std::vector<unsigned int>                  processes;
+      const auto all = dealii::Utilities::MPI::all_gather(communicator, own);
+      for (unsigned int rank = 0; rank < all.size(); ++rank)
+        if (!identity.empty() && all[rank] == own)
+          processes.push_back(rank);
+      return processes;
+    }
+
+
+
+    std::size_t
+    share_of_device_memory(const MPI_Comm                   communicator,
+                           const std::vector<unsigned int> &processes,
+                           const std::size_t                held)
+    {
+      std::pair<std::uint64_t, std::uint64_t> own(0, held); // free, taken
+      dealii::Utilities::MPI::max(0, communicator);         // all are here
+#ifdef TESSELLA_HAVE_CUDA
+      on_all_processes(communicator, [&]() {
+        if (!processes.empty())
+          device_call([&]() { own.first = Device::device_memory().free; });
+      });
+#endif
+      const auto    all = dealii::Utilities::MPI::all_gather(communicator, own);
+      std::uint64_t free = std::numeric_limits<std::uint64_t>::max(), taken = 0;
+      for (const unsigned int rank : processes)
+        {
+          free = std::min(free, all[rank].first);
+          taken += all[rank].second;
+        }
+      return processes.empty()
+               ? 0
+               : Device::memory_share(free + taken, processes.size());
+    }
+  } // namespace internal
+} // namespace Tessella
