@@ -489,6 +489,7 @@ namespace Tessella
         const MultigridHierarchy hierarchy(handler,
                                            nest(handler, setting.children));
         using MG = Multigrid<MGMatrix>;
+        MGMatrix                    rounded; // outlives what was made of it
         MG                          multigrid;
         typename MG::AdditionalData mg;
         mg.smoother = setting.smoother == "chebyshev"
@@ -497,32 +498,33 @@ namespace Tessella
         mg.cycle    = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
         mg.n_smoothing_steps = parameters.steps;
         mg.symmetric         = symmetric;
-        MGMatrix        copy;
-        const MGMatrix *of_multigrid = nullptr;
-        if constexpr (same)
-          of_multigrid = &matrix;
-        else
-          {
-            copy.copy_from(matrix);
-            of_multigrid = &copy;
-          }
         if (setting.coarse_operator == "assembled")
-          multigrid.initialize(*of_multigrid,
-                               assemble_coarse_operators<MGMatrix>(
-                                 handler, hierarchy, problem.form, data),
-                               hierarchy,
-                               mg);
+          {
+            const MGMatrix *of_multigrid = nullptr;
+            if constexpr (same)
+              of_multigrid = &matrix;
+            else
+              {
+                rounded.copy_from(matrix);
+                of_multigrid = &rounded;
+              }
+            multigrid.initialize(*of_multigrid,
+                                 assemble_coarse_operators<MGMatrix>(
+                                   handler, hierarchy, problem.form, data),
+                                 hierarchy,
+                                 mg);
+          }
         else if (setting.coarse_operator == "galerkin")
-          multigrid.initialize(*of_multigrid, hierarchy, mg);
+          multigrid.initialize(matrix, hierarchy, mg);
         else
           {
             PenaltyParameters none = data.penalty;
             none.constant          = 0.;
             assembler.set_penalty(none);
-            MGMatrix without_penalty;
+            MatrixType without_penalty;
             assembler.reinit(without_penalty);
             assembler.assemble_matrix(problem.form, without_penalty);
-            multigrid.initialize(*of_multigrid, without_penalty, hierarchy, mg);
+            multigrid.initialize(matrix, without_penalty, hierarchy, mg);
           }
         wait(rhs);
         result.setup      = timer.wall_time();

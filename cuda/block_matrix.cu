@@ -490,11 +490,14 @@ namespace Tessella
         Array<std::uint64_t> block_offset;
 
         // ---- for products with the transpose
-        bool                has_transpose = false;
-        Array<BlockRow>     rows;
-        Array<unsigned int> warp_row, block_pack, pack_column, first_pack;
-        Array<Number>       row_sums;
-        std::uint64_t       n_row_sums = 0; ///< packs
+        bool                 has_transpose = false;
+        Array<BlockRow>      rows;
+        Array<unsigned int>  warp_row, block_pack, pack_column, first_pack;
+        Array<std::uint64_t> contribution_offset;
+        /// Numbers of other processes behind them.
+        Array<Number> row_sums;
+        std::uint64_t n_row_sums = 0; ///< packs
+        std::size_t   n_received = 0;
         /// One product at a time: they share row_sums.
         std::mutex transpose_mutex;
 
@@ -743,39 +746,71 @@ namespace Tessella
             units[2], y, x, product, b, ghosts);
         }
 
+        static unsigned int
+        n_thread_blocks(const std::uint64_t n)
+        {
+          return static_cast<unsigned int>((n + n_threads - 1) / n_threads);
+        }
+
         template <int V>
         void
-        Tvmult(Number       *y,
-               const Number *x,
-               const Product product,
-               const Number *b)
+        sum_rows(const Number *x)
         {
-          const std::lock_guard<std::mutex> lock(transpose_mutex);
-          const auto n_blocks = [](const std::uint64_t n) {
-            return static_cast<unsigned int>((n + n_threads - 1) / n_threads);
-          };
+          if (n_row_sums == 0)
+            return;
           constexpr int U = V * sizeof(Number) == 16 ? 4 : 8;
           row_sums_kernel<Number, V, U>
-            <<<n_blocks(n_row_sums), n_threads>>>(n_row_sums,
-                                                  rows.data(),
-                                                  warp_row.data(),
-                                                  values.data(),
-                                                  x,
-                                                  row_sums.data());
+            <<<n_thread_blocks(n_row_sums), n_threads>>>(n_row_sums,
+                                                         rows.data(),
+                                                         warp_row.data(),
+                                                         values.data(),
+                                                         x,
+                                                         row_sums.data());
           check(cudaGetLastError(), "a product with a transposed matrix");
+        }
+
+        template <int V>
+        void
+        sum_columns(Number *y, const Product product, const Number *b)
+        {
+          if (n_rows == 0)
+            return;
           const auto kernel = uniform ? column_sums_kernel<Number, V, 3, true>
                                       : column_sums_kernel<Number, V, 3, false>;
-          kernel<<<n_blocks(n_rows / V), n_threads>>>(n_rows / V,
-                                                      block_offset.data(),
-                                                      block_pack.data(),
-                                                      pack_column.data(),
-                                                      first_pack.data(),
-                                                      max_n / V,
-                                                      row_sums.data(),
-                                                      y,
-                                                      b,
-                                                      product);
+          kernel<<<n_thread_blocks(n_rows / V), n_threads>>>(
+            n_rows / V,
+            contribution_offset.data(),
+            block_pack.data(),
+            pack_column.data(),
+            first_pack.data(),
+            max_n / V,
+            row_sums.data(),
+            y,
+            b,
+            product);
           check(cudaGetLastError(), "a product with a transposed matrix");
+        }
+
+        void
+        sum_rows(const Number *x)
+        {
+          if (pack == 1)
+            sum_rows<1>(x);
+          else if (pack == 2)
+            sum_rows<2>(x);
+          else if constexpr (sizeof(Number) == 4)
+            sum_rows<4>(x);
+        }
+
+        void
+        sum_columns(Number *y, const Product product, const Number *b)
+        {
+          if (pack == 1)
+            sum_columns<1>(y, product, b);
+          else if (pack == 2)
+            sum_columns<2>(y, product, b);
+          else if constexpr (sizeof(Number) == 4)
+            sum_columns<4>(y, product, b);
         }
       };
 
@@ -845,14 +880,17 @@ namespace Tessella
       void
       BlockMatrix<Number>::make_transpose(
         const BlockSparsity              &sparsity,
-        const std::vector<std::uint64_t> &dof_offset)
+        const std::vector<std::uint64_t> &dof_offset,
+        const std::vector<std::uint64_t> &offset,
+        const std::vector<std::uint64_t> &place,
+        const std::size_t                 n_received)
       {
         Implementation           &data = *implementation;
         const unsigned int        V    = data.pack;
         const std::size_t         n    = sparsity.row_width.size();
         std::vector<BlockRow>     rows(n);
         std::vector<unsigned int> warp_row, pack_column, first_pack(n);
-        std::vector<unsigned int> block_pack(sparsity.block_column.size());
+        std::vector<unsigned int> block_pack(place.size());
         std::uint64_t             n_packs = 0;
         for (std::size_t k = 0; k < n; ++k)
           {
@@ -873,47 +911,25 @@ namespace Tessella
               pack_column.resize(dof_offset[k + 1] / V,
                                  static_cast<unsigned int>(k));
           }
-        if (n_packs >= (1ull << 32))
+        if (n_packs + n_received / V >= (1ull << 32))
           throw Error(
             "The matrix is too large for products with its transpose "
             "on a CUDA device. Distribute the problem over several "
             "devices.");
-        for (std::size_t j = 0; j < n; ++j)
-          for (std::uint64_t b = sparsity.block_offset[j];
-               b < sparsity.block_offset[j + 1];
-               ++b)
-            {
-              // block (k, j) for block (j, k)
-              const unsigned int k     = sparsity.block_column[b];
-              const auto         begin = sparsity.block_column.begin() +
-                                 sparsity.block_offset[k],
-                         end = sparsity.block_column.begin() +
-                               sparsity.block_offset[k + 1];
-              const auto position = std::lower_bound(begin, end, j);
-              if (position == end || *position != j)
-                throw Error(
-                  "Products with the transpose need a symmetric "
-                  "structure, but block row " +
-                  std::to_string(k) + " has no block of column " +
-                  std::to_string(j) + ".");
-              block_pack[b] = static_cast<unsigned int>(
-                rows[k].first_pack +
-                sparsity
-                    .column_offset[position - sparsity.block_column.begin()] /
-                  V);
-            }
-        data.n_row_sums = n_packs;
-        data.rows       = Array<BlockRow>(rows);
-        data.warp_row   = Array<unsigned int>(warp_row);
-        data.block_pack = Array<unsigned int>(block_pack);
-        if (data.block_offset.size() == 0)
-          data.block_offset = Array<std::uint64_t>(sparsity.block_offset);
+        for (std::size_t m = 0; m < place.size(); ++m)
+          block_pack[m] = static_cast<unsigned int>(place[m] / V);
+        data.n_row_sums          = n_packs;
+        data.n_received          = n_received;
+        data.rows                = Array<BlockRow>(rows);
+        data.warp_row            = Array<unsigned int>(warp_row);
+        data.block_pack          = Array<unsigned int>(block_pack);
+        data.contribution_offset = Array<std::uint64_t>(offset);
         if (!data.uniform)
           {
             data.pack_column = Array<unsigned int>(pack_column);
             data.first_pack  = Array<unsigned int>(first_pack);
           }
-        data.row_sums.resize(n_packs * V);
+        data.row_sums.resize(n_packs * V + n_received);
         data.has_transpose = true;
       }
 
@@ -926,20 +942,35 @@ namespace Tessella
                                   const Product product,
                                   const Number *b) const
       {
-        if (implementation->n_rows == 0)
-          return;
-        switch (implementation->pack)
-          {
-            case 1:
-              implementation->template Tvmult<1>(y, x, product, b);
-              break;
-            case 2:
-              implementation->template Tvmult<2>(y, x, product, b);
-              break;
-            default:
-              if constexpr (sizeof(Number) == 4)
-                implementation->template Tvmult<4>(y, x, product, b);
-          }
+        const std::lock_guard<std::mutex> lock(implementation->transpose_mutex);
+        implementation->sum_rows(x);
+        implementation->sum_columns(y, product, b);
+      }
+
+
+
+      template <typename Number>
+      const Number *
+      BlockMatrix<Number>::row_sums(const Number *x) const
+      {
+        implementation->sum_rows(x);
+        return implementation->row_sums.data();
+      }
+
+
+
+      template <typename Number>
+      void
+      BlockMatrix<Number>::column_sums(Number       *y,
+                                       const Number *received,
+                                       const Product product,
+                                       const Number *b) const
+      {
+        Implementation &data = *implementation;
+        copy(data.row_sums.data() + data.n_row_sums * data.pack,
+             received,
+             data.n_received);
+        data.sum_columns(y, product, b);
       }
 
 
@@ -962,7 +993,9 @@ namespace Tessella
                 implementation->pack_column.size() +
                 implementation->first_pack.size()) *
                  sizeof(unsigned int) +
-               implementation->block_offset.size() * sizeof(std::uint64_t) +
+               (implementation->block_offset.size() +
+                implementation->contribution_offset.size()) *
+                 sizeof(std::uint64_t) +
                implementation->row_sums.size() * sizeof(Number);
       }
 

@@ -44,7 +44,7 @@ namespace Tessella
        *
        * Tvmult(): a warp, or four for large blocks, computes the entries of a
        * block of the result from the block column, whose blocks are found
-       * through a list made in the first call.
+       * through a list made before the first call.
        *
        * No atomics; which lane adds what, and in which order, depends on the
        * structure alone. Sums of float are in float.
@@ -76,17 +76,40 @@ namespace Tessella
         bool
         has_transpose() const;
 
-        /// The list for Tvmult(), from the arguments of the constructor; throws
-        /// if the structure is not symmetric.
+        /**
+         * Lists for Tvmult(). The sums over the rows of each block row, x_k^T
+         * times these rows, lie one after the other, @p n_received numbers of
+         * other processes behind them; @p place: the first number of each
+         * contribution to a block of the result; those to block k are @p
+         * offset[k] .. @p offset[k+1], and are added in this order.
+         */
         void
         make_transpose(const BlockSparsity              &sparsity,
-                       const std::vector<std::uint64_t> &dof_offset);
+                       const std::vector<std::uint64_t> &dof_offset,
+                       const std::vector<std::uint64_t> &offset,
+                       const std::vector<std::uint64_t> &place,
+                       const std::size_t                 n_received);
 
         void
         Tvmult(Number       *y,
                const Number *x,
                const Product product,
                const Number *b = nullptr) const;
+
+        // The same in two steps, between which processes exchange what they
+        // need.
+
+        /// The sums over the rows of each block row, valid until the next
+        /// product with the transpose.
+        const Number *
+        row_sums(const Number *x) const;
+
+        /// @p received: in the device's memory.
+        void
+        column_sums(Number       *y,
+                    const Number *received,
+                    const Product product,
+                    const Number *b) const;
 
         /// Bytes on the device.
         std::size_t

@@ -208,6 +208,163 @@ namespace Tessella
             result[e] = static_cast<Number>(a[e]);
         }
 
+        /**
+         * One thread block makes W of block @p first_block + its number: in
+         * shared memory or, if that is too small, in place. As on the host,
+         * elimination leaves what is left over from the diagonal on, and M
+         * before it.
+         */
+        __global__ void
+        orthonormalise_kernel(const BlockRows rows,
+                              const bool      in_shared,
+                              const double *__restrict__ values,
+                              double       *W,
+                              unsigned int *first_bad)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          const unsigned int k = blockIdx.x, n = size(rows, k);
+          // diagonals before, and pivots
+          double *const diagonal    = reinterpret_cast<double *>(shared),
+                        *pivots     = diagonal + rows.max_size;
+          double *const to          = W + rows.square_offset[k],
+                        *a          = in_shared ? pivots + rows.max_size : to;
+          const unsigned int  width = rows.row_width[k];
+          const double *const from =
+            values + rows.value_offset[k] + rows.diagonal[k];
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            {
+              const unsigned int i = e / n, j = e % n;
+              a[e] = 0.5 * (from[std::uint64_t(i) * width + j] +
+                            from[std::uint64_t(j) * width + i]);
+            }
+          for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+            diagonal[i] = from[std::uint64_t(i) * width + i];
+          __syncthreads();
+          bool good = true;
+          for (unsigned int p = 0; p < n && good; ++p)
+            {
+              const double *row   = a + p * n;
+              const double  pivot = row[p];
+              // (the same in all threads)
+              good = isfinite(pivot) && pivot > n * 2.3e-16 * diagonal[p];
+              if (threadIdx.x == 0)
+                pivots[p] = pivot;
+              for (unsigned int i = p + 1 + threadIdx.x / 32; i < n && good;
+                   i += blockDim.x / 32)
+                {
+                  double *const other  = a + i * n;
+                  const double  factor = row[i] / pivot;
+                  for (unsigned int j = threadIdx.x % 32; j < n; j += 32)
+                    if (j == p)
+                      other[j] = -factor;
+                    else if (j < p || j >= i)
+                      other[j] -= factor * row[j];
+                }
+              __syncthreads();
+            }
+          if (!good && threadIdx.x == 0)
+            atomicMin(first_bad, k);
+          // by columns; a pair of entries belongs to one thread
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            {
+              const unsigned int i = e / n, j = e % n;
+              if (j > i)
+                continue;
+              const double scale = good ? 1. / sqrt(pivots[i]) : 1.;
+              const double value = i == j ? scale : good ? scale * a[e] : 0.;
+              to[j * n + i]      = value;
+              if (i != j)
+                to[e] = 0.;
+            }
+        }
+
+        /// A thread block computes the blocks W_k A_kl W_l^T of a block row, in
+        /// strips of @p n_strip columns that shared memory holds.
+        template <typename Number>
+        __global__ void
+        change_basis_kernel(const BlockRows rows,
+                            const std::uint64_t *__restrict__ place,
+                            const unsigned int n_strip,
+                            const double *__restrict__ W,
+                            const double *__restrict__ values,
+                            Number *__restrict__ to)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          double *const       half = reinterpret_cast<double *>(shared);
+          const unsigned int  k = blockIdx.x, n_k = size(rows, k);
+          const unsigned int  width = rows.row_width[k];
+          const double *const W_k   = W + place[k];
+          for (std::uint64_t b = rows.block_offset[k];
+               b < rows.block_offset[k + 1];
+               ++b)
+            {
+              const unsigned int  l = rows.block_column[b], n_l = size(rows, l);
+              const std::uint64_t first =
+                rows.value_offset[k] + rows.column_offset[b];
+              const double *const W_l = W + place[l];
+              for (unsigned int start = 0; start < n_l; start += n_strip)
+                {
+                  const unsigned int n = min(n_strip, n_l - start);
+                  for (unsigned int e = threadIdx.x; e < n_k * n;
+                       e += blockDim.x)
+                    {
+                      const unsigned int i = e / n, j = start + e % n;
+                      const double      *row =
+                        values + first + std::uint64_t(i) * width;
+                      double sum = 0;
+                      for (unsigned int m = 0; m <= j; ++m)
+                        sum += row[m] * W_l[m * n_l + j];
+                      half[e] = sum;
+                    }
+                  __syncthreads();
+                  for (unsigned int e = threadIdx.x; e < n_k * n;
+                       e += blockDim.x)
+                    {
+                      const unsigned int i = e / n, j = e % n;
+                      double             sum = 0;
+                      for (unsigned int m = 0; m <= i; ++m)
+                        sum += W_k[m * n_k + i] * half[m * n + j];
+                      to[first + std::uint64_t(i) * width + start + j] =
+                        static_cast<Number>(sum);
+                    }
+                  __syncthreads();
+                }
+            }
+        }
+
+        /// A thread a polytope: this is for blocks of low degree.
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads) injection_basis_kernel(
+          const BlockRows rows,
+          const std::uint64_t *__restrict__ place,
+          const double *__restrict__ W,
+          const unsigned int n_polytopes,
+          const std::uint64_t *__restrict__ fine_offset,
+          const std::uint64_t *__restrict__ matrix_offset,
+          Number *matrix)
+        {
+          const unsigned int k = blockIdx.x * n_threads + threadIdx.x;
+          if (k >= n_polytopes)
+            return;
+          const double *const W_k    = W + place[k];
+          const unsigned int  stride = size(rows, k);
+          const unsigned int  n =
+            static_cast<unsigned int>(fine_offset[k + 1] - fine_offset[k]);
+          for (std::uint64_t begin = matrix_offset[k];
+               n > 0 && begin < matrix_offset[k + 1];
+               begin += n)
+            // (what is done from the end on stays in its place)
+            for (unsigned int j = n; j-- > 0;)
+              {
+                double sum = matrix[begin + j];
+                for (unsigned int m = j + 1; m < n; ++m)
+                  sum -= double(matrix[begin + m]) * W_k[j * stride + m];
+                matrix[begin + j] =
+                  static_cast<Number>(sum / W_k[j * stride + j]);
+              }
+        }
+
         /// Entry i of D_k^{-1} x; blocks are stored by columns.
         template <typename Number>
         __device__ inline Number
@@ -479,28 +636,17 @@ namespace Tessella
             }
         }
 
-        /// A warp a row; with the transpose, a thread a column.
+        /// A warp a row.
         template <typename Number>
         __global__ void
         __launch_bounds__(n_threads) dense_kernel(const unsigned int n_rows,
                                                   const unsigned int n_columns,
-                                                  const bool         transpose,
                                                   const Number *__restrict__ A,
                                                   const Number *__restrict__ x,
                                                   Number *__restrict__ y)
         {
           const unsigned int thread = blockIdx.x * n_threads + threadIdx.x;
-          if (transpose)
-            {
-              if (thread >= n_columns)
-                return;
-              Number sum = 0;
-              for (unsigned int i = 0; i < n_rows; ++i)
-                sum += A[std::uint64_t(i) * n_columns + thread] * x[i];
-              y[thread] = sum;
-              return;
-            }
-          const unsigned int i = thread / 32;
+          const unsigned int i      = thread / 32;
           if (i >= n_rows)
             return;
           Number sum = 0;
@@ -576,6 +722,74 @@ namespace Tessella
                 &result, first.data(), sizeof(result), cudaMemcpyDeviceToHost),
               "the inversion of diagonal blocks");
         return result;
+      }
+
+
+
+      template <typename Number>
+      unsigned int
+      Blocks<Number>::orthonormalise(const BlockRows &rows,
+                                     const double    *values,
+                                     double          *W)
+      {
+        if (rows.n == 0)
+          return 0;
+        Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
+        const std::size_t   n         = rows.max_size;
+        const std::size_t   lists     = 2 * n * sizeof(double);
+        const std::size_t   bytes     = lists + n * n * sizeof(double);
+        const bool          in_shared = bytes <= 48 * 1024;
+        const unsigned int  threads   = n <= 10 ? 32 : n <= 24 ? 64 : 256;
+        orthonormalise_kernel<<<rows.n, threads, in_shared ? bytes : lists>>>(
+          rows, in_shared, values, W, first.data());
+        check(cudaGetLastError(), "a change of basis");
+        unsigned int result = 0;
+        check(cudaMemcpy(
+                &result, first.data(), sizeof(result), cudaMemcpyDeviceToHost),
+              "a change of basis");
+        return result;
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::change_basis(const BlockRows     &rows,
+                                   const std::uint64_t *place,
+                                   const double        *W,
+                                   const double        *values,
+                                   Number              *to)
+      {
+        if (rows.n == 0)
+          return;
+        const unsigned int n       = rows.max_size;
+        const unsigned int n_strip = std::max<unsigned int>(
+          1, std::min<unsigned int>(n, 48 * 1024 / (n * sizeof(double))));
+        change_basis_kernel<<<rows.n,
+                              n <= 10 ? 64 : 256,
+                              std::size_t(n) * n_strip * sizeof(double)>>>(
+          rows, place, n_strip, W, values, to);
+        check(cudaGetLastError(), "a change of basis");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::change_basis_of_injection(
+        const BlockRows     &rows,
+        const std::uint64_t *place,
+        const double        *W,
+        const unsigned int   n,
+        const std::uint64_t *fine_offset,
+        const std::uint64_t *matrix_offset,
+        Number              *matrix)
+      {
+        if (n == 0)
+          return;
+        injection_basis_kernel<<<n_thread_blocks(n), n_threads>>>(
+          rows, place, W, n, fine_offset, matrix_offset, matrix);
+        check(cudaGetLastError(), "a change of basis");
       }
 
 
@@ -713,15 +927,14 @@ namespace Tessella
       void
       Blocks<Number>::dense_product(const unsigned int n_rows,
                                     const unsigned int n_columns,
-                                    const bool         transpose,
                                     const Number      *A,
                                     const Number      *x,
                                     Number            *y)
       {
         if (n_rows == 0 || n_columns == 0)
           return;
-        dense_kernel<<<n_thread_blocks(transpose ? n_columns : 32ull * n_rows),
-                       n_threads>>>(n_rows, n_columns, transpose, A, x, y);
+        dense_kernel<<<n_thread_blocks(32ull * n_rows), n_threads>>>(
+          n_rows, n_columns, A, x, y);
         check(cudaGetLastError(), "multigrid");
       }
 

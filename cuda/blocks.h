@@ -82,6 +82,37 @@ namespace Tessella
                         const Number    *values,
                         Number          *inverse);
 
+        /**
+         * Bases of the polytopes in which the diagonal blocks are the identity:
+         * W D W^T = 1 for the symmetric part of each diagonal block D, W being
+         * lower triangular, so that the first functions span what they did.
+         * (Cholesky's factorisation without roots; W by columns on a device.)
+         * Returns the first block that is not positive definite, whose W is the
+         * identity, or n.
+         */
+        static unsigned int
+        orthonormalise(const BlockRows &rows, const double *values, double *W);
+
+        /// to_kl = W_k A_kl W_l^T for all blocks. @p place: first number of
+        /// each W, also of those of other processes.
+        static void
+        change_basis(const BlockRows     &rows,
+                     const std::uint64_t *place,
+                     const double        *W,
+                     const double        *values,
+                     Number              *to);
+
+        /// T_k = T_k W^{-1} with as much of W as T_k has columns, for @p n
+        /// injections.
+        static void
+        change_basis_of_injection(const BlockRows     &rows,
+                                  const std::uint64_t *place,
+                                  const double        *W,
+                                  const unsigned int   n,
+                                  const std::uint64_t *fine_offset,
+                                  const std::uint64_t *matrix_offset,
+                                  Number              *matrix);
+
         /// y = D^{-1} x or D^{-T} x.
         static void
         apply_diagonal(const BlockRows &rows,
@@ -137,11 +168,10 @@ namespace Tessella
                  const Number                *fine_values,
                  Number                      *coarse_values);
 
-        /// y = A x or A^T x, A of @p n_rows and @p n_columns, row by row.
+        /// y = A x, A of @p n_rows and @p n_columns, row by row.
         static void
         dense_product(const unsigned int n_rows,
                       const unsigned int n_columns,
-                      const bool         transpose,
                       const Number      *A,
                       const Number      *x,
                       Number            *y);

@@ -4,7 +4,6 @@
 
 #include <tessella/lac/block_matrix_base.h>
 
-#include <string>
 #include <utility>
 
 namespace Tessella
@@ -153,15 +152,4 @@ namespace Tessella
         .push_back(k);
   }
 
-
-
-  void
-  BlockMatrixBase::assert_one_process(const char *what) const
-  {
-    AssertThrow(partition() == nullptr,
-                ExcMessage(std::string(what) +
-                           " needs a matrix whose rows are all on one "
-                           "process, but this one is distributed over " +
-                           std::to_string(partition()->n_processes()) + "."));
-  }
 } // namespace Tessella

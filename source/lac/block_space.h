@@ -134,8 +134,9 @@ namespace Tessella
     template <typename Number>
     struct Space<HostBlockMatrix<Number>>
     {
-      using Blocks = HostBlocks<Number>;
-      using Halo   = HostHalo<Number>;
+      using Blocks       = HostBlocks<Number>;
+      using DoubleBlocks = HostBlocks<double>;
+      using Halo         = HostHalo<Number>;
       template <typename T>
       using Array = HostSpaceArray<T>;
       template <typename To, typename From>
@@ -157,8 +158,9 @@ namespace Tessella
     template <typename Number>
     struct Space<DeviceBlockMatrix<Number>>
     {
-      using Blocks = Device::Blocks<Number>;
-      using Halo   = DeviceHalo<Number>;
+      using Blocks       = Device::Blocks<Number>;
+      using DoubleBlocks = Device::Blocks<double>;
+      using Halo         = DeviceHalo<Number>;
       template <typename T>
       using Array = DeviceSpaceArray<T>;
       template <typename To, typename From>

@@ -12,9 +12,11 @@
 
 #include "../../cuda/block_matrix.h"
 #include "../../cuda/vector.h"
+#include "../base/collective.h"
 #include "device_call.h"
 #include "halo_exchange.h"
 #include "store_block_row.h"
+#include "transpose_plan.h"
 #include "vector_access.h"
 
 namespace Tessella
@@ -33,6 +35,96 @@ namespace Tessella
     internal::Device::BlockMatrix<Number> matrix;
     /// Of several processes; else null.
     std::unique_ptr<internal::DeviceHalo<Number>> halo;
+    /// Contributions to products with the transpose; of several processes.
+    std::unique_ptr<internal::Device::Halo<Number>> contributions;
+    std::vector<internal::TransposePlan::Partner>   sends, receives;
+
+    // Collective.
+    void
+    make_transpose(const BlockMatrixBase &structure)
+    {
+      if (matrix.has_transpose())
+        return;
+      const internal::TransposePlan plan(structure);
+      const BlockSparsity          &sparsity = structure.block_sparsity();
+      const auto                   &offset   = structure.dof_offset();
+      internal::on_all_processes(
+        structure.partition() == nullptr
+          ? MPI_COMM_SELF
+          : structure.partition()->communicator(),
+        [&] {
+          const unsigned int n = sparsity.row_width.size();
+          // Sums over the rows of a block row lie one after the other, what
+          // comes from other processes lies behind them.
+          std::vector<std::uint64_t> first_sum(n + 1, 0);
+          for (unsigned int k = 0; k < n; ++k)
+            first_sum[k + 1] = first_sum[k] + sparsity.row_width[k];
+          std::vector<std::uint64_t> place(plan.place.size());
+          for (std::size_t m = 0; m < place.size(); ++m)
+            place[m] = plan.row[m] < n ? first_sum[plan.row[m]] +
+                                           sparsity.column_offset[plan.place[m]]
+                                       : first_sum[n] + plan.place[m];
+          internal::device_call([&] {
+            if (halo != nullptr)
+              {
+                AssertThrow(first_sum[n] < (std::uint64_t(1) << 32),
+                            ExcMessage("The matrix is too large for products "
+                                       "with its transpose: use more "
+                                       "processes."));
+                std::vector<unsigned int> entries;
+                entries.reserve(plan.sent_first.back());
+                for (std::size_t i = 0; i < plan.sent_row.size(); ++i)
+                  {
+                    const std::uint64_t b = plan.sent_block[i];
+                    const unsigned int  l = sparsity.block_column[b];
+                    for (std::uint64_t j = 0; j < offset[l + 1] - offset[l];
+                         ++j)
+                      entries.push_back(static_cast<unsigned int>(
+                        first_sum[plan.sent_row[i]] +
+                        sparsity.column_offset[b] + j));
+                  }
+                contributions =
+                  std::make_unique<internal::Device::Halo<Number>>(
+                    entries, plan.n_received);
+              }
+            matrix.make_transpose(
+              sparsity, offset, plan.offset, place, plan.n_received);
+          });
+        });
+      sends    = plan.sends;
+      receives = plan.receives;
+    }
+
+    void
+    Tvmult(const BlockMatrixBase &structure,
+           Number                *y,
+           const Number          *x,
+           const Product          product,
+           const Number          *b = nullptr)
+    {
+      make_transpose(structure);
+      if (contributions == nullptr)
+        {
+          internal::device_call([&] { matrix.Tvmult(y, x, product, b); });
+          return;
+        }
+      internal::device_call([&] {
+        contributions->pack(matrix.row_sums(x));
+        contributions->wait_for_packed();
+      });
+      internal::HaloMessages messages;
+      internal::start_messages(messages,
+                               structure.partition()->communicator(),
+                               sends,
+                               contributions->send_buffer(),
+                               receives,
+                               contributions->receive_buffer());
+      messages.finish();
+      internal::device_call([&] {
+        contributions->upload();
+        matrix.column_sums(y, contributions->ghosts(), product, b);
+      });
+    }
 
     void
     vmult(Number       *y,
@@ -217,38 +309,14 @@ namespace Tessella
 
 
 
-  namespace
-  {
-    template <typename Matrix, typename Number>
-    void
-    transpose_product(const BlockMatrixBase &structure,
-                      Matrix                &matrix,
-                      Number                *y,
-                      const Number          *x,
-                      const Product          product,
-                      const Number          *b = nullptr)
-    {
-      internal::device_call([&] {
-        if (!matrix.has_transpose())
-          matrix.make_transpose(structure.block_sparsity(),
-                                structure.dof_offset());
-        matrix.Tvmult(y, x, product, b);
-      });
-    }
-  } // namespace
-
-
-
   template <typename Number>
   void
   DeviceBlockMatrix<Number>::Tvmult(DeviceVector<Number>       &dst,
                                     const DeviceVector<Number> &src) const
   {
     internal::check_vectors(dst, src, m(), n_owned_rows());
-    assert_one_process("A product with the transpose");
     if (!empty())
-      transpose_product(
-        *this, implementation->matrix, dst.begin(), src.begin(), Product::set);
+      implementation->Tvmult(*this, dst.begin(), src.begin(), Product::set);
   }
 
 
@@ -259,10 +327,8 @@ namespace Tessella
                                         const DeviceVector<Number> &src) const
   {
     internal::check_vectors(dst, src, m(), n_owned_rows());
-    assert_one_process("A product with the transpose");
     if (!empty())
-      transpose_product(
-        *this, implementation->matrix, dst.begin(), src.begin(), Product::add);
+      implementation->Tvmult(*this, dst.begin(), src.begin(), Product::add);
   }
 
 
@@ -277,11 +343,7 @@ namespace Tessella
     if (empty())
       return;
     if (transpose)
-      {
-        assert_one_process("A product with the transpose");
-        transpose_product(
-          *this, implementation->matrix, dst, x, Product::subtract, b);
-      }
+      implementation->Tvmult(*this, dst, x, Product::subtract, b);
     else
       implementation->vmult(dst, x, Product::subtract, b);
   }

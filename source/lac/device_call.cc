@@ -86,7 +86,10 @@ namespace Tessella
       template <typename Number>
       void
       BlockMatrix<Number>::make_transpose(const BlockSparsity &,
-                                          const std::vector<std::uint64_t> &)
+                                          const std::vector<std::uint64_t> &,
+                                          const std::vector<std::uint64_t> &,
+                                          const std::vector<std::uint64_t> &,
+                                          const std::size_t)
       {
         no_device();
       }
@@ -96,6 +99,21 @@ namespace Tessella
                                   const Number *,
                                   const Product,
                                   const Number *) const
+      {
+        no_device();
+      }
+      template <typename Number>
+      const Number *
+      BlockMatrix<Number>::row_sums(const Number *) const
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      BlockMatrix<Number>::column_sums(Number *,
+                                       const Number *,
+                                       const Product,
+                                       const Number *) const
       {
         no_device();
       }
@@ -179,6 +197,36 @@ namespace Tessella
         no_device();
       }
       template <typename Number>
+      unsigned int
+      Blocks<Number>::orthonormalise(const BlockRows &,
+                                     const double *,
+                                     double *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::change_basis(const BlockRows &,
+                                   const std::uint64_t *,
+                                   const double *,
+                                   const double *,
+                                   Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
+      void
+      Blocks<Number>::change_basis_of_injection(const BlockRows &,
+                                                const std::uint64_t *,
+                                                const double *,
+                                                const unsigned int,
+                                                const std::uint64_t *,
+                                                const std::uint64_t *,
+                                                Number *)
+      {
+        no_device();
+      }
+      template <typename Number>
       void
       Blocks<Number>::apply_diagonal(
         const BlockRows &, const Number *, const bool, const Number *, Number *)
@@ -243,7 +291,6 @@ namespace Tessella
       void
       Blocks<Number>::dense_product(const unsigned int,
                                     const unsigned int,
-                                    const bool,
                                     const Number *,
                                     const Number *,
                                     Number *)

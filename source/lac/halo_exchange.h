@@ -37,13 +37,28 @@ namespace Tessella
             const Send           &send,
             const Receive        &receive)
       {
+        start(partition.communicator(),
+              partition.sends(),
+              send,
+              partition.receives(),
+              receive);
+      }
+
+      /// With other partners.
+      template <typename Partner, typename Send, typename Receive>
+      void
+      start(const MPI_Comm              communicator,
+            const std::vector<Partner> &to,
+            const Send                 &send,
+            const std::vector<Partner> &from,
+            const Receive              &receive)
+      {
         // (one exchange at a time on a communicator, in the same order on all
         // processes: one tag will do)
         constexpr int tag = 4715;
         requests.clear();
-        requests.reserve(partition.receives().size() +
-                         partition.sends().size());
-        for (const auto &partner : partition.receives())
+        requests.reserve(from.size() + to.size());
+        for (const auto &partner : from)
           {
             const Place place = receive(partner);
             if (place.n_bytes == none)
@@ -54,11 +69,11 @@ namespace Tessella
                                        MPI_BYTE,
                                        partner.rank,
                                        tag,
-                                       partition.communicator(),
+                                       communicator,
                                        &requests.back());
             AssertThrowMPI(ierr);
           }
-        for (const auto &partner : partition.sends())
+        for (const auto &partner : to)
           {
             const Place place = send(partner);
             if (place.n_bytes == none)
@@ -69,7 +84,7 @@ namespace Tessella
                                        MPI_BYTE,
                                        partner.rank,
                                        tag,
-                                       partition.communicator(),
+                                       communicator,
                                        &requests.back());
             AssertThrowMPI(ierr);
           }
@@ -101,8 +116,28 @@ namespace Tessella
 
 
 
-    /// Sends the numbers at @p send, in the order of send_rows(), and receives
-    /// those of the ghost rows at @p receive.
+    /// Sends the entries at @p send and receives those at @p receive, where
+    /// partners have first_row and last_row of them.
+    template <typename Number, typename Partner>
+    void
+    start_messages(HaloMessages               &messages,
+                   const MPI_Comm              communicator,
+                   const std::vector<Partner> &to,
+                   Number                     *send,
+                   const std::vector<Partner> &from,
+                   Number                     *receive)
+    {
+      const auto place = [](Number *begin) {
+        return [begin](const Partner &partner) {
+          return HaloMessages::Place{begin + partner.first_row,
+                                     (partner.last_row - partner.first_row) *
+                                       sizeof(Number)};
+        };
+      };
+      messages.start(communicator, to, place(send), from, place(receive));
+    }
+
+    /// In the order of send_rows(), and of the ghost rows.
     template <typename Number>
     void
     start_messages(HaloMessages         &messages,
@@ -110,14 +145,12 @@ namespace Tessella
                    Number               *send,
                    Number               *receive)
     {
-      const auto place = [](Number *begin) {
-        return [begin](const BlockPartition::Partner &partner) {
-          return HaloMessages::Place{begin + partner.first_row,
-                                     (partner.last_row - partner.first_row) *
-                                       sizeof(Number)};
-        };
-      };
-      messages.start(partition, place(send), place(receive));
+      start_messages(messages,
+                     partition.communicator(),
+                     partition.sends(),
+                     send,
+                     partition.receives(),
+                     receive);
     }
 
 

@@ -6,12 +6,12 @@
 #include <tessella/lac/host_block_matrix.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <utility>
 
 #include "halo_exchange.h"
 #include "host_blocks.h"
+#include "transpose_plan.h"
 #include "vector_access.h"
 
 namespace Tessella
@@ -26,40 +26,21 @@ namespace Tessella
     /// Of several processes; else null.
     std::unique_ptr<internal::HostHalo<Number>> halo;
     /// Block rows without ghost columns and with them; of several processes.
-    std::vector<unsigned int> interior, boundary;
-    std::once_flag            transpose_made;
-    /// First value of the block (column, row) of each block (row, column).
-    std::vector<std::uint64_t> transposed;
+    std::vector<unsigned int>                      interior, boundary;
+    std::once_flag                                 transpose_made;
+    std::unique_ptr<const internal::TransposePlan> transpose;
+    /// Contributions to products with the transpose, of several processes.
+    internal::HostArray<Number> sent, received;
 
+    // Collective.
     void
-    make_transpose(const BlockSparsity &sparsity)
+    make_transpose(const BlockMatrixBase &matrix)
     {
       std::call_once(transpose_made, [&] {
-        std::vector<std::uint64_t> list(sparsity.block_column.size());
-        std::atomic<bool>          symmetric(true);
-        for_blocks(sparsity.row_width.size(), [&](const unsigned int k) {
-          for (std::uint64_t b = sparsity.block_offset[k];
-               b < sparsity.block_offset[k + 1];
-               ++b)
-            {
-              const unsigned int l     = sparsity.block_column[b];
-              const auto         begin = sparsity.block_column.begin() +
-                                 sparsity.block_offset[l],
-                         end = sparsity.block_column.begin() +
-                               sparsity.block_offset[l + 1],
-                         found = std::lower_bound(begin, end, k);
-              if (found == end || *found != k)
-                symmetric = false;
-              else
-                list[b] =
-                  sparsity.value_offset[l] +
-                  sparsity.column_offset[found - sparsity.block_column.begin()];
-            }
-        });
-        AssertThrow(symmetric,
-                    ExcMessage("A product with the transpose needs a matrix "
-                               "with a symmetric structure of blocks."));
-        transposed = std::move(list);
+        auto plan = std::make_unique<const internal::TransposePlan>(matrix);
+        sent.resize(plan->sent_first.back());
+        received.resize(plan->n_received);
+        transpose = std::move(plan);
       });
     }
   };
@@ -178,6 +159,76 @@ namespace Tessella
                       b);
     }
 
+    // y = A_b^T x for block b of block row k.
+    template <typename Number>
+    void
+    transposed_block(const BlockMatrixBase &matrix,
+                     const Number          *values,
+                     const unsigned int     k,
+                     const std::uint64_t    b,
+                     const Number          *x,
+                     Number                *y)
+    {
+      const BlockSparsity              &sparsity   = matrix.block_sparsity();
+      const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
+      const unsigned int                l          = sparsity.block_column[b];
+      const unsigned int                n = dof_offset[l + 1] - dof_offset[l];
+      const Number                     *row =
+        values + sparsity.value_offset[k] + sparsity.column_offset[b];
+      std::fill(y, y + n, Number(0));
+      for (std::uint64_t i = dof_offset[k]; i < dof_offset[k + 1];
+           ++i, row += sparsity.row_width[k])
+        for (unsigned int j = 0; j < n; ++j)
+          y[j] += row[j] * x[i];
+    }
+
+    // Block columns in @p list, or the first @p n.
+    template <typename Data, typename Number>
+    void
+    transpose_product(const BlockMatrixBase &matrix,
+                      Data                  &data,
+                      const unsigned int    *list,
+                      const unsigned int     n_list,
+                      Number                *y,
+                      const Number          *x,
+                      const Product          type,
+                      const Number          *b)
+    {
+      const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
+      const unsigned int n_owned = matrix.block_sparsity().row_width.size();
+      const internal::TransposePlan &plan = *data.transpose;
+      internal::for_block_ranges(
+        n_list, [&](const unsigned int begin, const unsigned int end) {
+          std::vector<Number> sums, part;
+          for (unsigned int e = begin; e < end; ++e)
+            {
+              const unsigned int  k     = list == nullptr ? e : list[e];
+              const std::uint64_t first = dof_offset[k];
+              const unsigned int  n     = dof_offset[k + 1] - first;
+              sums.assign(n, Number(0));
+              part.resize(n);
+              for (std::uint64_t m = plan.offset[k]; m < plan.offset[k + 1];
+                   ++m)
+                {
+                  const Number *from = part.data();
+                  if (plan.row[m] < n_owned)
+                    transposed_block(matrix,
+                                     data.values.data(),
+                                     plan.row[m],
+                                     plan.place[m],
+                                     x,
+                                     part.data());
+                  else
+                    from = data.received.data() + plan.place[m];
+                  for (unsigned int j = 0; j < n; ++j)
+                    sums[j] += from[j];
+                }
+              for (unsigned int i = 0; i < n; ++i)
+                store(y + first + i, b + first + i, type, sums[i]);
+            }
+        });
+    }
+
     template <typename Data, typename Number>
     void
     transpose_product(const BlockMatrixBase &matrix,
@@ -187,33 +238,52 @@ namespace Tessella
                       const Product          type,
                       const Number          *b = nullptr)
     {
-      const BlockSparsity              &sparsity   = matrix.block_sparsity();
-      const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
-      data.make_transpose(sparsity);
-      internal::for_block_ranges(
-        sparsity.row_width.size(),
-        [&](const unsigned int begin, const unsigned int end) {
-          std::vector<Number> sums;
-          for (unsigned int k = begin; k < end; ++k)
-            {
-              const std::uint64_t first = dof_offset[k];
-              const unsigned int  n     = dof_offset[k + 1] - first;
-              sums.assign(n, Number(0));
-              for (std::uint64_t m = sparsity.block_offset[k];
-                   m < sparsity.block_offset[k + 1];
-                   ++m)
-                {
-                  const unsigned int l = sparsity.block_column[m];
-                  const Number *block = data.values.data() + data.transposed[m];
-                  for (std::uint64_t i = dof_offset[l]; i < dof_offset[l + 1];
-                       ++i, block += sparsity.row_width[l])
-                    for (unsigned int j = 0; j < n; ++j)
-                      sums[j] += block[j] * x[i];
-                }
-              for (unsigned int i = 0; i < n; ++i)
-                store(y + first + i, b + first + i, type, sums[i]);
-            }
-        });
+      data.make_transpose(matrix);
+      if (data.halo == nullptr)
+        {
+          transpose_product(matrix,
+                            data,
+                            nullptr,
+                            matrix.block_sparsity().row_width.size(),
+                            y,
+                            x,
+                            type,
+                            b);
+          return;
+        }
+      const internal::TransposePlan &plan = *data.transpose;
+      for_blocks(plan.sent_row.size(), [&](const unsigned int i) {
+        transposed_block(matrix,
+                         data.values.data(),
+                         plan.sent_row[i],
+                         plan.sent_block[i],
+                         x,
+                         data.sent.data() + plan.sent_first[i]);
+      });
+      internal::HaloMessages messages;
+      internal::start_messages(messages,
+                               matrix.partition()->communicator(),
+                               plan.sends,
+                               data.sent.data(),
+                               plan.receives,
+                               data.received.data());
+      transpose_product(matrix,
+                        data,
+                        data.interior.data(),
+                        data.interior.size(),
+                        y,
+                        x,
+                        type,
+                        b);
+      messages.finish();
+      transpose_product(matrix,
+                        data,
+                        data.boundary.data(),
+                        data.boundary.size(),
+                        y,
+                        x,
+                        type,
+                        b);
     }
   } // namespace
 
@@ -301,7 +371,11 @@ namespace Tessella
   {
     std::size_t bytes = sizeof(*this) + structure_memory_consumption();
     if (implementation != nullptr)
-      bytes += implementation->transposed.capacity() * sizeof(std::uint64_t) +
+      bytes += (implementation->transpose == nullptr
+                  ? 0
+                  : implementation->transpose->memory_consumption()) +
+               (implementation->sent.size() + implementation->received.size()) *
+                 sizeof(Number) +
                (implementation->interior.capacity() +
                 implementation->boundary.capacity()) *
                  sizeof(unsigned int) +
@@ -352,10 +426,7 @@ namespace Tessella
     if (empty())
       return;
     if (transpose)
-      {
-        assert_one_process("A product with the transpose");
-        transpose_product(*this, *implementation, dst, x, Product::subtract, b);
-      }
+      transpose_product(*this, *implementation, dst, x, Product::subtract, b);
     else
       product(*this, *implementation, dst, x, Product::subtract, b);
   }
@@ -396,7 +467,6 @@ namespace Tessella
   HostBlockMatrix<Number>::Tvmult(VectorType &dst, const VectorType &src) const
   {
     internal::check_vectors(dst, src, m(), n_owned_rows());
-    assert_one_process("A product with the transpose");
     if (!empty())
       transpose_product(*this,
                         *implementation,
@@ -414,7 +484,6 @@ namespace Tessella
                                       const VectorType &src) const
   {
     internal::check_vectors(dst, src, m(), n_owned_rows());
-    assert_one_process("A product with the transpose");
     if (!empty())
       transpose_product(*this,
                         *implementation,

@@ -128,6 +128,162 @@ namespace Tessella
 
 
     template <typename Number>
+    unsigned int
+    HostBlocks<Number>::orthonormalise(const BlockRows &rows,
+                                       const double    *values,
+                                       double          *W)
+    {
+      std::atomic<unsigned int> first(rows.n);
+      for_block_ranges(
+        rows.n, [&](const unsigned int begin, const unsigned int end) {
+          std::vector<double> a, pivots;
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              const unsigned int  n     = size(rows, k);
+              const std::size_t   width = rows.row_width[k];
+              const double *const from =
+                values + rows.value_offset[k] + rows.diagonal[k];
+              double *const to   = W + rows.square_offset[k];
+              bool          good = true;
+              // Elimination: from the diagonal on the matrix that is left over,
+              // before it M with ones on the diagonal, M D M^T = diag(pivots).
+              a.resize(std::size_t(n) * n);
+              pivots.resize(n);
+              for (unsigned int i = 0; i < n; ++i)
+                for (unsigned int j = 0; j < n; ++j)
+                  a[i * n + j] =
+                    0.5 * (from[i * width + j] + from[j * width + i]);
+              for (unsigned int p = 0; p < n && good; ++p)
+                {
+                  const double *const row   = a.data() + p * n;
+                  const double        pivot = pivots[p] = row[p];
+                  good = std::isfinite(pivot) &&
+                         pivot > n * std::numeric_limits<double>::epsilon() *
+                                   from[p * width + p];
+                  for (unsigned int i = p + 1; i < n && good; ++i)
+                    {
+                      double *const other  = a.data() + i * n;
+                      const double  factor = row[i] / pivot;
+                      for (unsigned int j = 0; j < p; ++j)
+                        other[j] -= factor * row[j];
+                      other[p] = -factor;
+                      for (unsigned int j = i; j < n; ++j)
+                        other[j] -= factor * row[j];
+                    }
+                }
+              for (unsigned int i = 0; i < n; ++i)
+                {
+                  const double scale = good ? 1. / std::sqrt(pivots[i]) : 1.;
+                  for (unsigned int j = 0; j < n; ++j)
+                    to[i * n + j] = j == i          ? scale
+                                    : j < i && good ? scale * a[i * n + j]
+                                                    : 0.;
+                }
+              if (!good)
+                {
+                  unsigned int present = first;
+                  while (k < present &&
+                         !first.compare_exchange_weak(present, k))
+                    ;
+                }
+            }
+        });
+      return first;
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::change_basis(const BlockRows     &rows,
+                                     const std::uint64_t *place,
+                                     const double        *W,
+                                     const double        *values,
+                                     Number              *to)
+    {
+      for_block_ranges(
+        rows.n, [&](const unsigned int begin, const unsigned int end) {
+          std::vector<double> half, sums;
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              const unsigned int  n     = size(rows, k);
+              const unsigned int  width = rows.row_width[k];
+              const double *const W_k   = W + place[k];
+              const double       *from  = values + rows.value_offset[k];
+              Number *const       row   = to + rows.value_offset[k];
+              half.resize(std::size_t(n) * width);
+              sums.resize(width);
+              for (std::uint64_t b = rows.block_offset[k];
+                   b < rows.block_offset[k + 1];
+                   ++b)
+                {
+                  const unsigned int  l     = rows.block_column[b];
+                  const unsigned int  n_l   = size(rows, l);
+                  const std::size_t   start = rows.column_offset[b];
+                  const double *const W_l   = W + place[l];
+                  for (unsigned int i = 0; i < n; ++i)
+                    multiply(W_l,
+                             n_l,
+                             n_l,
+                             n_l,
+                             from + std::size_t(i) * width + start,
+                             half.data() + std::size_t(i) * width + start);
+                }
+              for (unsigned int i = 0; i < n; ++i)
+                {
+                  std::fill(sums.begin(), sums.end(), 0.);
+                  for (unsigned int m = 0; m <= i; ++m)
+                    {
+                      const double  factor = W_k[i * n + m];
+                      const double *z = half.data() + std::size_t(m) * width;
+                      for (unsigned int j = 0; j < width; ++j)
+                        sums[j] += factor * z[j];
+                    }
+                  std::copy(sums.begin(),
+                            sums.end(),
+                            row + std::size_t(i) * width);
+                }
+            }
+        });
+    }
+
+
+
+    template <typename Number>
+    void
+    HostBlocks<Number>::change_basis_of_injection(
+      const BlockRows     &rows,
+      const std::uint64_t *place,
+      const double        *W,
+      const unsigned int   n_polytopes,
+      const std::uint64_t *fine_offset,
+      const std::uint64_t *matrix_offset,
+      Number              *matrix)
+    {
+      for_blocks(n_polytopes, [&](const unsigned int k) {
+        const double *const W_k    = W + place[k];
+        const unsigned int  stride = size(rows, k);
+        const unsigned int  n      = fine_offset[k + 1] - fine_offset[k];
+        std::vector<double> x(n);
+        for (std::uint64_t begin = matrix_offset[k];
+             n > 0 && begin < matrix_offset[k + 1];
+             begin += n)
+          {
+            for (unsigned int j = n; j-- > 0;)
+              {
+                double sum = matrix[begin + j];
+                for (unsigned int m = j + 1; m < n; ++m)
+                  sum -= x[m] * W_k[m * stride + j];
+                x[j] = sum / W_k[j * stride + j];
+              }
+            std::copy(x.begin(), x.end(), matrix + begin);
+          }
+      });
+    }
+
+
+
+    template <typename Number>
     void
     HostBlocks<Number>::apply_diagonal(const BlockRows &rows,
                                        const Number    *inverse,
@@ -372,22 +528,13 @@ namespace Tessella
     void
     HostBlocks<Number>::dense_product(const unsigned int n_rows,
                                       const unsigned int n_columns,
-                                      const bool         transpose,
                                       const Number      *A,
                                       const Number      *x,
                                       Number            *y)
     {
-      for_blocks(transpose ? n_columns : n_rows, [&](const unsigned int i) {
-        if (!transpose)
-          multiply(
-            A + std::size_t(i) * n_columns, 1, n_columns, n_columns, x, y + i);
-        else
-          {
-            Number sum = 0;
-            for (unsigned int j = 0; j < n_rows; ++j)
-              sum += A[std::size_t(j) * n_columns + i] * x[j];
-            y[i] = sum;
-          }
+      for_blocks(n_rows, [&](const unsigned int i) {
+        multiply(
+          A + std::size_t(i) * n_columns, 1, n_columns, n_columns, x, y + i);
       });
     }
 

@@ -178,6 +178,22 @@ namespace Tessella
       invert_diagonal(const BlockRows &rows,
                       const Number    *values,
                       Number          *inverse);
+      static unsigned int
+      orthonormalise(const BlockRows &rows, const double *values, double *W);
+      static void
+      change_basis(const BlockRows     &rows,
+                   const std::uint64_t *place,
+                   const double        *W,
+                   const double        *values,
+                   Number              *to);
+      static void
+      change_basis_of_injection(const BlockRows     &rows,
+                                const std::uint64_t *place,
+                                const double        *W,
+                                const unsigned int   n,
+                                const std::uint64_t *fine_offset,
+                                const std::uint64_t *matrix_offset,
+                                Number              *matrix);
       static void
       apply_diagonal(const BlockRows &rows,
                      const Number    *inverse,
@@ -221,7 +237,6 @@ namespace Tessella
       static void
       dense_product(const unsigned int n_rows,
                     const unsigned int n_columns,
-                    const bool         transpose,
                     const Number      *A,
                     const Number      *x,
                     Number            *y);

@@ -26,6 +26,7 @@ namespace Tessella
     using SpaceType = typename Data::SpaceType;
     using Blocks    = typename Data::Blocks;
     using Number    = value_type;
+    using Basis     = typename SpaceType::DoubleBlocks;
     template <typename T>
     using Array = typename Data::template Array<T>;
 
@@ -49,8 +50,9 @@ namespace Tessella
 
     AdditionalData                      data;
     std::vector<std::unique_ptr<Level>> levels;
-    /// Rows of the inverse of the coarsest matrix that belong to this process.
-    Array<Number>   inverse;
+    /// Rows of the inverse of the coarsest matrix, and of its transpose if it
+    /// is not symmetric, that belong to this process.
+    Array<Number>   inverse, transposed_inverse;
     MultigridReport report;
     MPI_Comm        communicator = MPI_COMM_SELF;
     /// For vectors of the other precision.
@@ -60,7 +62,98 @@ namespace Tessella
     std::vector<Number> gathered_host, own_host;
     std::vector<int>    counts, places;
 
+    // ---- of a matrix in double precision
+    /// Its rounded form in the bases given by W, see Blocks::orthonormalise(),
+    /// with the first number of W of each polytope, ghosts included.
+    std::unique_ptr<MatrixType> in_basis;
+    Array<double>               basis;
+    Array<std::uint64_t>        basis_offset;
+    /// For vectors in these bases and in those of the problem.
+    Array<double> double_dst, double_src;
+
     // ---- set-up
+
+    // Bases of the polytopes, and injection into them: from the first level of
+    // larger polytopes on those of the problem remain. (All levels down to it
+    // have the first functions of the finest one.)
+    template <typename DoubleMatrix>
+    void
+    make_basis(const DoubleMatrix &matrix, const MultigridHierarchy &hierarchy)
+    {
+      const internal::BlockRows &rows      = levels[0]->blocks.rows;
+      const auto                &offset    = matrix.dof_offset();
+      const auto                &partition = matrix.partition();
+      const unsigned int         n_all     = offset.size() - 1;
+      std::vector<std::uint64_t> first(n_all + 1, 0);
+      for (unsigned int k = 0; k < n_all; ++k)
+        first[k + 1] =
+          first[k] + (offset[k + 1] - offset[k]) * (offset[k + 1] - offset[k]);
+      internal::on_all_processes(communicator, [&] {
+        basis_offset.assign(first);
+        basis.resize(first[n_all]);
+        const unsigned int k = SpaceType::call([&] {
+          return Blocks::orthonormalise(rows, matrix.values(), basis.data());
+        });
+        AssertThrow(k == rows.n || !data.symmetric,
+                    ExcMessage(
+                      "The diagonal block of polytope " + std::to_string(k) +
+                      " is singular or not positive definite, but the matrix "
+                      "was declared as symmetric and positive definite: check "
+                      "the penalty constant, the coefficients and the boundary "
+                      "conditions."));
+      });
+      if (partition != nullptr)
+        {
+          // W of ghosts, in places of one size
+          const unsigned int size =
+            static_cast<unsigned int>(partition->max(rows.max_size));
+          std::vector<double> values(first[n_all]),
+            padded(std::size_t(n_all) * size * size);
+          SpaceType::call([&] {
+            Basis::download(first[rows.n], basis.data(), values.data());
+          });
+          for (unsigned int k = 0; k < rows.n; ++k)
+            std::copy(values.begin() + first[k],
+                      values.begin() + first[k + 1],
+                      padded.begin() + std::size_t(k) * size * size);
+          partition->update_ghosts(padded, size * size);
+          for (unsigned int k = rows.n; k < n_all; ++k)
+            std::copy_n(padded.begin() + std::size_t(k) * size * size,
+                        first[k + 1] - first[k],
+                        values.begin() + first[k]);
+          basis.copy_from(values);
+        }
+      for (unsigned int l = 0; l + 1 < levels.size(); ++l)
+        if (!hierarchy.level(l).parent.empty())
+          {
+            Level &level = *levels[l];
+            SpaceType::call([&] {
+              Blocks::change_basis_of_injection(rows,
+                                                basis_offset.data(),
+                                                basis.data(),
+                                                n_all,
+                                                level.fine_offset.data(),
+                                                level.matrix_offset.data(),
+                                                level.matrix_values.data());
+            });
+            break;
+          }
+    }
+
+    template <typename DoubleMatrix>
+    void
+    change_basis(const DoubleMatrix &from, MatrixType &to)
+    {
+      internal::on_all_processes(communicator, [&] {
+        SpaceType::call([&] {
+          Blocks::change_basis(levels[0]->blocks.rows,
+                               basis_offset.data(),
+                               basis.data(),
+                               from.values(),
+                               to.values());
+        });
+      });
+    }
 
     // Transfer from level l.
     void
@@ -300,7 +393,10 @@ namespace Tessella
             level.matrix_values.memory_consumption() +
             (l > 0 ? level.matrix->memory_consumption() : 0);
         }
-      report.memory += inverse.memory_consumption();
+      report.memory +=
+        inverse.memory_consumption() + transposed_inverse.memory_consumption() +
+        basis.memory_consumption() +
+        (in_basis == nullptr ? 0 : in_basis->memory_consumption());
     }
 
     [[noreturn]] static void
@@ -468,6 +564,13 @@ namespace Tessella
         for (std::uint64_t j = 0; j < n; ++j)
           rows[i * n + j] = dense(first + i, j);
       inverse.assign(rows);
+      if (!data.symmetric)
+        {
+          for (std::uint64_t i = 0; i < n_owned; ++i)
+            for (std::uint64_t j = 0; j < n; ++j)
+              rows[i * n + j] = dense(j, first + i);
+          transposed_inverse.assign(rows);
+        }
       if (!counts.empty())
         {
           gathered.resize(n);
@@ -536,6 +639,66 @@ namespace Tessella
       smooth(l, x, b, false, false, transpose);
     }
 
+    // dst = M src or M^T src, with vectors of either precision.
+    template <typename VectorNumber>
+    void
+    apply(const std::size_t   n,
+          VectorNumber       *to,
+          const VectorNumber *from,
+          const bool          transpose)
+    {
+      const auto reinit = [n](auto &array) {
+        if (array.size() != n)
+          array.resize(n);
+      };
+      constexpr bool same = std::is_same<VectorNumber, Number>::value;
+      if (in_basis == nullptr)
+        {
+          if constexpr (same)
+            cycle(0, to, from, true, transpose);
+          else
+            {
+              reinit(src);
+              reinit(dst);
+              SpaceType::convert(n, from, src.data());
+              cycle(0, dst.data(), src.data(), true, transpose);
+              SpaceType::convert(n, dst.data(), to);
+            }
+          return;
+        }
+      // W^T M' W, W in double precision
+      reinit(src);
+      reinit(dst);
+      reinit(double_src);
+      reinit(double_dst);
+      const internal::BlockRows &rows = levels[0]->blocks.rows;
+      const auto                 apply_basis =
+        [&](const bool transpose, const double *x, double *y) {
+          SpaceType::call([&] {
+            Basis::apply_diagonal(rows, basis.data(), transpose, x, y);
+          });
+        };
+      const double *x = nullptr;
+      if constexpr (std::is_same<VectorNumber, double>::value)
+        x = from;
+      else
+        {
+          SpaceType::convert(n, from, double_src.data());
+          x = double_src.data();
+        }
+      apply_basis(false, x, double_dst.data());
+      SpaceType::convert(n, double_dst.data(), src.data());
+      cycle(0, dst.data(), src.data(), true, transpose);
+      SpaceType::convert(n, dst.data(), double_src.data());
+      if constexpr (std::is_same<VectorNumber, double>::value)
+        apply_basis(true, double_src.data(), to);
+      else
+        {
+          apply_basis(true, double_src.data(), double_dst.data());
+          SpaceType::convert(n, double_dst.data(), to);
+        }
+    }
+
     void
     apply_inverse(const Number *b, Number *x, const bool transpose)
     {
@@ -560,8 +723,12 @@ namespace Tessella
           all = gathered.data();
         }
       SpaceType::call([&] {
-        Blocks::dense_product(
-          matrix.n_owned_rows(), matrix.m(), transpose, inverse.data(), all, x);
+        Blocks::dense_product(matrix.n_owned_rows(),
+                              matrix.m(),
+                              transpose ? transposed_inverse.data()
+                                        : inverse.data(),
+                              all,
+                              x);
       });
     }
   };
@@ -708,6 +875,92 @@ namespace Tessella
 
 
 
+  namespace
+  {
+    // Of a matrix in double precision: what is left of the first level then
+    // is as for one in single precision.
+    template <typename Implementation,
+              typename MatrixType,
+              typename OtherMatrix,
+              typename Data>
+    std::unique_ptr<Implementation>
+    start_in_basis(const OtherMatrix        &matrix,
+                   const MultigridHierarchy &hierarchy,
+                   const Data               &data)
+    {
+      static_assert(
+        std::is_same<typename MatrixType::value_type, float>::value &&
+          std::is_same<typename OtherMatrix::value_type, double>::value,
+        "A Multigrid in single precision of matrices in double "
+        "precision.");
+      auto in_basis = std::make_unique<MatrixType>();
+      internal::on_all_processes(hierarchy.communicator(), [&] {
+        check_matrix(matrix, hierarchy.level(0), 0);
+        in_basis->reinit(matrix.block_sparsity(),
+                         matrix.dof_offset(),
+                         matrix.partition());
+      });
+      auto result      = start<Implementation>(*in_basis, hierarchy, data);
+      result->in_basis = std::move(in_basis);
+      result->make_basis(matrix, hierarchy);
+      result->change_basis(matrix, *result->in_basis);
+      return result;
+    }
+  } // namespace
+
+
+
+  template <typename MatrixType>
+  template <typename OtherMatrix>
+  void
+  Multigrid<MatrixType>::initialize(const OtherMatrix        &matrix,
+                                    const MultigridHierarchy &hierarchy,
+                                    const AdditionalData     &data)
+  {
+    const Timer timer;
+    implementation.reset();
+    auto result =
+      start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
+    result->make_matrices(hierarchy, nullptr);
+    result->prepare_levels(hierarchy);
+    result->report.setup_time = timer.wall_time();
+    implementation            = std::move(result);
+  }
+
+
+
+  template <typename MatrixType>
+  template <typename OtherMatrix>
+  void
+  Multigrid<MatrixType>::initialize(const OtherMatrix        &matrix,
+                                    const OtherMatrix        &without_penalty,
+                                    const MultigridHierarchy &hierarchy,
+                                    const AdditionalData     &data)
+  {
+    const Timer timer;
+    implementation.reset();
+    internal::on_all_processes(hierarchy.communicator(), [&] {
+      check_matrix(without_penalty, hierarchy.level(0), 0);
+    });
+    auto result =
+      start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
+    {
+      MatrixType rounded;
+      internal::on_all_processes(hierarchy.communicator(), [&] {
+        rounded.reinit(matrix.block_sparsity(),
+                       matrix.dof_offset(),
+                       matrix.partition());
+      });
+      result->change_basis(without_penalty, rounded);
+      result->make_matrices(hierarchy, &rounded);
+    }
+    result->prepare_levels(hierarchy);
+    result->report.setup_time = timer.wall_time();
+    implementation            = std::move(result);
+  }
+
+
+
   template <typename MatrixType>
   typename Multigrid<MatrixType>::size_type
   Multigrid<MatrixType>::m() const
@@ -748,32 +1001,10 @@ namespace Tessella
   Multigrid<MatrixType>::vmult(VectorType &dst, const VectorType &src) const
   {
     check(dst, src);
-    if constexpr (std::is_same<typename VectorType::value_type,
-                               value_type>::value)
-      implementation->cycle(
-        0, internal::entries(dst), internal::entries(src), true, false);
-    else
-      {
-        // the other precision
-        using SpaceType     = typename Implementation::SpaceType;
-        const std::size_t n = internal::n_entries(src);
-        if (implementation->src.size() != n)
-          {
-            implementation->src.resize(n);
-            implementation->dst.resize(n);
-          }
-        SpaceType::convert(n,
-                           internal::entries(src),
-                           implementation->src.data());
-        implementation->cycle(0,
-                              implementation->dst.data(),
-                              implementation->src.data(),
-                              true,
-                              false);
-        SpaceType::convert(n,
-                           implementation->dst.data(),
-                           internal::entries(dst));
-      }
+    implementation->apply(internal::n_entries(src),
+                          internal::entries(dst),
+                          internal::entries(src),
+                          false);
   }
 
 
@@ -788,14 +1019,9 @@ namespace Tessella
                   implementation->data.smoother == Smoother::chebyshev,
                 ExcMessage("Multigrid for a matrix that is not symmetric has a "
                            "transpose with the smoother BlockChebyshev only."));
-    AssertThrow(implementation->data.symmetric ||
-                  implementation->communicator == MPI_COMM_SELF,
-                ExcMessage("Multigrid for a matrix that is not symmetric has a "
-                           "transpose on one process only."));
-    implementation->cycle(0,
+    implementation->apply(internal::n_entries(src),
                           internal::entries(dst),
                           internal::entries(src),
-                          true,
                           !implementation->data.symmetric);
   }
 
@@ -807,6 +1033,10 @@ namespace Tessella
   Multigrid<MatrixType>::step(VectorType &x, const VectorType &b) const
   {
     check(x, b);
+    AssertThrow(implementation->in_basis == nullptr,
+                ExcMessage("A Multigrid in single precision of a matrix in "
+                           "double precision has no step(): apply vmult() to "
+                           "the residual."));
     implementation->cycle(
       0, internal::entries(x), internal::entries(b), false, false);
   }
@@ -851,21 +1081,37 @@ namespace Tessella
     const;                                                                  \
   template void Multigrid<Matrix>::step(VectorType &, const VectorType &) const;
 
-#define INSTANTIATE(Matrix, Number, OtherVector)                             \
-  template class Multigrid<Matrix<Number>>;                                  \
-  template void Multigrid<Matrix<Number>>::vmult(OtherVector &,              \
-                                                 const OtherVector &) const; \
-  template std::vector<Matrix<Number>> assemble_coarse_operators(            \
-    const AgglomerationHandler<2> &,                                         \
-    const MultigridHierarchy &,                                              \
-    const Form<2> &,                                                         \
-    const PolytopicAssembler<2>::AdditionalData &);                          \
-  template std::vector<Matrix<Number>> assemble_coarse_operators(            \
-    const AgglomerationHandler<3> &,                                         \
-    const MultigridHierarchy &,                                              \
-    const Form<3> &,                                                         \
+#define INSTANTIATE(Matrix, Number, OtherVector)                              \
+  template class Multigrid<Matrix<Number>>;                                   \
+  template void Multigrid<Matrix<Number>>::vmult(OtherVector &,               \
+                                                 const OtherVector &) const;  \
+  template void Multigrid<Matrix<Number>>::Tvmult(OtherVector &,              \
+                                                  const OtherVector &) const; \
+  template std::vector<Matrix<Number>> assemble_coarse_operators(             \
+    const AgglomerationHandler<2> &,                                          \
+    const MultigridHierarchy &,                                               \
+    const Form<2> &,                                                          \
+    const PolytopicAssembler<2>::AdditionalData &);                           \
+  template std::vector<Matrix<Number>> assemble_coarse_operators(             \
+    const AgglomerationHandler<3> &,                                          \
+    const MultigridHierarchy &,                                               \
+    const Form<3> &,                                                          \
     const PolytopicAssembler<3>::AdditionalData &);
 
+#define INSTANTIATE_IN_BASIS(Matrix)                  \
+  template void Multigrid<Matrix<float>>::initialize( \
+    const Matrix<double> &,                           \
+    const MultigridHierarchy &,                       \
+    const AdditionalData &);                          \
+  template void Multigrid<Matrix<float>>::initialize( \
+    const Matrix<double> &,                           \
+    const Matrix<double> &,                           \
+    const MultigridHierarchy &,                       \
+    const AdditionalData &);
+
+  INSTANTIATE_IN_BASIS(HostBlockMatrix)
+  INSTANTIATE_IN_BASIS(DeviceBlockMatrix)
+#undef INSTANTIATE_IN_BASIS
   INSTANTIATE(HostBlockMatrix, double, Vector<float>)
   INSTANTIATE(HostBlockMatrix, float, Vector<double>)
   INSTANTIATE(DeviceBlockMatrix, double, DeviceVector<float>)
@@ -879,14 +1125,17 @@ namespace Tessella
   INSTANTIATE_VECTOR(HostBlockMatrix<double>, TrilinosWrappers::MPI::Vector)
   INSTANTIATE_VECTOR(DeviceBlockMatrix<double>, DeviceVector<double>)
   INSTANTIATE_VECTOR(DeviceBlockMatrix<float>, DeviceVector<float>)
-  template void
-  Multigrid<HostBlockMatrix<float>>::vmult(
-    LinearAlgebra::distributed::Vector<double> &,
-    const LinearAlgebra::distributed::Vector<double> &) const;
-  template void
-  Multigrid<HostBlockMatrix<float>>::vmult(
-    TrilinosWrappers::MPI::Vector &,
-    const TrilinosWrappers::MPI::Vector &) const;
+#define INSTANTIATE_OTHER(VectorType)                                         \
+  template void Multigrid<HostBlockMatrix<float>>::vmult(VectorType &,        \
+                                                         const VectorType &)  \
+    const;                                                                    \
+  template void Multigrid<HostBlockMatrix<float>>::Tvmult(VectorType &,       \
+                                                          const VectorType &) \
+    const;
+
+  INSTANTIATE_OTHER(LinearAlgebra::distributed::Vector<double>)
+  INSTANTIATE_OTHER(TrilinosWrappers::MPI::Vector)
+#undef INSTANTIATE_OTHER
 #undef INSTANTIATE
 #undef INSTANTIATE_VECTOR
 } // namespace Tessella

@@ -208,6 +208,49 @@ namespace MultigridTest
       all.matrix.vmult_add(y, x);
       one.matrix.vmult_add(Y, X);
       compare("product, added", 1e-13);
+      const auto transposed = [&](const TestCase    &test,
+                                  const TestCase    &test_of_one,
+                                  const std::string &what) {
+        // (the order of summation is that of one process)
+        test.matrix.Tvmult(y, x);
+        test_of_one.matrix.Tvmult(Y, X);
+        const double error = difference(y, Y);
+        verify(name("transpose" + what), error == 0., number(error));
+        VectorType z(x);
+        test.matrix.Tvmult_add(y, x);
+        test.matrix.subtract_product(z, x, y, true);
+        test_of_one.matrix.Tvmult(Y, X);
+        y = z;
+        compare("transpose, added and subtracted" + what, 1e-13);
+        // x.Ay = y.A^T x
+        const VectorType u = test.some_entries(2);
+        test.matrix.vmult(y, u);
+        test.matrix.Tvmult(z, x);
+        verify(name("transpose of the product" + what),
+               std::abs(x * y - u * z) < 1e-13 * x.l2_norm() * y.l2_norm(),
+               number(x * y - u * z));
+      };
+      transposed(all, one, "");
+      {
+        Tensor<1, dim> b;
+        b[0] = 3.;
+        b[1] = 1.;
+        const TestCase flow(MPI_COMM_WORLD, 0, b),
+          flow_of_one(MPI_COMM_SELF, 0, b);
+        transposed(flow, flow_of_one, ", advection");
+        // the transpose of multigrid
+        MG                          multigrid;
+        typename MG::AdditionalData data;
+        data.symmetric = false;
+        multigrid.initialize(flow.matrix, flow.hierarchy(), data);
+        VectorType       u(x), v(x);
+        const VectorType w = flow.some_entries(2);
+        multigrid.vmult(u, w);
+        multigrid.Tvmult(v, x);
+        verify(name("transpose of multigrid"),
+               std::abs(x * u - w * v) < 1e-12 * x.l2_norm() * u.l2_norm(),
+               number(x * u - w * v));
+      }
       const double norm = all.matrix.residual(y, x, all.rhs),
                    NORM = one.matrix.residual(Y, X, one.rhs);
       compare("residual", 1e-13);
@@ -315,10 +358,6 @@ namespace MultigridTest
                      typename MG::AdditionalData data;
                      data.max_coarse_dofs = 5;
                      multigrid.initialize(all.matrix, all.hierarchy(), data);
-                   }));
-    verify_message("transpose", "one process", message([&] {
-                     VectorType y(all.rhs);
-                     all.matrix.Tvmult(y, all.rhs);
                    }));
     verify_message("vector of one process", "imension", message([&] {
                      VectorType x(3), y(3);

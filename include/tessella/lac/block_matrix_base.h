@@ -64,9 +64,6 @@ namespace Tessella
     void
     list_rows(std::vector<unsigned int> &interior,
               std::vector<unsigned int> &boundary) const;
-    /// Throws if there are several processes.
-    void
-    assert_one_process(const char *what) const;
 
   private:
     struct Structure

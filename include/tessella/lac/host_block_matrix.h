@@ -35,7 +35,7 @@ namespace Tessella
    * the vector that a block row meets are gathered once. A sum belongs to one
    * thread and its order depends on the structure alone: results are the same
    * to the last bit for every number of threads. The first product with the
-   * transpose makes a list of 8 bytes a block.
+   * transpose makes a list of 12 bytes a block.
    *
    * <b>Many processes.</b> On a distributed mesh each process has the rows of
    * the polytopes that it owns. Vectors are then
@@ -45,7 +45,9 @@ namespace Tessella
    * need, compute the rows that need none of theirs, and then the others. They
    * are collective, the same bits in every run; for another number of
    * processes the order of summation, and with it the rounding, is another
-   * one. Products with the transpose are for one process.
+   * one. In products with the transpose a process sends the contributions of
+   * its rows to entries of others; they are added in the order of the rows of
+   * all processes: the same bits for every number of them.
    *
    * Errors, as exceptions: vectors or matrices of other sizes, a product with
    * the transpose of a matrix whose structure is not symmetric.

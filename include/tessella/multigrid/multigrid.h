@@ -73,9 +73,20 @@ namespace Tessella
    *
    * <b>Precision.</b> A Multigrid of a float matrix takes vectors of double
    * too: a preconditioner in single precision in a solver in double precision
-   * moves half of the bytes. It is for degrees up to 3 or so: on polytopes
-   * that fill their boxes badly diagonal blocks of higher degrees are too
-   * ill-conditioned for it.
+   * moves half of the bytes. Give it the matrices in double precision:
+   *
+   *     Multigrid<DeviceBlockMatrix<float>> multigrid;
+   *     multigrid.initialize(matrix, without_penalty, hierarchy); // of double
+   *
+   * On polytopes that fill their boxes badly diagonal blocks D of higher
+   * degrees are ill-conditioned, and a matrix that is rounded as it is is no
+   * longer positive definite from p = 4 or 5 on. Before it is rounded it is
+   * therefore written in bases of the polytopes in which the diagonal blocks
+   * are the identity, W A W^T with W D W^T = 1 and W lower triangular: levels
+   * of lower degree then still have the first functions of a polytope. Vectors
+   * are changed to these bases and back in double precision. (Coarse operators
+   * that were assembled, and hierarchies that join polytopes at a high degree,
+   * know nothing of it: they are for degrees up to 3 or so.)
    *
    * <b>Many processes.</b> All functions are collective. Levels stay where the
    * finest one is: restriction and prolongation need no communication,
@@ -147,6 +158,20 @@ namespace Tessella
                std::vector<MatrixType> &&coarse_matrices,
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
+    /// Multigrid in single precision of matrices in double precision, see
+    /// above; they are not needed afterwards. Galerkin, and with the penalty
+    /// rescaled.
+    template <typename OtherMatrix>
+    void
+    initialize(const OtherMatrix        &matrix,
+               const MultigridHierarchy &hierarchy,
+               const AdditionalData     &data = AdditionalData());
+    template <typename OtherMatrix>
+    void
+    initialize(const OtherMatrix        &matrix,
+               const OtherMatrix        &without_penalty,
+               const MultigridHierarchy &hierarchy,
+               const AdditionalData     &data = AdditionalData());
     void
     clear();
 
@@ -161,11 +186,11 @@ namespace Tessella
     void
     vmult(VectorType &dst, const VectorType &src) const;
     /// The same if the matrix is symmetric; else the transpose, with
-    /// BlockChebyshev as smoother and on one process only.
+    /// BlockChebyshev as smoother only.
     template <typename VectorType>
     void
     Tvmult(VectorType &dst, const VectorType &src) const;
-    /// One cycle that improves @p x.
+    /// One cycle that improves @p x. Not of matrices in double precision.
     template <typename VectorType>
     void
     step(VectorType &x, const VectorType &b) const;
