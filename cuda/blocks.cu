@@ -415,6 +415,7 @@ namespace Tessella
                             const bool   transpose,
                             const Number alpha,
                             const Number beta,
+                            const Number weight,
                             const Number *__restrict__ r,
                             Number *__restrict__ d,
                             Number *__restrict__ x,
@@ -438,7 +439,7 @@ namespace Tessella
               if (alpha != 0)
                 step += alpha * d[first + i];
               d[first + i] = step;
-              x[first + i] = set ? step : x[first + i] + step;
+              x[first + i] = set ? weight * step : x[first + i] + weight * step;
             }
         }
 
@@ -819,6 +820,7 @@ namespace Tessella
                                       const bool       transpose,
                                       const Number     alpha,
                                       const Number     beta,
+                                      const Number     weight,
                                       const Number    *r,
                                       Number          *d,
                                       Number          *x,
@@ -829,7 +831,7 @@ namespace Tessella
         const unsigned int group = group_size(rows.max_size);
         polynomial_kernel<<<n_thread_blocks(std::uint64_t(rows.n) * group),
                             n_threads>>>(
-          rows, group, inverse, transpose, alpha, beta, r, d, x, set);
+          rows, group, inverse, transpose, alpha, beta, weight, r, d, x, set);
         check(cudaGetLastError(), "a preconditioner");
       }
 

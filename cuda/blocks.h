@@ -121,14 +121,15 @@ namespace Tessella
                        const Number    *x,
                        Number          *y);
 
-        /// d = alpha d + beta D^{-1} r, then x += d. d is not read if alpha is
-        /// zero; x is not read but set if @p set.
+        /// d = alpha d + beta D^{-1} r, then x += weight d. d is not read if
+        /// alpha is zero; x is not read but set if @p set.
         static void
         polynomial_step(const BlockRows &rows,
                         const Number    *inverse,
                         const bool       transpose,
                         const Number     alpha,
                         const Number     beta,
+                        const Number     weight,
                         const Number    *r,
                         Number          *d,
                         Number          *x,

@@ -322,6 +322,40 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      // Weights of the steps for which the largest value of x p(x)^2 / (1 -
+      // p(x)^2) on (0, 1] is smallest (J. Lottes, see BlockChebyshev); it is
+      // then taken at as many places as there are steps, and at 0. One where
+      // they are not at hand.
+      double
+      chebyshev_weight(const unsigned int degree, const unsigned int step)
+      {
+        static const std::vector<std::vector<double>> weights = {
+          {1.125},
+          {1.02387287570313, 1.26408905371085},
+          {1.00842544782028, 1.08867839208730, 1.33753125909618},
+          {1.00391310427285,
+           1.04035811188593,
+           1.14863498546254,
+           1.38268869241000},
+          {1.00212930146164,
+           1.02173711549260,
+           1.07872433192603,
+           1.19810065292663,
+           1.41322542791682},
+          {1.00128517255940,
+           1.01304293035233,
+           1.04678215124113,
+           1.11616489419675,
+           1.23829020218444,
+           1.43524297106744}};
+        return degree <= weights.size() ? weights[degree - 1][step - 1] : 1.;
+      }
+    } // namespace
+
+
+
     template <typename MatrixType>
     void
     BlockData<MatrixType>::chebyshev(const unsigned int degree,
@@ -335,17 +369,25 @@ namespace Tessella
     {
       for (unsigned int i = 1; i <= degree; ++i)
         {
+          // The residual is that of the sum of all d, without weights.
           const bool set = zero_start && i == 1;
-          if (!set)
+          if (i > 1)
+            matrix->subtract_product_owned(r,
+                                           d,
+                                           zero_start && i == 2 ? b : r,
+                                           transpose);
+          else if (!set)
             matrix->subtract_product_owned(r, x, b, transpose);
-          const Number alpha = i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.),
-                       beta  = (8. * i - 4.) / (2. * i + 1.) / largest;
+          const Number alpha  = i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.),
+                       beta   = (8. * i - 4.) / (2. * i + 1.) / largest,
+                       weight = chebyshev_weight(degree, i);
           SpaceType::call([&] {
             Blocks::polynomial_step(rows,
                                     inverse.data(),
                                     transpose,
                                     alpha,
                                     beta,
+                                    weight,
                                     set ? b : r,
                                     d,
                                     x,

@@ -208,7 +208,7 @@ namespace Tessella
       /// method. Throws if a symmetric matrix is found to be indefinite.
       double
       largest_eigenvalue(const bool symmetric) const;
-      /// Improves @p x by Chebyshev's polynomial of the fourth kind for A x =
+      /// Improves @p x by the polynomial of BlockChebyshev for A x =
       /// b, of @p degree, where @p largest is the eigenvalue; @p zero_start: x
       /// counts as zero and is not read. @p r, @p d: places for vectors.
       void

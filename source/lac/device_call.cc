@@ -240,6 +240,7 @@ namespace Tessella
                                       const bool,
                                       const Number,
                                       const Number,
+                                      const Number,
                                       const Number *,
                                       Number *,
                                       Number *,

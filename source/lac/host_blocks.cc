@@ -309,6 +309,7 @@ namespace Tessella
                                         const bool       transpose,
                                         const Number     alpha,
                                         const Number     beta,
+                                        const Number     weight,
                                         const Number    *r,
                                         Number          *d,
                                         Number          *x,
@@ -332,7 +333,8 @@ namespace Tessella
                     (alpha == 0 ? Number(0) : alpha * d[first + i]) +
                     beta * z[i];
                   d[first + i] = step;
-                  x[first + i] = set ? step : x[first + i] + step;
+                  x[first + i] =
+                    set ? weight * step : x[first + i] + weight * step;
                 }
             }
         });

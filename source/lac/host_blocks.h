@@ -206,6 +206,7 @@ namespace Tessella
                       const bool       transpose,
                       const Number     alpha,
                       const Number     beta,
+                      const Number     weight,
                       const Number    *r,
                       Number          *d,
                       Number          *x,

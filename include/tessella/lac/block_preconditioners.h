@@ -89,7 +89,8 @@ namespace Tessella
   };
 
   /**
-   * A polynomial of D^{-1} A times D^{-1}: Chebyshev's of the fourth kind,
+   * A polynomial of D^{-1} A times D^{-1}: Chebyshev's of the fourth kind with
+   * optimal weights of its steps (up to degree 6, without weights beyond),
    * whose only parameter is the largest eigenvalue of D^{-1} A. It damps the
    * upper part of the spectrum, as multigrid needs (J. Lottes, Optimal
    * polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl.
