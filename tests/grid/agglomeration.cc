@@ -12,6 +12,7 @@
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 
 #include <tessella/grid/agglomeration.h>
+#include <tessella/grid/partition.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -397,6 +398,45 @@ check_weights()
     }
 }
 
+// Parts of a mesh of squares (9 points, and 3 on an edge, as polynomials of
+// degree 2 need them) and triangles (6 points): each has its share of the
+// points, of which an edge's count half for each side.
+void
+check_parts()
+{
+  LogStream::Prefix      prefix("parts");
+  constexpr unsigned int n_parts = 8;
+  Triangulation<2>       triangulation;
+  mixed_mesh(triangulation, 20);
+  // largest part over the mean, in points
+  const auto largest = [&](const Ids &weights) {
+    const Ids           ids = Agglomeration::partition<2>(triangulation,
+                                                Agglomeration::metis<2>(150),
+                                                n_parts,
+                                                weights);
+    std::vector<double> points(n_parts, 0.);
+    Ids                 owner(150, n_parts);
+    double              total = 0.;
+    bool                whole = true;
+    for (const auto &cell : triangulation.active_cell_iterators())
+      {
+        const double cost =
+          cell->reference_cell().is_simplex() ? 6. + 4.5 : 9. + 6.;
+        points[cell->subdomain_id()] += cost;
+        total += cost;
+        unsigned int &its_owner = owner[ids[cell->active_cell_index()]];
+        whole &= its_owner == n_parts || its_owner == cell->subdomain_id();
+        its_owner = cell->subdomain_id();
+      }
+    check("no polytope is cut", whole);
+    return *std::max_element(points.begin(), points.end()) / total * n_parts;
+  };
+  const double by_points = largest({}),
+               by_cells  = largest(Ids(triangulation.n_active_cells(), 1));
+  check("by points", by_points < 1.12);
+  check("by cells is worse", by_cells > by_points + 0.05);
+}
+
 void
 check_repair()
 {
@@ -534,6 +574,7 @@ main(int argc, char **argv)
   }
   check_large();
   check_weights();
+  check_parts();
   check_repair();
   check_statistics();
   check_periodic();
