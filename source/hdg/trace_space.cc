@@ -354,6 +354,34 @@ namespace Tessella
         }
       return result;
     }
+    /// The same on one straight edge, with its frame: Legendre polynomials are
+    /// orthonormal there but for a factor, and Gram-Schmidt would give them.
+    std::vector<double>
+    make_edge_basis(const PolytopicMesh<2>           &mesh,
+                    const unsigned int                facet,
+                    const unsigned int                degree,
+                    const std::vector<unsigned char> &exponents,
+                    double                           *frame)
+    {
+      PatchPoints<2> points;
+      points.measure = mesh.facet_measure[facet];
+      for (unsigned int d = 0; d < 2; ++d)
+        points.mean_normal[d] =
+          points.measure * mesh.facet_normal[2 * std::size_t(facet) + d];
+      const double *const corners =
+        &mesh.facet_vertices[2 * std::size_t(mesh.facet_vertex_offset[facet])];
+      points.corners.assign(corners, corners + 4);
+      set_frame(points, false, frame);
+      const unsigned int  n_generators = exponents.size() / 2;
+      std::vector<double> coefficients(std::size_t(degree + 1) * n_generators,
+                                       0.);
+      unsigned int        function = 0;
+      for (unsigned int g = 0; g < n_generators; ++g)
+        if (exponents[2 * g + 1] == 0)
+          coefficients[std::size_t(function++) * n_generators + g] =
+            1. / std::sqrt(points.measure);
+      return coefficients;
+    }
   } // namespace
 
 
@@ -413,6 +441,17 @@ namespace Tessella
               make_exponents(dim, degree[p], tensor_product);
             double *const patch_frame =
               &frame[std::size_t(p) * frame_size<dim>];
+            if constexpr (dim == 2)
+              if (const unsigned int f = facet_offset[p];
+                  facet_offset[p + 1] == f + 1 && !tensor_product &&
+                  mesh.facet_type[f] == FacetType::simplex &&
+                  mesh.facet_measure[f] > 0.)
+                {
+                  basis[p] =
+                    make_edge_basis(mesh, f, degree[p], exponents, patch_frame);
+                  n_patch_functions[p] = degree[p] + 1;
+                  continue;
+                }
             collect(mesh,
                     patch_interface[p],
                     facet_offset[p],

@@ -45,7 +45,8 @@ namespace Tessella
    *
    * Points are those that side 0 of the interface sees.
    *
-   * <b>Cost.</b> Per patch with n generators and q points 2 n^2 q operations;
+   * <b>Cost.</b> Per patch with n generators and q points 2 n^2 q operations
+   * (almost nothing on a single straight edge, where the result is known);
    * 8 bytes for each coefficient that can be non-zero.
    */
   template <int dim>
