@@ -228,21 +228,21 @@ namespace Tessella
     QuasilinearForm<dim>::make_functor(RunTimeFunctor<dim> &functor) const
     {
       reason.clear();
-      const bool  is_newton = linearisation == newton;
-      const auto &add =
-        [&](const std::string                          &name,
-            const std::shared_ptr<const Function<dim>> &function,
-            const unsigned int                          component = 0) {
-          const auto *code =
-            dynamic_cast<const DeviceFunction *>(function.get());
-          if (code == nullptr)
-            {
-              reason = "the " + name + " is a function without device code";
-              return;
-            }
-          functor.functions.push_back(
-            {name, code->device_code(component), code->origin(component)});
-        };
+      const bool is_newton = linearisation == newton;
+      const auto add = [&](const std::string                          &name,
+                           const std::shared_ptr<const Function<dim>> &function,
+                           const unsigned int component = 0) {
+        const auto *code = dynamic_cast<const DeviceFunction *>(function.get());
+        if (code == nullptr)
+          {
+            std::string words = name;
+            std::replace(words.begin(), words.end(), '_', ' ');
+            reason = "the " + words + " is a function without device code";
+            return;
+          }
+        functor.functions.push_back(
+          {name, code->device_code(component), code->origin(component)});
+      };
       const std::string  n = std::to_string(dim);
       std::ostringstream text;
       text.imbue(std::locale::classic());

@@ -252,7 +252,7 @@ namespace
     one.assemble(device, Form(problem, field, Form::newton, 1., 3));
     verify("without code",
            contains(device.report().coefficients,
-                    "host's threads (the source_term is a function without"),
+                    "host's threads (the source term is a function without"),
            device.report().coefficients);
   }
 
