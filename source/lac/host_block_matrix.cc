@@ -26,11 +26,53 @@ namespace Tessella
     /// Of several processes; else null.
     std::unique_ptr<internal::HostHalo<Number>> halo;
     /// Block rows without ghost columns and with them; of several processes.
-    std::vector<unsigned int>                      interior, boundary;
-    std::once_flag                                 transpose_made;
+    std::vector<unsigned int> interior, boundary;
+    /// Columns of the block rows with ghosts in the order of the block rows of
+    /// all processes, and their places in the block row.
+    std::once_flag             order_made;
+    std::vector<std::uint64_t> ordered_offset;
+    std::vector<unsigned int>  ordered_column, ordered_place;
+    std::once_flag             transpose_made;
     std::unique_ptr<const internal::TransposePlan> transpose;
     /// Contributions to products with the transpose, of several processes.
     internal::HostArray<Number> sent, received;
+
+    // Collective.
+    void
+    make_order(const BlockMatrixBase &matrix)
+    {
+      std::call_once(order_made, [&] {
+        const BlockSparsity       &sparsity = matrix.block_sparsity();
+        const auto                &offset   = matrix.dof_offset();
+        const unsigned int         n_owned  = sparsity.row_width.size();
+        std::vector<std::uint64_t> global(offset.begin(), offset.end() - 1);
+        for (unsigned int k = 0; k < n_owned; ++k)
+          global[k] += matrix.partition()->first_row();
+        matrix.partition()->update_ghosts(global);
+        ordered_offset.assign(1, 0);
+        std::vector<std::uint64_t> blocks;
+        for (const unsigned int k : boundary)
+          {
+            blocks.clear();
+            for (std::uint64_t b = sparsity.block_offset[k];
+                 b < sparsity.block_offset[k + 1];
+                 ++b)
+              blocks.push_back(b);
+            std::stable_sort(blocks.begin(),
+                             blocks.end(),
+                             [&](const std::uint64_t a, const std::uint64_t b) {
+                               return global[sparsity.block_column[a]] <
+                                      global[sparsity.block_column[b]];
+                             });
+            for (const std::uint64_t b : blocks)
+              {
+                ordered_column.push_back(sparsity.block_column[b]);
+                ordered_place.push_back(sparsity.column_offset[b]);
+              }
+            ordered_offset.push_back(ordered_column.size());
+          }
+      });
+    }
 
     // Collective.
     void
@@ -65,8 +107,7 @@ namespace Tessella
                                      : *b - value;
     }
 
-    // Block rows in @p list, or the first @p n; @p ghosts: entries of x of
-    // other processes.
+    // Block rows in @p list, or the first @p n.
     template <typename Number>
     void
     product(const BlockMatrixBase &matrix,
@@ -75,7 +116,6 @@ namespace Tessella
             const unsigned int     n_list,
             Number                *y,
             const Number          *x,
-            const Number          *ghosts,
             const Product          type,
             const Number          *b)
     {
@@ -93,21 +133,83 @@ namespace Tessella
               const unsigned int  n     = dof_offset[k + 1] - first;
               gathered.resize(width);
               sums.resize(n);
-              internal::gather(sparsity.block_column.data() +
-                                 sparsity.block_offset[k],
-                               sparsity.block_offset[k + 1] -
-                                 sparsity.block_offset[k],
-                               dof_offset.data(),
-                               n_owned,
-                               x,
-                               ghosts,
-                               gathered.data());
+              internal::gather<Number>(sparsity.block_column.data() +
+                                         sparsity.block_offset[k],
+                                       sparsity.block_offset[k + 1] -
+                                         sparsity.block_offset[k],
+                                       dof_offset.data(),
+                                       n_owned,
+                                       x,
+                                       nullptr,
+                                       gathered.data());
               internal::multiply(values + sparsity.value_offset[k],
                                  n,
                                  width,
                                  width,
                                  gathered.data(),
                                  sums.data());
+              for (unsigned int i = 0; i < n; ++i)
+                store(y + first + i, b + first + i, type, sums[i]);
+            }
+        });
+    }
+
+    // Block rows with ghosts, whose entries of x are in @p ghosts. Their
+    // columns are put into the order that they have on one process, so that
+    // sums have the same bits.
+    template <typename Data, typename Number>
+    void
+    boundary_product(const BlockMatrixBase &matrix,
+                     const Data            &data,
+                     Number                *y,
+                     const Number          *x,
+                     const Number          *ghosts,
+                     const Product          type,
+                     const Number          *b)
+    {
+      const BlockSparsity              &sparsity   = matrix.block_sparsity();
+      const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
+      const unsigned int                n_owned    = sparsity.row_width.size();
+      internal::for_block_ranges(
+        data.boundary.size(),
+        [&](const unsigned int begin, const unsigned int end) {
+          std::vector<Number> gathered, sums, values;
+          for (unsigned int e = begin; e < end; ++e)
+            {
+              const unsigned int  k     = data.boundary[e];
+              const unsigned int  width = sparsity.row_width[k];
+              const std::uint64_t first = dof_offset[k];
+              const unsigned int  n     = dof_offset[k + 1] - first;
+              gathered.resize(width);
+              sums.resize(n);
+              values.resize(std::size_t(n) * width);
+              const unsigned int *const columns =
+                data.ordered_column.data() + data.ordered_offset[e];
+              const unsigned int *const places =
+                data.ordered_place.data() + data.ordered_offset[e];
+              const std::size_t n_columns =
+                data.ordered_offset[e + 1] - data.ordered_offset[e];
+              internal::gather(columns,
+                               n_columns,
+                               dof_offset.data(),
+                               n_owned,
+                               x,
+                               ghosts,
+                               gathered.data());
+              Number *to = values.data();
+              for (unsigned int i = 0; i < n; ++i)
+                {
+                  const Number *const row = data.values.data() +
+                                            sparsity.value_offset[k] +
+                                            std::size_t(i) * width;
+                  for (std::size_t m = 0; m < n_columns; ++m)
+                    to = std::copy_n(row + places[m],
+                                     dof_offset[columns[m] + 1] -
+                                       dof_offset[columns[m]],
+                                     to);
+                }
+              internal::multiply(
+                values.data(), n, width, width, gathered.data(), sums.data());
               for (unsigned int i = 0; i < n; ++i)
                 store(y + first + i, b + first + i, type, sums[i]);
             }
@@ -132,11 +234,11 @@ namespace Tessella
                           matrix.block_sparsity().row_width.size(),
                           y,
                           x,
-                          nullptr,
                           type,
                           b);
           return;
         }
+      data.make_order(matrix);
       data.halo->start(x);
       product<Number>(matrix,
                       values,
@@ -144,19 +246,10 @@ namespace Tessella
                       data.interior.size(),
                       y,
                       x,
-                      nullptr,
                       type,
                       b);
       const Number *const ghosts = data.halo->finish();
-      product<Number>(matrix,
-                      values,
-                      data.boundary.data(),
-                      data.boundary.size(),
-                      y,
-                      x,
-                      ghosts,
-                      type,
-                      b);
+      boundary_product(matrix, data, y, x, ghosts, type, b);
     }
 
     // y = A_b^T x for block b of block row k.
@@ -371,18 +464,22 @@ namespace Tessella
   {
     std::size_t bytes = sizeof(*this) + structure_memory_consumption();
     if (implementation != nullptr)
-      bytes += (implementation->transpose == nullptr
-                  ? 0
-                  : implementation->transpose->memory_consumption()) +
-               (implementation->sent.size() + implementation->received.size()) *
-                 sizeof(Number) +
-               (implementation->interior.capacity() +
-                implementation->boundary.capacity()) *
-                 sizeof(unsigned int) +
-               (implementation->halo == nullptr
-                  ? 0
-                  : implementation->halo->memory_consumption()) +
-               n_nonzero_elements() * sizeof(Number);
+      bytes +=
+        (implementation->transpose == nullptr
+           ? 0
+           : implementation->transpose->memory_consumption()) +
+        (implementation->sent.size() + implementation->received.size()) *
+          sizeof(Number) +
+        implementation->ordered_offset.capacity() * sizeof(std::uint64_t) +
+        (implementation->interior.capacity() +
+         implementation->boundary.capacity() +
+         implementation->ordered_column.capacity() +
+         implementation->ordered_place.capacity()) *
+          sizeof(unsigned int) +
+        (implementation->halo == nullptr
+           ? 0
+           : implementation->halo->memory_consumption()) +
+        n_nonzero_elements() * sizeof(Number);
     return bytes;
   }
 

@@ -135,7 +135,7 @@ namespace
   {
     for (const unsigned int p : degrees)
       {
-        double       most = 0., most_assembled = 0.;
+        double       most = 0., most_assembled = 0., most_with_five = 0.;
         unsigned int iterations = 0, assembled = 0, galerkin = 0;
         for (const unsigned int n : cells)
           {
@@ -145,6 +145,14 @@ namespace
             multigrid.initialize(test.matrix, test.without_penalty, hierarchy);
             iterations = std::max(iterations, test.cg_iterations(multigrid));
             most       = std::max(most, test.contraction(multigrid));
+            MG::AdditionalData data;
+            data.n_smoothing_steps = 5;
+            multigrid.initialize(test.matrix,
+                                 test.without_penalty,
+                                 hierarchy,
+                                 data);
+            most_with_five =
+              std::max(most_with_five, test.contraction(multigrid));
             multigrid.initialize(
               test.matrix,
               assemble_coarse_operators<Matrix>(
@@ -161,6 +169,10 @@ namespace
                                  ", p = " + std::to_string(p) + ", ";
         check(name + "iterations", iterations <= 20 && assembled <= 20);
         check(name + "contraction", most < 0.55 && most_assembled < 0.55);
+        check(name + "contraction with five smoothing steps",
+              most_with_five < 0.5);
+        if (most_with_five >= 0.5)
+          deallog << most_with_five << std::endl;
         check(name + "plain Galerkin takes as many or more",
               galerkin >= iterations);
         if (most >= 0.55 || most_assembled >= 0.55 || iterations > 20 ||

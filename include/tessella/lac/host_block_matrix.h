@@ -43,11 +43,11 @@ namespace Tessella
    * TrilinosWrappers::MPI::Vector, as the assembler's reinit() makes them; they
    * need no ghost entries. Products send the entries that other processes
    * need, compute the rows that need none of theirs, and then the others. They
-   * are collective, the same bits in every run; for another number of
-   * processes the order of summation, and with it the rounding, is another
-   * one. In products with the transpose a process sends the contributions of
-   * its rows to entries of others; they are added in the order of the rows of
-   * all processes: the same bits for every number of them.
+   * are collective. Sums go through the columns in the order that they have on
+   * one process and are the same to the last bit for every number of them
+   * (scalar products of deal.II's vectors are not). In products with the
+   * transpose a process sends the contributions of its rows to entries of
+   * others; they are added in the order of the rows of all processes.
    *
    * Errors, as exceptions: vectors or matrices of other sizes, a product with
    * the transpose of a matrix whose structure is not symmetric.
