@@ -463,21 +463,25 @@ namespace Tessella
                         &M.facet_rule[0][0]);
             }
 
-          task             = {};
-          task.mesh        = M;
-          task.sigma       = sigma;
-          task.wanted      = no_error;
-          const auto &list = evaluation.coefficients->fields();
-          for (std::size_t i = 0; i < list.size(); ++i)
+          task        = {};
+          task.mesh   = M;
+          task.sigma  = sigma;
+          task.wanted = no_error;
+          // (slabs have no discrete fields)
+          if constexpr (dim < 4)
             {
-              task.field[i] = list[i].device_values();
-              if (task.field[i] == nullptr)
+              const auto &list = evaluation.coefficients->fields();
+              for (std::size_t i = 0; i < list.size(); ++i)
                 {
-                  fields[i].resize(list[i].size());
-                  copy_to_device(fields[i].data(),
-                                 list[i].host_values(),
-                                 list[i].size());
-                  task.field[i] = fields[i].data();
+                  task.field[i] = list[i].device_values();
+                  if (task.field[i] == nullptr)
+                    {
+                      fields[i].resize(list[i].size());
+                      copy_to_device(fields[i].data(),
+                                     list[i].host_values(),
+                                     list[i].size());
+                      task.field[i] = fields[i].data();
+                    }
                 }
             }
           const auto &values = evaluation.coefficients->cell_values();
@@ -1447,6 +1451,7 @@ namespace Tessella
 
       template class Assembler<2>;
       template class Assembler<3>;
+      template class Assembler<4>;
       template Times
       Assembler<2>::assemble(const FormData<2> &,
                              const Penalty &,
@@ -1460,6 +1465,12 @@ namespace Tessella
                              const Target<double> &,
                              const Evaluation<3> *);
       template Times
+      Assembler<4>::assemble(const FormData<4> &,
+                             const Penalty &,
+                             const Tabulation &,
+                             const Target<double> &,
+                             const Evaluation<4> *);
+      template Times
       Assembler<2>::assemble(const FormData<2> &,
                              const Penalty &,
                              const Tabulation &,
@@ -1471,6 +1482,12 @@ namespace Tessella
                              const Tabulation &,
                              const Target<float> &,
                              const Evaluation<3> *);
+      template Times
+      Assembler<4>::assemble(const FormData<4> &,
+                             const Penalty &,
+                             const Tabulation &,
+                             const Target<float> &,
+                             const Evaluation<4> *);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

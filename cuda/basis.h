@@ -8,8 +8,9 @@
 #include "points.h"
 
 // Basis functions at batches of quadrature points ("slots"), as tables in
-// shared memory: the functions of x, and products of functions of y and z. A
-// basis function and its derivatives take one entry of each.
+// shared memory: the functions of x, and products of functions of y and z; in
+// four variables products of functions of x and y, and of the others. A basis
+// function and its derivatives take one entry of each.
 
 namespace Tessella
 {
@@ -42,13 +43,30 @@ namespace Tessella
         return n_slots == 4 ? 4 : n_slots + 4;
       }
 
-      /// Products of functions of y and z.
+      /// Products of functions of y and z; in four variables, where the degree
+      /// in the last one may be independent of the others, of the last two.
       __host__ __device__ constexpr unsigned int
       n_pairs(const int dim, const unsigned int degree, const bool tensor)
       {
         return dim == 2 ? degree + 1
                : tensor ? (degree + 1) * (degree + 1)
                         : (degree + 1) * (degree + 2) / 2;
+      }
+
+      /// Entries of the first table: functions of x, or products of functions
+      /// of x and y, of total degree always.
+      __host__ __device__ constexpr unsigned int
+      n_first_entries(const int dim, const unsigned int degree)
+      {
+        return dim == 4 ? (degree + 1) * (degree + 2) / 2 : degree + 1;
+      }
+
+      /// Numbers of an entry of the first table where all derivatives are
+      /// needed.
+      __host__ __device__ constexpr unsigned int
+      first_entry_size(const int dim)
+      {
+        return dim == 4 ? 3 : 2;
       }
 
       /// Entry of a product in the table.
@@ -64,8 +82,8 @@ namespace Tessella
                         : (ey + ez) * (ey + ez + 1) / 2 + ez;
       }
 
-      /// Where a function lies in the tables: entry of x << 16 | entry of the
-      /// product; those beyond n are any valid one.
+      /// Where a function lies in the tables: entry of the first << 16 | entry
+      /// of the second; those beyond n are any valid one.
       template <int dim>
       __device__ inline unsigned int
       table_position(const Data<dim>   &D,
@@ -76,8 +94,12 @@ namespace Tessella
         if (i >= n)
           return 0;
         const unsigned char *e = D.exponents + dim * i;
-        return (unsigned int)e[0] << 16 |
-               pair_index<dim>(e[1], e[dim - 1], degree, D.tensor_space);
+        if constexpr (dim == 4)
+          return pair_index<dim>(e[0], e[1], degree, false) << 16 |
+                 pair_index<dim>(e[2], e[3], degree, D.tensor_space);
+        else
+          return (unsigned int)e[0] << 16 |
+                 pair_index<dim>(e[1], e[dim - 1], degree, D.tensor_space);
       }
 
       /// Values and derivatives (times factor) of the one-dimensional functions
@@ -130,12 +152,14 @@ namespace Tessella
         static constexpr int          L     = P >= 0 ? P + 1 : 11;
         static constexpr unsigned int known = P >= 0 ? P : 0;
 
-        Number y[L], dy[L], z[dim == 3 ? L : 1], dz[dim == 3 ? L : 1];
+        /// Of the two variables of products, or one.
+        Number             y[L], dy[L], z[dim > 2 ? L : 1], dz[dim > 2 ? L : 1];
         const unsigned int degree, stride;
         const bool         tensor;
 
-        /// Writes the functions of x, values times sign. m: factors of the
-        /// derivatives.
+        /// Writes the functions of x (and y), values times sign. m: factors of
+        /// the derivatives. In four variables X has the derivative in x if X_y
+        /// is given, which gets the one in y, else their sum.
         __device__
         SlotTables(const Data<dim>   &D,
                    const unsigned int polytope,
@@ -144,7 +168,8 @@ namespace Tessella
                    const double (&m)[dim],
                    const Number       sign,
                    Two<Number>       *X,
-                   const unsigned int stride)
+                   const unsigned int stride,
+                   Number            *X_y = nullptr)
           : degree(P >= 0 ? known : p)
           , stride(stride)
           , tensor(P < 0 && D.tensor_space)
@@ -157,18 +182,40 @@ namespace Tessella
           for (int i = 0; i < 2 * dim; ++i)
             map[i] = __ldg(from + i);
           legendre(map[0], map[1], degree, point[0], m[0], y, dy);
+          if constexpr (dim == 4)
+            {
+              legendre(map[2], map[3], degree, point[1], m[1], z, dz);
+              over_pairs(false,
+                         [&](const unsigned int i,
+                             const unsigned int kx,
+                             const unsigned int ky) {
+                           Two<Number> entry;
+                           entry.x = sign * (y[kx] * z[ky]);
+                           entry.y = dy[kx] * z[ky];
+                           if (X_y != nullptr)
+                             X_y[i * stride] = y[kx] * dz[ky];
+                           else
+                             entry.y += y[kx] * dz[ky];
+                           X[i * stride] = entry;
+                         });
+              legendre(map[4], map[5], degree, point[2], m[2], y, dy);
+              legendre(map[6], map[7], degree, point[3], m[3], z, dz);
+            }
+          else
+            {
 #pragma unroll
-          for (unsigned int k = 0; k < L; ++k)
-            if (k <= degree)
-              {
-                Two<Number> entry;
-                entry.x       = sign * y[k];
-                entry.y       = dy[k];
-                X[k * stride] = entry;
-              }
-          legendre(map[2], map[3], degree, point[1], m[1], y, dy);
-          if constexpr (dim == 3)
-            legendre(map[4], map[5], degree, point[2], m[2], z, dz);
+              for (unsigned int k = 0; k < L; ++k)
+                if (k <= degree)
+                  {
+                    Two<Number> entry;
+                    entry.x       = sign * y[k];
+                    entry.y       = dy[k];
+                    X[k * stride] = entry;
+                  }
+              legendre(map[2], map[3], degree, point[1], m[1], y, dy);
+              if constexpr (dim == 3)
+                legendre(map[4], map[5], degree, point[2], m[2], z, dz);
+            }
         }
 
         template <typename Function>
@@ -183,14 +230,19 @@ namespace Tessella
                   function(k, k, 0);
             }
           else
-            {
+            over_pairs(tensor, function);
+        }
+
+        template <typename Function>
+        __device__ void
+        over_pairs(const bool all, const Function &function) const
+        {
 #pragma unroll
-              for (unsigned int ky = 0; ky < L; ++ky)
+          for (unsigned int ky = 0; ky < L; ++ky)
 #pragma unroll
-                for (unsigned int kz = 0; kz < L; ++kz)
-                  if (ky <= degree && kz <= (tensor ? degree : degree - ky))
-                    function(pair_index<dim>(ky, kz, degree, tensor), ky, kz);
-            }
+            for (unsigned int kz = 0; kz < L; ++kz)
+              if (ky <= degree && kz <= (all ? degree : degree - ky))
+                function(pair_index<dim>(ky, kz, degree, all), ky, kz);
         }
 
         /// For sums of values and one directional derivative: a function is
@@ -223,12 +275,12 @@ namespace Tessella
           for_pairs([&](const unsigned int i,
                         const unsigned int ky,
                         const unsigned int kz) {
-            V[i * stride] = dim == 2 ? y[ky] : y[ky] * z[dim == 3 ? kz : 0];
+            V[i * stride] = dim == 2 ? y[ky] : y[ky] * z[dim > 2 ? kz : 0];
           });
         }
 
         /// For all derivatives: a function is X.x V, its derivatives X.y V, X.x
-        /// G.x, X.x G.y.
+        /// G.x, X.x G.y; in four variables X.y V, X_y V, X.x G.x, X.x G.y.
         __device__ void
         write_gradient(Number *V, Two<Number> *G) const
         {
@@ -396,6 +448,7 @@ namespace Tessella
         /// With write_gradient(): values and derivatives of products.
         Number      *V;
         Two<Number> *G;
+        Number      *X_y; ///< derivatives in y, in four variables
         Number      *volume_coefficients; ///< [c * stride + slot]
         Number      *coefficients; ///< of values on facets, for each side
 
@@ -404,7 +457,7 @@ namespace Tessella
           : D(D)
           , n_slots(n_slots)
           , stride(slot_stride(n_slots))
-          , n_x((P >= 0 ? known : D.max_degree) + 1)
+          , n_x(n_first_entries(dim, P >= 0 ? known : D.max_degree))
           , n_pairs_(P >= 0 ? n_pairs(dim, known, false) : D.n_pairs)
           , own_x(static_cast<Two<Number> *>(shared))
           , own_pairs(own_x + n_x * stride)
@@ -412,8 +465,11 @@ namespace Tessella
           , other_pairs(other_x + n_x * stride)
           , V(reinterpret_cast<Number *>(own_pairs))
           , G(reinterpret_cast<Two<Number> *>(V + n_pairs_ * stride))
+          , X_y(dim == 4 ? reinterpret_cast<Number *>(G + n_pairs_ * stride)
+                         : nullptr)
           , volume_coefficients(
-              reinterpret_cast<Number *>(G + n_pairs_ * stride))
+              reinterpret_cast<Number *>(G + n_pairs_ * stride) +
+              (first_entry_size(dim) - 2) * n_x * stride)
           , coefficients(
               reinterpret_cast<Number *>(other_pairs + n_pairs_ * stride))
         {}
@@ -427,7 +483,8 @@ namespace Tessella
                     const bool         full)
         {
           return slot_stride(n_slots) *
-                 (2 * (degree + 1) + 3 * n_pairs + n_coefficients(full)) *
+                 (first_entry_size(dim) * n_first_entries(dim, degree) +
+                  3 * n_pairs + n_coefficients(full)) *
                  sizeof(Number);
         }
 
@@ -437,7 +494,8 @@ namespace Tessella
                    const unsigned int degree,
                    const unsigned int n_pairs)
         {
-          return slot_stride(n_slots) * (4 * (degree + 1 + n_pairs) + 2) *
+          return slot_stride(n_slots) *
+                 (4 * (n_first_entries(dim, degree) + n_pairs) + 2) *
                  sizeof(Number);
         }
 
@@ -454,6 +512,24 @@ namespace Tessella
         {
           return volume_coefficients +
                  (n_coefficients(!D.form.diagonal) - 1) * stride;
+        }
+
+        /// Value and derivatives of a function, from its entries in the tables.
+        __device__ void
+        gradient(const unsigned int x,
+                 const unsigned int pair,
+                 Number (&a)[dim + 1]) const
+        {
+          const Two<Number> vx = own_x[x];
+          const Number      v  = V[pair];
+          const Two<Number> d  = G[pair];
+          a[0]                 = vx.x * v;
+          a[1]                 = vx.y * v;
+          if constexpr (dim == 4)
+            a[2] = X_y[x] * v;
+          a[dim == 4 ? 3 : 2] = vx.x * d.x;
+          if constexpr (dim > 2)
+            a[dim] = vx.x * d.y;
         }
 
         /// The points of affine sub-cells of one degree are numbered through in
@@ -574,8 +650,17 @@ namespace Tessella
               for (int d = 0; d < dim; ++d)
                 ones[d] = 1.;
               {
-                const SlotTables<dim, P, Number> tables(
-                  D, polytope, degree, point, ones, 1., own_x + lane, stride);
+                const SlotTables<dim, P, Number> tables(D,
+                                                        polytope,
+                                                        degree,
+                                                        point,
+                                                        ones,
+                                                        1.,
+                                                        own_x + lane,
+                                                        stride,
+                                                        dim == 4 && matrix
+                                                          ? X_y + lane
+                                                          : nullptr);
                 if (matrix)
                   tables.write_gradient(V + lane, G + lane);
                 else

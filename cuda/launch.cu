@@ -40,7 +40,8 @@ namespace Tessella
             choice.tiles  = tiles;
             choice.packed = packed;
           };
-          if (uniform && !(tensor_space && degree > 0))
+          // In four variables there are general kernels only.
+          if (dim < 4 && uniform && !(tensor_space && degree > 0))
             {
               if (dim == 2 && degree <= 6)
                 set(RowScheme::rows, degree, 0, false);
@@ -49,7 +50,7 @@ namespace Tessella
               else if (dim == 3 && degree <= 5)
                 set(RowScheme::blocks, degree, 0, false);
             }
-          else if (n <= 28)
+          else if (n <= (dim == 4 ? 20 : 28))
             set(RowScheme::rows,
                 -1,
                 n <= 4    ? 1
@@ -538,12 +539,15 @@ namespace Tessella
       {
         if (!(simplices || prisms) || choice.degree < 0)
           return VolumeRule();
-        // (those of prisms are exact for twice their degree)
+        // (those of prisms are exact for twice their degree, but one point, the
+        // centre, for one more)
         const auto              &all  = rules.subcell[static_cast<unsigned int>(
           prisms ? SubCellType::prism : SubCellType::simplex)];
         RuleTables::Entry        rule = all[max_degree];
         const RuleTables::Entry &lean =
-          prisms ? all[(degree + 1) / 2] : rules.simplex[std::max(degree, 1)];
+          !prisms ? rules.simplex[std::max(degree, 1)]
+          : all[0].n_points == 1 && degree <= 1 ? all[0]
+                                                : all[(degree + 1) / 2];
         if (known && lean.n_points > 0 && lean.n_points < rule.n_points)
           rule = lean;
         return {rule.n_points,
@@ -551,8 +555,7 @@ namespace Tessella
                 static_cast<unsigned int>(
                   ((std::uint64_t(1) << 32) + rule.n_points - 1) /
                   rule.n_points),
-                known && simple && simplices && max_degree == 1 &&
-                  rule.n_points == 1};
+                known && simple && max_degree == 1 && rule.n_points == 1};
       }
 
 
@@ -746,6 +749,7 @@ namespace Tessella
 
       template class Kernels<2>;
       template class Kernels<3>;
+      template class Kernels<4>;
       template void
       Kernels<2>::launch<double>(Data<2>,
                                  const Chunk &,
@@ -763,6 +767,16 @@ namespace Tessella
                                  KernelClock &);
       template void
       Kernels<3>::launch<float>(Data<3>,
+                                const Chunk &,
+                                const cudaStream_t,
+                                KernelClock &);
+      template void
+      Kernels<4>::launch<double>(Data<4>,
+                                 const Chunk &,
+                                 const cudaStream_t,
+                                 KernelClock &);
+      template void
+      Kernels<4>::launch<float>(Data<4>,
                                 const Chunk &,
                                 const cudaStream_t,
                                 KernelClock &);

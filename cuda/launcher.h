@@ -68,7 +68,14 @@ namespace Tessella
                                   const Data<dim>    &data,
                                   const cudaStream_t  stream)
       {
-        if (choice.degree < 0)
+        // (four variables: see Kernels, which chooses)
+        if constexpr (dim == 4)
+          {
+            if (choice.tiles <= 2)
+              return launch_rows<dim, -1, 2, true, Number>(data, stream);
+            return launch_rows<dim, -1, 3, true, Number>(data, stream);
+          }
+        else if (choice.degree < 0)
           switch (choice.tiles)
             {
               case 1:
@@ -98,7 +105,7 @@ namespace Tessella
               default:
                 return launch_rows<2, 6, 4, true, Number>(data, stream);
             }
-        else
+        else if constexpr (dim == 3)
           switch (choice.degree)
             {
               case 0:
@@ -190,7 +197,9 @@ namespace Tessella
                    shared,
                    stream>>>(data, n_slots);
         };
-        if (choice.degree == 1)
+        if constexpr (dim == 4)
+          launch(rhs_kernel<dim, -1, 4, Number>, 4);
+        else if (choice.degree == 1)
           launch(rhs_kernel<dim, 1, 1, Number>, 1);
         else if (choice.degree == 2)
           launch(rhs_kernel<dim, 2, 2, Number>, 2);
@@ -225,7 +234,9 @@ namespace Tessella
                    shared,
                    stream>>>(data, polytopes, n_slots);
         };
-        if (choice.degree == 1)
+        if constexpr (dim == 4)
+          launch(rhs_boundary_kernel<dim, -1, 4, Number>, 4);
+        else if (choice.degree == 1)
           launch(rhs_boundary_kernel<dim, 1, 1, Number>, 1);
         else if (choice.degree == 2)
           launch(rhs_boundary_kernel<dim, 2, 2, Number>, 2);

@@ -63,6 +63,51 @@ namespace Tessella
                J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
       }
 
+      /// Vector orthogonal to the rows of J, of the length of what they span.
+      __device__ inline void
+      cross_product(const double (&J)[2][3], double (&n)[3])
+      {
+        n[0] = J[0][1] * J[1][2] - J[0][2] * J[1][1];
+        n[1] = J[0][2] * J[1][0] - J[0][0] * J[1][2];
+        n[2] = J[0][0] * J[1][1] - J[0][1] * J[1][0];
+      }
+
+      __device__ inline void
+      cross_product(const double (&J)[3][4], double (&n)[4])
+      {
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          {
+            const int a = i > 0 ? 0 : 1, b = i > 1 ? 1 : 2, c = i > 2 ? 2 : 3;
+            const double minor =
+              J[0][a] * (J[1][b] * J[2][c] - J[1][c] * J[2][b]) -
+              J[0][b] * (J[1][a] * J[2][c] - J[1][c] * J[2][a]) +
+              J[0][c] * (J[1][a] * J[2][b] - J[1][b] * J[2][a]);
+            n[i] = i % 2 == 0 ? minor : -minor;
+          }
+      }
+
+      __device__ inline double
+      determinant(const double (&J)[4][4])
+      {
+        double first[3][4], n[4];
+        for (int d = 0; d < 3; ++d)
+          for (int e = 0; e < 4; ++e)
+            first[d][e] = J[d][e];
+        cross_product(first, n);
+        return -(n[0] * J[3][0] + n[1] * J[3][1] + n[2] * J[3][2] +
+                 n[3] * J[3][3]);
+      }
+
+      /// Weights of rules sum to 1 / n! on the unit simplex of n variables, to
+      /// 1 / (n - 1)! on its product with an interval. By this factor measures
+      /// of facets in dim variables are multiplied.
+      __host__ __device__ constexpr int
+      facet_factor(const int dim, const bool prism)
+      {
+        return dim < 4 ? (prism ? 1 : dim - 1) : (prism ? 2 : 6);
+      }
+
       /// What the sub-cells and facets of a mesh are, as far as a kernel is
       /// compiled for it: registers are scarce, and a call costs some even
       /// where it is not made.
@@ -264,24 +309,28 @@ namespace Tessella
         const double *data = D.rules + rule.offset;
         const double *v =
           D.facet_vertices + std::size_t(D.facet_vertex_offset[f]) * dim;
-        double       xi[2] = {data[q], dim == 3 ? data[rule.n_points + q] : 0.};
-        const double w     = data[(dim - 1) * rule.n_points + q];
-        if (dim == 3 && type == FacetType::quadrilateral)
-          {
-            // The bilinear formula serves parallelograms as well.
-            double y[3], J[2][3];
-            multilinear<2, 3>(v, xi, y, J);
-            const double n[3] = {J[0][1] * J[1][2] - J[0][2] * J[1][1],
-                                 J[0][2] * J[1][0] - J[0][0] * J[1][2],
-                                 J[0][0] * J[1][1] - J[0][1] * J[1][0]};
-            const double area = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-            for (int e = 0; e < dim; ++e)
-              {
-                x[e]      = y[e];
-                normal[e] = n[e] / area;
-              }
-            return w * area;
-          }
+        double xi[dim - 1];
+        for (int d = 0; d + 1 < dim; ++d)
+          xi[d] = data[d * rule.n_points + q];
+        const double w = data[(dim - 1) * rule.n_points + q];
+        if constexpr (dim > 2)
+          if (type == FacetType::quadrilateral)
+            {
+              // The multilinear formula serves parallelograms as well.
+              double y[dim], J[dim - 1][dim], n[dim];
+              multilinear<dim - 1, dim>(v, xi, y, J);
+              cross_product(J, n);
+              double square = n[0] * n[0];
+              for (int e = 1; e < dim; ++e)
+                square += n[e] * n[e];
+              const double area = sqrt(square);
+              for (int e = 0; e < dim; ++e)
+                {
+                  x[e]      = y[e];
+                  normal[e] = n[e] / area;
+                }
+              return w * area;
+            }
         for (int e = 0; e < dim; ++e)
           {
             x[e] = v[e];
@@ -289,8 +338,10 @@ namespace Tessella
               x[e] += xi[d] * (v[(d + 1) * dim + e] - v[e]);
             normal[e] = D.facet_normal[std::size_t(f) * dim + e];
           }
-        // Weights sum to 1 / (dim - 1)! on the unit simplex.
-        return w * (type == FacetType::simplex ? dim - 1 : 1) *
+        return w *
+               (type == FacetType::simplex ? facet_factor(dim, false)
+                : type == FacetType::prism ? facet_factor(dim, true)
+                                           : 1) *
                D.facet_measure[f];
       }
 
@@ -333,10 +384,8 @@ namespace Tessella
             for (int e = 0; e < dim; ++e)
               x[e] += xi * (__ldg(v + (d + 1) * dim + e) - first[e]);
           }
-        // Weights sum to 1 / (dim - 1)! on the unit simplex, to one on the
-        // product of segment and interval.
-        static_assert(dim <= 3, "prisms over triangles have other weights");
-        const int factor = cells != Cells::simplices && prism ? 1 : dim - 1;
+        const int factor =
+          facet_factor(dim, cells != Cells::simplices && prism);
         return __ldg(data + (dim - 1) * rule.n_points) * factor *
                __ldg(D.facet_measure + f);
       }

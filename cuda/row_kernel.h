@@ -168,14 +168,11 @@ namespace Tessella
 #pragma unroll
                   for (int t = 0; t < T; ++t)
                     {
-                      const Two<Number> vx = volume_slots.own_x[x[t] + m];
-                      const Number      v  = volume_slots.V[pair[t] + m];
-                      const Two<Number> d  = volume_slots.G[pair[t] + m];
-                      a[0][t]              = vx.x * v;
-                      a[1][t]              = vx.y * v;
-                      a[2][t]              = vx.x * d.x;
-                      if (dim == 3)
-                        a[dim][t] = vx.x * d.y;
+                      Number function[dim + 1];
+                      volume_slots.gradient(x[t] + m, pair[t] + m, function);
+#pragma unroll
+                      for (int e = 0; e <= dim; ++e)
+                        a[e][t] = function[e];
                     }
                   if (D.form.source())
                     add_source(sum, volume_slots.source()[m], a[0]);
@@ -200,7 +197,7 @@ namespace Tessella
                               b[t] = 0.;
 #pragma unroll
                             for (int f = 0; f <= dim; ++f)
-                              if (cells != Cells::prisms ||
+                              if ((cells != Cells::prisms && dim < 4) ||
                                   (entries >> (e * (dim + 1) + f) & 1u))
                                 {
                                   const Number factor = c[(e * (dim + 1) + f) *
@@ -313,7 +310,8 @@ namespace Tessella
                     {
                       product(a, b, interior, wanted);
                       // There is none at the bottom of a slab.
-                      if (flux && (cells != Cells::prisms || m < lateral_slots))
+                      if (flux && ((cells != Cells::prisms && dim < 4) ||
+                                   m < lateral_slots))
                         {
 #pragma unroll
                           for (int t = 0; t < T; ++t)

@@ -112,21 +112,6 @@ namespace Tessella
           acc.add(a, b, needed());
         }
 
-        __device__ void
-        gradient(const unsigned int x,
-                 const unsigned int pair,
-                 Number (&a)[dim + 1]) const
-        {
-          const Two<Number> vx = slots.own_x[x];
-          const Number      v  = slots.V[pair];
-          const Two<Number> d  = slots.G[pair];
-          a[0]                 = vx.x * v;
-          a[1]                 = vx.y * v;
-          a[2]                 = vx.x * d.x;
-          if (dim == 3)
-            a[dim] = vx.x * d.y;
-        }
-
         template <bool diagonal>
         __device__ void
         add_volume(const VolumeRange &range)
@@ -146,13 +131,15 @@ namespace Tessella
                   Number row[I0 >= 0 ? 1 : TM][dim + 1];
 #pragma unroll
                   for (int u = 0; u < TN; ++u)
-                    gradient(column_x[u] + m, column_pair[u] + m, column[u]);
+                    slots.gradient(column_x[u] + m,
+                                   column_pair[u] + m,
+                                   column[u]);
                   if (I0 < 0)
 #pragma unroll
                     for (int t = 0; t < TM; ++t)
-                      gradient(row_x[t] + m,
-                               row_pair[t] + m,
-                               row[I0 >= 0 ? 0 : t]);
+                      slots.gradient(row_x[t] + m,
+                                     row_pair[t] + m,
+                                     row[I0 >= 0 ? 0 : t]);
                   const Number *c = slots.volume_coefficients + m + r;
 #pragma unroll
                   for (int e = 0; e <= dim; ++e)
@@ -182,7 +169,7 @@ namespace Tessella
                               a[t] = 0.;
 #pragma unroll
                             for (int f = 0; f <= dim; ++f)
-                              if (cells != Cells::prisms ||
+                              if ((cells != Cells::prisms && dim < 4) ||
                                   (D.volume_entries >> (f * (dim + 1) + e) &
                                    1u))
                                 {

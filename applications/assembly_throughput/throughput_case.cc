@@ -292,31 +292,32 @@ namespace Tessella
       /// One slab over the polytopes, total-degree elements, coefficients of
       /// the problem, which must be constant; the inflow of a slab before it
       /// belongs to the right-hand side where that is on the host.
+      template <int dim>
       void
-      measure_slab(const AgglomerationHandler<2> &handler,
-                   const Problem<2>              &problem,
-                   const DiscretisationInput     &discretisation,
-                   const unsigned int             repetitions,
-                   const bool                     warm_memory,
-                   ThroughputResult              &result)
+      measure_slab(const AgglomerationHandler<dim> &handler,
+                   const Problem<dim>              &problem,
+                   const DiscretisationInput       &discretisation,
+                   const unsigned int               repetitions,
+                   const bool                       warm_memory,
+                   ThroughputResult                &result)
       {
         AssertThrow(problem.form.volume_structure().constant,
                     ExcMessage("With Benchmark/Time step, coefficients of the "
                                "equation must be constant."));
         // the coefficients at any point
-        double                a[4] = {}, b[2] = {}, c = 0.;
+        double                a[dim * dim] = {}, b[dim] = {}, c = 0.;
         const double          zero = 0.;
-        PointBatch<2>         point;
-        VolumeBlocks<2>       blocks    = {};
+        PointBatch<dim>       point;
+        VolumeBlocks<dim>     blocks    = {};
         const VolumeStructure structure = problem.form.volume_structure();
         point.n_points                  = 1;
-        for (unsigned int d = 0; d < 2; ++d)
+        for (unsigned int d = 0; d < dim; ++d)
           {
             point.x[d] = &zero;
             if (structure.b)
               blocks.b[d] = &b[d];
           }
-        for (unsigned int k = 0; k < 4; ++k)
+        for (unsigned int k = 0; k < dim * dim; ++k)
           if (structure.diffusion == DiffusionType::tensor ||
               (k == 0 && structure.diffusion == DiffusionType::isotropic))
             blocks.a[k] = &a[k];
@@ -324,25 +325,32 @@ namespace Tessella
           blocks.c = &c;
         problem.form.evaluate_volume(point, blocks);
 
-        SpaceTimeForm<2> form;
-        if (structure.diffusion == DiffusionType::tensor)
-          form.set_diffusion(Tensor<2, 2>({{a[0], a[1]}, {a[2], a[3]}}));
-        else
-          form.set_diffusion(a[0]);
-        form.set_advection(Tensor<1, 2>({b[0], b[1]}));
+        SpaceTimeForm<dim> form;
+        Tensor<2, dim>     diffusion;
+        Tensor<1, dim>     advection;
+        for (unsigned int d = 0; d < dim; ++d)
+          {
+            advection[d] = b[d];
+            for (unsigned int e = 0; e < dim; ++e)
+              diffusion[d][e] = structure.diffusion == DiffusionType::tensor
+                                  ? a[dim * d + e]
+                                  : (d == e ? a[0] : 0.);
+          }
+        form.set_diffusion(diffusion);
+        form.set_advection(advection);
         form.set_reaction(c);
         form.set_source(1.);
         form.set_theta(discretisation.theta());
 
-        Timer            timer;
-        SpaceTimeSlab<2> slab(handler, PolynomialSpaceType::total_degree);
+        Timer              timer;
+        SpaceTimeSlab<dim> slab(handler, PolynomialSpaceType::total_degree);
         slab.reinit(0., result.execution.time_step);
         result.setup += timer.wall_time();
         Vector<double> before(handler.n_dofs());
         before = 1.;
         if (warm_memory)
           touch_for(slab.polytopic_mesh());
-        measure_kinds<3>(
+        measure_kinds<dim + 1>(
           slab,
           form,
           discretisation,
@@ -486,20 +494,8 @@ namespace Tessella
         touch_for(view);
 
       if (execution.time_step > 0.)
-        {
-          if constexpr (dim == 2)
-            measure_slab(handler,
-                         problem,
-                         discretisation,
-                         repetitions,
-                         warm_memory,
-                         result);
-          else
-            AssertThrow(false,
-                        ExcMessage("Benchmark/Time step is for space-time "
-                                   "slabs over 2-D meshes: leave it at 0 "
-                                   "here."));
-        }
+        measure_slab(
+          handler, problem, discretisation, repetitions, warm_memory, result);
       else
         measure_kinds(
           handler, *form, discretisation, repetitions, [](auto &) {}, result);

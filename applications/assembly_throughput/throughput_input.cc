@@ -116,7 +116,7 @@ namespace Tessella
       prm.declare_entry("Time step",
                         "0",
                         Patterns::Double(0.),
-                        "2-D meshes: length of a space-time slab, whose "
+                        "Length of a space-time slab, whose "
                         "elements of total degree are assembled for du/dt - "
                         "div(a grad u) + b . grad u + c u = 1 with the constant"
                         " coefficients of the equation, and with the inflow of "

@@ -211,4 +211,6 @@ namespace Tessella
   assembly_work(const PolytopicMesh<2> &, const Form<2> &);
   template AssemblyWork
   assembly_work(const PolytopicMesh<3> &, const Form<3> &);
+  template AssemblyWork
+  assembly_work(const PolytopicMesh<4> &, const Form<4> &);
 } // namespace Tessella

@@ -474,7 +474,13 @@ namespace Tessella
                                           const Device::FormData<dim>  &data,
                                           const AssemblyTarget<Number> &target)
     {
-      if constexpr (std::is_same<Number, double>::value)
+      if constexpr (dim == 4)
+        throw Device::Error("The assembly strategy " + name(problem.strategy) +
+                            " works on meshes of two and three variables: use "
+                            "the strategy " +
+                            name(AssemblyStrategy::block_rows) +
+                            " for slabs of three space dimensions and time.");
+      else if constexpr (std::is_same<Number, double>::value)
         {
           if (paper == nullptr)
             paper = std::make_unique<Device::PaperAssembler<dim>>(
@@ -869,14 +875,19 @@ namespace Tessella
 
     template class CUDAAssembly<2>;
     template class CUDAAssembly<3>;
+    template class CUDAAssembly<4>;
     template Device::Times
     CUDAAssembly<2>::assemble(const Problem &, const AssemblyTarget<double> &);
     template Device::Times
     CUDAAssembly<3>::assemble(const Problem &, const AssemblyTarget<double> &);
     template Device::Times
+    CUDAAssembly<4>::assemble(const Problem &, const AssemblyTarget<double> &);
+    template Device::Times
     CUDAAssembly<2>::assemble(const Problem &, const AssemblyTarget<float> &);
     template Device::Times
     CUDAAssembly<3>::assemble(const Problem &, const AssemblyTarget<float> &);
+    template Device::Times
+    CUDAAssembly<4>::assemble(const Problem &, const AssemblyTarget<float> &);
   } // namespace internal
 } // namespace Tessella
 

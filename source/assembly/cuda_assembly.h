@@ -142,8 +142,9 @@ namespace Tessella
       std::unique_ptr<Device::Workspace> workspace;
       /// Null if the mesh goes through in parts.
       std::unique_ptr<Device::Assembler<dim>> device;
-      /// For other strategies than block rows.
-      std::unique_ptr<Device::PaperAssembler<dim>> paper;
+      /// For other strategies than block rows, which work in two and three
+      /// variables.
+      std::unique_ptr<Device::PaperAssembler<(dim < 4 ? dim : 3)>> paper;
     };
   } // namespace internal
 } // namespace Tessella

@@ -58,13 +58,13 @@ namespace Tessella
                const double                    *shift,
                const std::size_t                position)
         {
-          double *const   target[3]        = {x[0] + position,
-                                              x[1] + position,
-                                              x[dim - 1] + position};
-          double *const   target_normal[3] = {normal[0] + position,
-                                              normal[1] + position,
-                                              normal[dim - 1] + position};
-          const FacetType type             = mesh.facet_type[f];
+          double *target[dim], *target_normal[dim];
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              target[d]        = x[d] + position;
+              target_normal[d] = normal[d] + position;
+            }
+          const FacetType type = mesh.facet_type[f];
           unsigned int    n;
           bool            constant_normal = false;
           if (type == FacetType::tabulated)
@@ -1038,6 +1038,62 @@ namespace Tessella
                     const HostRules<3> &,
                     const HostKernels::Kernels<3> &,
                     const Device::FormData<3> &,
+                    const Device::Range<std::uint64_t> &,
+                    const Device::Chunk &,
+                    const unsigned int,
+                    const unsigned int,
+                    double *);
+    template TablePositions
+    table_positions(const PolytopicMesh<4> &,
+                    const HostRules<4> &,
+                    const Device::FormData<4> &);
+    template Device::FormData<4>
+    make_form_data(const PolytopicMesh<4> &,
+                   const Form<4> &,
+                   const bool,
+                   const bool,
+                   const bool);
+    template bool
+    tabulate_packed_volume(const PolytopicMesh<4> &,
+                           const Form<4> &,
+                           const HostRules<4> &,
+                           const HostKernels::Kernels<4> &,
+                           const Device::FormData<4> &,
+                           const Device::Range<std::uint64_t> &,
+                           const Device::Chunk &,
+                           double *,
+                           double *);
+    template void
+    tabulate_packed_facets(const PolytopicMesh<4> &,
+                           const Form<4> &,
+                           const double *,
+                           const HostRules<4> &,
+                           const HostKernels::Kernels<4> &,
+                           const Device::FormData<4> &,
+                           const std::uint64_t *,
+                           const std::uint64_t *,
+                           const Device::Chunk &,
+                           double *,
+                           double *);
+    template void
+    tabulate_volume(const PolytopicMesh<4> &,
+                    const Form<4> &,
+                    const HostRules<4> &,
+                    const HostKernels::Kernels<4> &,
+                    const Device::VolumeLayout &,
+                    const Device::Range<std::uint64_t> &,
+                    const Device::Chunk &,
+                    const unsigned int,
+                    const unsigned int,
+                    double *,
+                    const DiffusionValues<4> *);
+    template void
+    tabulate_facets(const PolytopicMesh<4> &,
+                    const Form<4> &,
+                    const double *,
+                    const HostRules<4> &,
+                    const HostKernels::Kernels<4> &,
+                    const Device::FormData<4> &,
                     const Device::Range<std::uint64_t> &,
                     const Device::Chunk &,
                     const unsigned int,

@@ -295,5 +295,6 @@ namespace Tessella
 
     template struct MeshPart<2>;
     template struct MeshPart<3>;
+    template struct MeshPart<4>;
   } // namespace internal
 } // namespace Tessella

@@ -42,18 +42,15 @@ namespace Tessella
   template <int dim>
   struct PolytopicAssembler<dim>::Implementation
   {
-    // Meshes of four variables are assembled by the host.
-    static constexpr bool has_device_kernels = dim < 4;
-
     Implementation(const PolytopicSpace<dim> &handler,
                    const AdditionalData      &data)
       : handler(&handler)
       , data(data)
       , communicator(handler.get_communicator())
       , n_processes(internal::n_processes(communicator))
-      , backend(data.backend != Backend::automatic          ? data.backend
-                : has_device_kernels && cuda_is_available() ? Backend::cuda
-                                                            : Backend::host)
+      , backend(data.backend != Backend::automatic ? data.backend
+                : cuda_is_available()              ? Backend::cuda
+                                                   : Backend::host)
     {}
 
     // Structure for the handler's present degrees of freedom.
@@ -302,24 +299,22 @@ namespace Tessella
                                 target.has_matrix(),
                                 coefficients != nullptr || penalty_with_tables);
 #ifdef TESSELLA_HAVE_CUDA
-      if constexpr (has_device_kernels)
-        if (coefficients != nullptr && n_processes > 1 && varies(form))
-          {
-            find_penalty_on_devices(form, *coefficients);
-            penalty = {&sigma, PolytopicMesh<dim>::new_revision()};
-          }
+      if (coefficients != nullptr && n_processes > 1 && varies(form))
+        {
+          find_penalty_on_devices(form, *coefficients);
+          penalty = {&sigma, PolytopicMesh<dim>::new_revision()};
+        }
 #endif
       report.preparation_time = timer.wall_time() - report.geometry_time;
       on_all_processes([&]() {
         if (handler->n_polytopes() == 0)
           return;
 #ifdef TESSELLA_HAVE_CUDA
-        if constexpr (has_device_kernels)
-          if (backend == Backend::cuda)
-            {
-              run_on_device(form, coefficients.get(), penalty, target);
-              return;
-            }
+        if (backend == Backend::cuda)
+          {
+            run_on_device(form, coefficients.get(), penalty, target);
+            return;
+          }
 #endif
         run_on_host(form, penalty, target);
       });
@@ -348,21 +343,20 @@ namespace Tessella
           return;
         if (!coefficients.fields().empty())
           internal::device_call([] { internal::Device::synchronize(); });
-        if constexpr (has_device_kernels)
-          cuda.largest_diffusion({mesh,
-                                  get_sparsity(),
-                                  form,
-                                  *rules,
-                                  {nullptr, 0},
-                                  handler->polynomial_space(),
-                                  data.instruction_set,
-                                  device_memory,
-                                  data.strategy,
-                                  nullptr,
-                                  &coefficients,
-                                  false,
-                                  data.penalty.constant},
-                                 a_bar);
+        cuda.largest_diffusion({mesh,
+                                get_sparsity(),
+                                form,
+                                *rules,
+                                {nullptr, 0},
+                                handler->polynomial_space(),
+                                data.instruction_set,
+                                device_memory,
+                                data.strategy,
+                                nullptr,
+                                &coefficients,
+                                false,
+                                data.penalty.constant},
+                               a_bar);
       });
       handler->exchange_facet_values(a_bar);
       internal::penalty_from_diffusion(mesh,
@@ -763,10 +757,10 @@ namespace Tessella
     AssemblyReport report = {};
 #ifdef TESSELLA_HAVE_CUDA
     // Processes on the device of this one; whether there are others on any.
-    std::vector<unsigned int> on_same_device;
-    bool                      devices_are_shared = false;
-    std::size_t               device_memory      = 0; // of this assembly
-    internal::CUDAAssembly<has_device_kernels ? dim : 3> cuda;
+    std::vector<unsigned int>   on_same_device;
+    bool                        devices_are_shared = false;
+    std::size_t                 device_memory      = 0; // of this assembly
+    internal::CUDAAssembly<dim> cuda;
 #endif
   };
 
@@ -784,11 +778,6 @@ namespace Tessella
     implementation->on_all_processes([&]() {
       if (data.backend == Backend::cuda)
         {
-          AssertThrow(Implementation::has_device_kernels,
-                      ExcMessage("Slabs of three space dimensions and time are "
-                                 "assembled on the host: use Backend::host or "
-                                 "Backend::automatic instead of "
-                                 "Backend::cuda."));
 #ifndef TESSELLA_HAVE_CUDA
           AssertThrow(false,
                       ExcMessage("This build of Tessella has no CUDA backend: "

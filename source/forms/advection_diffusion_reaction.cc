@@ -860,16 +860,14 @@ namespace Tessella
     // Little remains for the host then.
     if (data->constant() && data->source.is_constant())
       return nullptr;
-    if constexpr (dim < 4)
-      {
-        internal::CoefficientCode code;
-        if (data->make_code(code))
-          return internal::compile_coefficients<dim>(
-            code,
-            data->theta,
-            std::make_shared<const Implementation>(*data),
-            data->why_not_on_device);
-      }
+    internal::CoefficientCode code;
+    if (data->make_code(code))
+      return internal::compile_coefficients<dim>(
+        code,
+        data->theta,
+        device_time(),
+        std::make_shared<const Implementation>(*data),
+        data->why_not_on_device);
     return nullptr;
   }
 

@@ -24,7 +24,9 @@ namespace Tessella
       std::string
       condition_name(const int id)
       {
-        return id < 0 ? "default" : std::to_string(id);
+        // (ids are unsigned, and that of the bottom of a slab is large)
+        return id == -1 ? "default"
+                        : std::to_string(static_cast<unsigned int>(id));
       }
 
       // Calls of member functions for all boundary ids.
@@ -39,9 +41,9 @@ namespace Tessella
         std::string text = "    switch (" + id + ")\n    {\n";
         std::string last = fallback;
         for (const auto &condition : conditions)
-          if (condition.first >= 0)
-            text += "      case " + std::to_string(condition.first) +
-                    ": return " + value(condition.first, condition.second) +
+          if (condition.first != -1)
+            text += "      case " + condition_name(condition.first) +
+                    "u: return " + value(condition.first, condition.second) +
                     ";\n";
           else
             last = value(condition.first, condition.second);
@@ -233,11 +235,13 @@ namespace Tessella
     std::shared_ptr<const DeviceCoefficients<dim>>
     compile_coefficients(const CoefficientCode             &code,
                          const double                       theta,
+                         const double                       time,
                          const std::shared_ptr<const void> &owner,
                          std::string                       &why_not)
     {
       RunTimeFunctor<dim> functor = code.functor<dim>();
       functor.theta               = theta;
+      functor.time                = time;
       functor.throw_error = [code, owner](const CoefficientError &error) {
         const CoefficientCode::Entry *const entry = code.find(error);
         if (entry == nullptr || entry->function == nullptr)
@@ -268,13 +272,23 @@ namespace Tessella
     CoefficientCode::functor() const;
     template RunTimeFunctor<3>
     CoefficientCode::functor() const;
+    template RunTimeFunctor<4>
+    CoefficientCode::functor() const;
     template std::shared_ptr<const DeviceCoefficients<2>>
     compile_coefficients(const CoefficientCode &,
+                         const double,
                          const double,
                          const std::shared_ptr<const void> &,
                          std::string &);
     template std::shared_ptr<const DeviceCoefficients<3>>
     compile_coefficients(const CoefficientCode &,
+                         const double,
+                         const double,
+                         const std::shared_ptr<const void> &,
+                         std::string &);
+    template std::shared_ptr<const DeviceCoefficients<4>>
+    compile_coefficients(const CoefficientCode &,
+                         const double,
                          const double,
                          const std::shared_ptr<const void> &,
                          std::string &);

@@ -60,12 +60,13 @@ namespace Tessella
       visit(const Function &function) const;
     };
 
-    /// As compile_functor(). @p owner keeps the functions alive that messages
-    /// ask.
+    /// As compile_functor(). @p time: PointData::t. @p owner keeps the
+    /// functions alive that messages ask.
     template <int dim>
     std::shared_ptr<const DeviceCoefficients<dim>>
     compile_coefficients(const CoefficientCode             &code,
                          const double                       theta,
+                         const double                       time,
                          const std::shared_ptr<const void> &owner,
                          std::string                       &why_not);
   } // namespace internal

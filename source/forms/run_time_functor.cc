@@ -40,9 +40,10 @@ namespace Tessella
                 function.name +
                 "(const Point &p)\n{\n  const double x = p.x[0], y = p.x[1], "
                 "z = " +
-                (dim == 3 ? "p.x[2]" : "0.") +
-                ", t = p.t;\n  (void)x; (void)y; (void)z; (void)t;\n" +
-                function.body + "\n}\n";
+                (dim > 2 ? "p.x[2]" : "0.") +
+                ", t = " + (dim > 3 ? "p.x[3]" : "p.t") +
+                ";\n  (void)x; (void)y; (void)z; (void)t;\n" + function.body +
+                "\n}\n";
       text += "#line 1 \"coefficients\"\n" + functor.text;
       const std::pair<const char *, const char *> kernels[] = {
         {"volume", "tabulate_volume"},
@@ -255,8 +256,12 @@ namespace Tessella
   compile_functor(const RunTimeFunctor<2> &, std::string &);
   template std::shared_ptr<const DeviceCoefficients<3>>
   compile_functor(const RunTimeFunctor<3> &, std::string &);
+  template std::shared_ptr<const DeviceCoefficients<4>>
+  compile_functor(const RunTimeFunctor<4> &, std::string &);
   template std::string
   check_compilation(const RunTimeFunctor<2> &, const std::string &);
   template std::string
   check_compilation(const RunTimeFunctor<3> &, const std::string &);
+  template std::string
+  check_compilation(const RunTimeFunctor<4> &, const std::string &);
 } // namespace Tessella

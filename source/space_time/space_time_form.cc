@@ -4,9 +4,12 @@
 #include <deal.II/base/point.h>
 #include <deal.II/base/symmetric_tensor.h>
 
+#include <tessella/forms/device_function.h>
 #include <tessella/space_time/space_time_form.h>
 #include <tessella/space_time/space_time_slab.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -68,6 +71,19 @@ namespace Tessella
           function->value_list(shift(points, *start), values, component);
       }
 
+      // ---- for WithDeviceCode: component of the function given;
+      // invalid_index: none
+      unsigned int
+      given_component(const unsigned int component) const
+      {
+        return component < function->n_components ? component : invalid_index;
+      }
+      bool
+      is_one(const unsigned int) const
+      {
+        return last == 1.;
+      }
+
     private:
       const std::shared_ptr<const Function<D>> function;
       const std::shared_ptr<const double>      start;
@@ -118,11 +134,108 @@ namespace Tessella
           }
       }
 
+      // ---- for WithDeviceCode
+      unsigned int
+      given_component(const unsigned int component) const
+      {
+        constexpr unsigned int n = D - 1;
+        const unsigned int     d = component / D, e = component % D;
+        return d == n || e == n || (!tensor && d != e) ? invalid_index
+               : tensor                                ? d * n + e
+                                                       : 0;
+      }
+      bool
+      is_one(const unsigned int) const
+      {
+        return false;
+      }
+
     private:
       const std::shared_ptr<const Function<D>> function;
       const std::shared_ptr<const double>      start;
       const bool                               tensor;
     };
+
+
+
+    /// Code for a device (see DeviceFunction) of a function in a slab's local
+    /// time. PointData::t is the slab's start.
+    template <int D>
+    std::string
+    shifted_code(const std::string &code)
+    {
+      const std::string last = D == 3 ? "z" : "t";
+      return "const double shifted = " + last + " + p.t;\n{\nconst double " +
+             last + " = shifted;\n" +
+             (D == 3 ? "const double t = shifted;\n(void)t;\n" : "") +
+             "(void)" + last + ";\n" + code + "\n}";
+    }
+
+
+
+    /// ShiftedFunction or SpatialDiffusion of a function that has code.
+    template <int D, typename Base>
+    class WithDeviceCode : public Base, public DeviceFunction
+    {
+    public:
+      template <typename... Arguments>
+      WithDeviceCode(const std::shared_ptr<const Function<D>> &function,
+                     const std::shared_ptr<const double>      &start,
+                     const Arguments &...arguments)
+        : Base(function, start, arguments...)
+        , function(function)
+        , code(dynamic_cast<const DeviceFunction &>(*function))
+        , start(start)
+      {}
+
+      std::string
+      device_code(const unsigned int component) const override
+      {
+        const unsigned int c = this->given_component(component);
+        if (c == invalid_index)
+          return this->is_one(component) ? "return 1.;" : "return 0.;";
+        return shifted_code<D>(code.device_code(c));
+      }
+
+      std::string
+      origin(const unsigned int component) const override
+      {
+        return code.origin(this->given_component(component));
+      }
+
+      [[noreturn]] void
+      throw_not_finite(const unsigned int component,
+                       const double       value,
+                       const double      *x) const override
+      {
+        double y[D];
+        std::copy(x, x + D, y);
+        y[D - 1] += *start;
+        code.throw_not_finite(this->given_component(component), value, y);
+        std::abort(); // not reached
+      }
+
+    private:
+      const std::shared_ptr<const Function<D>> function;
+      const DeviceFunction                    &code;
+      const std::shared_ptr<const double>      start;
+    };
+
+
+
+    /// With code for a device if @p function has.
+    template <typename Base, int D, typename... Arguments>
+    std::shared_ptr<const Base>
+    make_shifted(const std::shared_ptr<const Function<D>> &function,
+                 const std::shared_ptr<const double>      &start,
+                 const Arguments &...arguments)
+    {
+      if (dynamic_cast<const DeviceFunction *>(function.get()) != nullptr)
+        return std::make_shared<const WithDeviceCode<D, Base>>(function,
+                                                               start,
+                                                               arguments...);
+      return std::make_shared<const Base>(function, start, arguments...);
+    }
 
 
 
@@ -222,7 +335,7 @@ namespace Tessella
     cell_diffusion = nullptr;
     AdvectionDiffusionReaction<dim + 1>::set_diffusion(
       std::shared_ptr<const TensorFunction<2, dim + 1>>(
-        std::make_shared<SpatialDiffusion<dim + 1>>(a, start, false)));
+        make_shifted<SpatialDiffusion<dim + 1>>(a, start, false)));
   }
 
 
@@ -237,7 +350,7 @@ namespace Tessella
     cell_diffusion = nullptr;
     AdvectionDiffusionReaction<dim + 1>::set_diffusion(
       std::shared_ptr<const TensorFunction<2, dim + 1>>(
-        std::make_shared<SpatialDiffusion<dim + 1>>(a, start, true)));
+        make_shifted<SpatialDiffusion<dim + 1>>(a, start, true)));
   }
 
 
@@ -263,7 +376,7 @@ namespace Tessella
                 ExcMessage("The advection field must have as many components "
                            "as the space has dimensions."));
     AdvectionDiffusionReaction<dim + 1>::set_advection(FunctionPointer(
-      std::make_shared<ShiftedFunction<dim + 1>>(w, start, dim + 1, 1.)));
+      make_shifted<ShiftedFunction<dim + 1>>(w, start, dim + 1, 1.)));
   }
 
 
@@ -397,6 +510,15 @@ namespace Tessella
 
 
   template <int dim>
+  double
+  SpaceTimeForm<dim>::device_time() const
+  {
+    return *start;
+  }
+
+
+
+  template <int dim>
   bool
   SpaceTimeForm<dim>::matrix_is_stationary() const
   {
@@ -421,9 +543,10 @@ namespace Tessella
   {
     if (function == nullptr)
       return nullptr;
-    return std::make_shared<ShiftedFunction<dim + 1>>(function,
-                                                      start,
-                                                      n_components);
+    return make_shifted<ShiftedFunction<dim + 1>>(function,
+                                                  start,
+                                                  n_components,
+                                                  0.);
   }
 
 

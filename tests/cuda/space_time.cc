@@ -2,16 +2,21 @@
 
 // Space-time slabs on a device against the host backend: every entry of matrix
 // and right-hand side, on all kinds of meshes, for both spaces, with local time
-// stepping, constant and varying coefficients; and the inflow of a solution
-// that stays on the device. Returns 77 without a device, 1 if a check fails.
+// stepping, constant and varying coefficients, functors, code, values per
+// material and per cell; the same bits in every run and in parts; the inflow of
+// a solution that stays on the device. Argument: 2d, 3d (dimension of space).
+// Returns 77 without a device, 1 if a check fails.
 
+#include <tessella/forms/device_function.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 
 #include "../space_time/problems.h"
+#include "slab_functor.h"
 
 namespace
 {
@@ -28,24 +33,53 @@ namespace
               << std::endl;
   }
 
-  // Largest difference of rows beside the largest entry of their block row.
-  void
-  compare(const std::string                &name,
-          const Tessella::SpaceTimeSlab<2> &slab,
-          const Tessella::SpaceTimeForm<2> &form)
+  template <int dim>
+  struct System
   {
-    SparsityPattern      patterns[2];
-    SparseMatrix<double> matrices[2];
-    Vector<double>       rhs[2];
-    for (unsigned int i = 0; i < 2; ++i)
-      {
-        Tessella::PolytopicAssembler<3>::AdditionalData data;
-        data.backend =
-          i == 0 ? Tessella::Backend::host : Tessella::Backend::cuda;
-        Tessella::PolytopicAssembler<3> assembler(slab, data);
-        assembler.reinit(patterns[i], matrices[i], rhs[i]);
-        assembler.assemble(form, matrices[i], rhs[i]);
-      }
+    using Assembler = Tessella::PolytopicAssembler<dim + 1>;
+    SparsityPattern      pattern;
+    SparseMatrix<double> matrix;
+    Vector<double>       rhs;
+    std::string          coefficients;
+    unsigned int         n_parts = 1;
+
+    System() = default;
+
+    System(const Tessella::SpaceTimeSlab<dim> &slab,
+           const Tessella::Form<dim + 1>      &form,
+           const Tessella::Backend             backend,
+           const std::size_t                   memory = 0)
+    {
+      typename Assembler::AdditionalData data;
+      data.backend       = backend;
+      data.device_memory = memory;
+      Assembler assembler(slab, data);
+      assembler.reinit(pattern, matrix, rhs);
+      assembler.assemble(form, matrix, rhs);
+      coefficients = assembler.report().coefficients;
+      n_parts      = assembler.report().n_parts;
+    }
+
+    bool
+    operator==(const System &other) const
+    {
+      for (auto entry = matrix.begin(), same = other.matrix.begin();
+           entry != matrix.end();
+           ++entry, ++same)
+        if (!(entry->value() == same->value()))
+          return false;
+      return rhs == other.rhs;
+    }
+  };
+
+  // Largest difference of rows beside the largest entry of their block row.
+  template <int dim>
+  void
+  compare(const std::string                  &name,
+          const Tessella::SpaceTimeSlab<dim> &slab,
+          const System<dim>                  &first,
+          const System<dim>                  &second)
+  {
     const auto &offset = slab.polytopic_mesh().dof_offset;
     double      worst = 0., worst_rhs = 0.;
     for (unsigned int e = 0; e < slab.n_polytopes(); ++e)
@@ -54,9 +88,9 @@ namespace
                difference_rhs = 0.;
         for (auto row = offset[e]; row < offset[e + 1]; ++row)
           {
-            auto other = matrices[1].begin(row);
-            for (auto entry = matrices[0].begin(row);
-                 entry != matrices[0].end(row);
+            auto other = second.matrix.begin(row);
+            for (auto entry = first.matrix.begin(row);
+                 entry != first.matrix.end(row);
                  ++entry, ++other)
               {
                 largest = std::max(largest, std::abs(entry->value()));
@@ -64,9 +98,10 @@ namespace
                   std::max(difference,
                            std::abs(entry->value() - other->value()));
               }
-            largest_rhs = std::max(largest_rhs, std::abs(rhs[0][row]));
+            largest_rhs = std::max(largest_rhs, std::abs(first.rhs[row]));
             difference_rhs =
-              std::max(difference_rhs, std::abs(rhs[0][row] - rhs[1][row]));
+              std::max(difference_rhs,
+                       std::abs(first.rhs[row] - second.rhs[row]));
           }
         worst = std::max(worst, difference / largest);
         worst_rhs =
@@ -75,6 +110,406 @@ namespace
     verify(name + ", matrix", worst, 1e-12);
     // (entries of the right-hand side may cancel)
     verify(name + ", right-hand side", worst_rhs, 1e-10);
+  }
+
+  template <int dim>
+  void
+  compare(const std::string                  &name,
+          const Tessella::SpaceTimeSlab<dim> &slab,
+          const Tessella::Form<dim + 1>      &form)
+  {
+    compare(name,
+            slab,
+            System<dim>(slab, form, Tessella::Backend::host),
+            System<dim>(slab, form, Tessella::Backend::cuda));
+  }
+
+  template <int dim>
+  void
+  check_meshes(const std::vector<std::string> &meshes)
+  {
+    const MappingQ<dim> mapping(2);
+    for (const std::string &mesh : meshes)
+      {
+        Triangulation<dim> triangulation;
+        make_mesh(mesh, triangulation);
+        Tessella::AgglomerationHandler<dim> handler(triangulation,
+                                                    mesh == "curved" ? &mapping
+                                                                     : nullptr);
+        handler.agglomerate(
+          scattered<dim>(mesh == "box" ? 0
+                         : dim == 2    ? 4
+                                    : 1 + triangulation.n_active_cells() / 8));
+        for (const PolynomialSpaceType space :
+             {PolynomialSpaceType::total_degree,
+              PolynomialSpaceType::prismatic})
+          for (unsigned int p = 0; p <= (dim == 2 ? 4u : 2u); ++p)
+            {
+              // 0: degrees 1 and 2 in turn
+              hp::FECollection<dim> elements;
+              elements.push_back(
+                Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 1 : p));
+              elements.push_back(
+                Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 2 : p));
+              std::vector<unsigned int> indices(handler.n_polytopes());
+              for (unsigned int k = 0; k < indices.size(); ++k)
+                indices[k] = k % 2;
+              handler.distribute_dofs(elements, indices);
+              Tessella::SpaceTimeSlab<dim> slab(handler, space);
+              slab.reinit(0.3, 0.4, mixed_intervals(handler.n_polytopes()));
+              const std::string name =
+                mesh +
+                (space == PolynomialSpaceType::prismatic ? ", PQ" : ", P") +
+                std::to_string(p);
+              Tessella::SpaceTimeForm<dim> form;
+              PolynomialProblem<dim>(2, false).set(form, mesh == "box");
+              form.set_start(slab.start());
+              compare(name + ", varying", slab, form);
+              Tessella::SpaceTimeForm<dim> constant;
+              Tensor<2, dim>               a;
+              Tensor<1, dim>               w;
+              for (unsigned int d = 0; d < dim; ++d)
+                {
+                  a[d][d] = 1. - 0.3 * d;
+                  w[d]    = d % 2 == 0 ? 1. - 0.2 * d : -0.4;
+                }
+              a[0][1] = a[1][0] = 0.2;
+              constant.set_diffusion(a);
+              constant.set_advection(w);
+              constant.set_reaction(1.);
+              constant.set_source(1.);
+              compare(name + ", constant", slab, constant);
+
+              // inflow
+              Vector<double> solution(slab.n_dofs()), value, expected(solution);
+              for (unsigned int i = 0; i < solution.size(); ++i)
+                solution[i] = std::sin(1. + 3. * i);
+              slab.trace(solution, slab.length(), value);
+              const double before = slab.length();
+              slab.reinit(0.7, 0.25, mixed_intervals(handler.n_polytopes()));
+              expected = 1.;
+              slab.add_inflow(value, expected);
+              Tessella::DeviceBlockMatrix<double> inflow;
+              slab.make_inflow(inflow);
+              Tessella::DeviceVector<double> u(solution), rhs(slab.n_dofs());
+              rhs = 1.;
+              slab.add_inflow(inflow, u, before, rhs);
+              Vector<double> result;
+              rhs.copy_to(result);
+              result -= expected;
+              verify(name + ", inflow",
+                     result.linfty_norm(),
+                     1e-12 * expected.linfty_norm());
+            }
+      }
+  }
+
+  // A function with the same as code for a device.
+  template <int D>
+  class CodeFunction : public SpaceTimeFunction<D>,
+                       public Tessella::DeviceFunction
+  {
+  public:
+    CodeFunction(
+      const std::function<double(const Point<D> &, const unsigned int)> &f,
+      const std::vector<std::string>                                    &code)
+      : SpaceTimeFunction<D>(f, code.size())
+      , code(code)
+    {}
+
+    std::string
+    device_code(const unsigned int component) const override
+    {
+      return "return " + code[component] + ";";
+    }
+    std::string
+    origin(const unsigned int component) const override
+    {
+      return code[component];
+    }
+    [[noreturn]] void
+    throw_not_finite(const unsigned int component,
+                     const double,
+                     const double *x) const override
+    {
+      AssertThrow(false,
+                  ExcMessage(code[component] + " is not finite at t = " +
+                             std::to_string(x[D - 1])));
+      std::abort();
+    }
+
+  private:
+    const std::vector<std::string> code;
+  };
+
+  // Functions that are compiled while the program runs, in the time of all
+  // slabs.
+  template <int dim>
+  void
+  check_code(const Tessella::SpaceTimeSlab<dim> &slab)
+  {
+    constexpr int     D           = dim + 1;
+    const std::string t           = dim == 2 ? "z" : "t";
+    using Problem                 = PolynomialProblem<dim>;
+    const std::string        x[3] = {"x", "y", "z"};
+    std::vector<std::string> a, w;
+    for (unsigned int d = 0; d < dim; ++d)
+      {
+        for (unsigned int e = 0; e < dim; ++e)
+          a.push_back(d != e ? "0.2"
+                      : d == 0
+                        ? "1. + 0.5 * " + t
+                        : "1. + " + x[d - 1] + " / " + std::to_string(d));
+        w.push_back(d == 0 ? "1. + " + t
+                           : "0.5 / " + std::to_string(d) + " - " + x[d - 1] +
+                               " * " + t);
+      }
+    const auto scalar = [](const auto &f, const std::string &code) {
+      return std::make_shared<CodeFunction<D>>(
+        [f](const Point<D> &p, const unsigned int) { return f(p); },
+        std::vector<std::string>(1, code));
+    };
+    for (const bool tensor : {false, true})
+      {
+        Tessella::SpaceTimeForm<dim> form;
+        if (tensor)
+          form.set_diffusion_tensor(
+            std::make_shared<CodeFunction<D>>(Problem::a, a));
+        else
+          form.set_diffusion(
+            scalar([](const Point<D> &p) { return 1. + p[0] * p[dim]; },
+                   "1. + x * " + t));
+        form.set_advection(std::shared_ptr<const Function<D>>(
+          std::make_shared<CodeFunction<D>>(Problem::w, w)));
+        form.set_reaction(scalar(Problem::c, "1. + x * " + t));
+        form.set_source(
+          scalar([](const Point<D> &p) { return std::sin(p[1] + 2. * p[dim]); },
+                 "sin(y + 2. * " + t + ")"));
+        Tessella::BoundaryCondition<D> condition;
+        condition.value =
+          scalar([](const Point<D> &p) { return p[0] - p[dim]; }, "x - " + t);
+        form.set_default_boundary_condition(condition);
+        form.set_coefficient_order(2);
+        form.set_slab(slab);
+        const System<dim> device(slab, form, Tessella::Backend::cuda);
+        compare(tensor ? "code, tensor" : "code",
+                slab,
+                System<dim>(slab, form, Tessella::Backend::host),
+                device);
+        verify("code on the device: " + device.coefficients,
+               device.coefficients.find("compiled at run time") == 0 ||
+                   device.coefficients.find("was not found") !=
+                     std::string::npos
+                 ? 0.
+                 : 1.,
+               0.);
+      }
+    Tessella::SpaceTimeForm<dim> bad;
+    bad.set_source(scalar(
+      [&](const Point<D> &p) {
+        return p[dim] > slab.start() + 0.4 ? std::nan("") : 1.;
+      },
+      t + " > " + std::to_string(slab.start() + 0.4) + " ? nan(\"\") : 1."));
+    bad.set_diffusion(1.);
+    bad.set_slab(slab);
+    std::string message;
+    try
+      {
+        System<dim>(slab, bad, Tessella::Backend::cuda);
+      }
+    catch (const ExceptionBase &exception)
+      {
+        message = exception.what();
+      }
+    verify("not finite: " + message,
+           message.find("is not finite at") != std::string::npos ? 0. : 1.,
+           0.);
+  }
+
+  // Functors, and values per material (which a compiler makes code of) and per
+  // cell, where these jump inside polytopes.
+  template <int dim>
+  void
+  check_coefficients()
+  {
+    Triangulation<dim> triangulation;
+    make_mesh("hanging", triangulation);
+    for (const auto &cell : triangulation.active_cell_iterators())
+      cell->set_material_id(cell->center()[0] < 0.7 ? 3 : 7);
+    Tessella::AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(scattered<dim>(5));
+    handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(2));
+    Tessella::SpaceTimeSlab<dim> slab(handler);
+    slab.reinit(0.2, 0.5, mixed_intervals(handler.n_polytopes()));
+
+    const std::unique_ptr<Tessella::Form<dim + 1>> functor =
+      make_slab_functor<dim + 1>(slab.start());
+    const System<dim> by_functor(slab, *functor, Tessella::Backend::cuda);
+    verify("functor on the device",
+           by_functor.coefficients == "functor on the device" ? 0. : 1.,
+           0.);
+    compare("functor",
+            slab,
+            System<dim>(slab, *functor, Tessella::Backend::host),
+            by_functor);
+    Tessella::SpaceTimeForm<dim> same;
+    same.set_diffusion(
+      make<dim + 1>([](const Point<dim + 1> &x) { return 1. + x[dim]; }));
+    same.set_advection(std::shared_ptr<const Function<dim + 1>>(
+      std::make_shared<SpaceTimeFunction<dim + 1>>(
+        [](const Point<dim + 1> &x, const unsigned int d) {
+          return x[d] * x[dim];
+        },
+        dim)));
+    same.set_source(make<dim + 1>(
+      [](const Point<dim + 1> &x) { return x[0] - 2. * x[dim]; }));
+    Tessella::BoundaryCondition<dim + 1> condition;
+    condition.value =
+      make<dim + 1>([](const Point<dim + 1> &x) { return x[1] + x[dim]; });
+    same.set_default_boundary_condition(condition);
+    same.set_coefficient_order(2);
+    same.set_slab(slab);
+    compare("functor and functions",
+            slab,
+            System<dim>(slab, same, Tessella::Backend::host),
+            by_functor);
+    verify("same bits",
+           by_functor == System<dim>(slab, *functor, Tessella::Backend::cuda)
+             ? 0.
+             : 1.,
+           0.);
+
+    check_code(slab);
+
+    for (const bool per_cell : {false, true})
+      {
+        const auto values = [&](const double left, const double right) {
+          if (!per_cell)
+            return Tessella::CellwiseCoefficient({{3, left}, {7, right}});
+          Vector<double> numbers(triangulation.n_active_cells());
+          for (const auto &cell : triangulation.active_cell_iterators())
+            numbers(cell->active_cell_index()) =
+              cell->material_id() == 3 ? left : right;
+          return Tessella::CellwiseCoefficient(handler.polytopic_mesh(),
+                                               numbers);
+        };
+        Tessella::SpaceTimeForm<dim> form;
+        form.set_diffusion(values(1., 4.));
+        form.set_reaction(values(2., 0.5));
+        form.set_source(values(-1., 3.));
+        form.set_slab(slab);
+        compare(per_cell ? "cells" : "materials", slab, form);
+      }
+  }
+
+  // Parts of the mesh have the same bits: as much memory as makes two or more.
+  template <int dim>
+  void
+  check_parts()
+  {
+    Triangulation<dim> triangulation;
+    make_mesh("simplices", triangulation);
+    triangulation.refine_global(1);
+    Tessella::AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(
+      scattered<dim>(triangulation.n_active_cells() / (dim == 2 ? 3 : 4)));
+    for (const unsigned int p : {1, 2})
+      {
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+        Tessella::SpaceTimeSlab<dim> slab(handler);
+        slab.reinit(0.2, 0.5, mixed_intervals(handler.n_polytopes()));
+        Tessella::SpaceTimeForm<dim> form;
+        form.set_diffusion(2.);
+        form.set_source(1.);
+        const System<dim> whole(slab, form, Tessella::Backend::cuda);
+        std::size_t       too_little = 0, enough = std::size_t(1) << 28;
+        unsigned int      n_parts = 0;
+        bool              same    = false;
+        while (n_parts < 2 && enough - too_little > 256)
+          {
+            const std::size_t memory = (too_little + enough) / 2;
+            n_parts                  = 0;
+            try
+              {
+                const System<dim> parts(slab,
+                                        form,
+                                        Tessella::Backend::cuda,
+                                        memory);
+                n_parts = parts.n_parts;
+                same    = parts == whole;
+              }
+            catch (const ExceptionBase &)
+              {}
+            (n_parts == 0 ? too_little : enough) = memory;
+          }
+        verify("parts, " + std::to_string(p),
+               n_parts >= 2 && same ? 0. : 1.,
+               0.);
+      }
+  }
+
+  // Single precision, and a matrix that stays on the device.
+  template <int dim>
+  void
+  check_numbers()
+  {
+    Triangulation<dim> triangulation;
+    make_mesh("simplices", triangulation);
+    Tessella::AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(scattered<dim>(5));
+    for (const unsigned int p : {1, 2})
+      {
+        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+        Tessella::SpaceTimeSlab<dim> slab(handler);
+        slab.reinit(0., 0.5);
+        Tessella::SpaceTimeForm<dim> form;
+        form.set_diffusion(1.);
+        form.set_source(1.);
+        typename Tessella::PolytopicAssembler<dim + 1>::AdditionalData data;
+        data.backend = Tessella::Backend::cuda;
+        Tessella::PolytopicAssembler<dim + 1> assembler(slab, data);
+        Tessella::DeviceBlockMatrix<double>   matrix;
+        Tessella::DeviceVector<double>        rhs, one, product;
+        assembler.reinit(matrix, rhs);
+        assembler.assemble(form, matrix, rhs);
+        Tessella::DeviceBlockMatrix<float> single;
+        Tessella::DeviceVector<float> single_rhs, single_one, single_product;
+        assembler.reinit(single, single_rhs);
+        assembler.assemble(form, single, single_rhs);
+        const System<dim> host(slab, form, Tessella::Backend::host);
+        Vector<double>    x(slab.n_dofs()), y(slab.n_dofs()), z;
+        for (unsigned int i = 0; i < x.size(); ++i)
+          x[i] = std::sin(2. + 5. * i);
+        host.matrix.vmult(y, x);
+        one = Tessella::DeviceVector<double>(x);
+        product.reinit(slab.n_dofs());
+        matrix.vmult(product, one);
+        product.copy_to(z);
+        z -= y;
+        verify("device matrix, " + std::to_string(p),
+               z.linfty_norm(),
+               1e-11 * y.linfty_norm());
+        single_one = Tessella::DeviceVector<float>(Vector<float>(x));
+        single_product.reinit(slab.n_dofs());
+        single.vmult(single_product, single_one);
+        Vector<float> w;
+        single_product.copy_to(w);
+        z = w;
+        z -= y;
+        verify("single precision, " + std::to_string(p),
+               z.linfty_norm(),
+               1e-5 * y.linfty_norm());
+      }
+  }
+
+  template <int dim>
+  void
+  run(const std::vector<std::string> &meshes)
+  {
+    check_meshes<dim>(meshes);
+    check_coefficients<dim>();
+    check_parts<dim>();
+    check_numbers<dim>();
   }
 } // namespace
 
@@ -87,69 +522,10 @@ main(int argc, char **argv)
       std::cout << Tessella::why_cuda_is_unavailable() << std::endl;
       return 77;
     }
-  const MappingQ<2> mapping(2);
-  for (const std::string mesh :
-       {"box", "distorted", "simplices", "hanging", "curved"})
-    {
-      Triangulation<2> triangulation;
-      make_mesh(mesh, triangulation);
-      Tessella::AgglomerationHandler<2> handler(triangulation,
-                                                mesh == "curved" ? &mapping
-                                                                 : nullptr);
-      handler.agglomerate(scattered<2>(mesh == "box" ? 0 : 4));
-      for (const PolynomialSpaceType space :
-           {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
-        for (unsigned int p = 0; p <= 4; ++p)
-          {
-            // 0: degrees 1 and 2 in turn
-            hp::FECollection<2> elements;
-            elements.push_back(
-              Tessella::FE_BoundingBoxLegendre<2>(p == 0 ? 1 : p));
-            elements.push_back(
-              Tessella::FE_BoundingBoxLegendre<2>(p == 0 ? 2 : p));
-            std::vector<unsigned int> indices(handler.n_polytopes());
-            for (unsigned int k = 0; k < indices.size(); ++k)
-              indices[k] = k % 2;
-            handler.distribute_dofs(elements, indices);
-            Tessella::SpaceTimeSlab<2> slab(handler, space);
-            slab.reinit(0.3, 0.4, mixed_intervals(handler.n_polytopes()));
-            const std::string name =
-              mesh +
-              (space == PolynomialSpaceType::prismatic ? ", PQ" : ", P") +
-              std::to_string(p);
-            Tessella::SpaceTimeForm<2> form;
-            PolynomialProblem<2>(2, false).set(form, mesh == "box");
-            form.set_start(slab.start());
-            compare(name + ", varying", slab, form);
-            Tessella::SpaceTimeForm<2> constant;
-            constant.set_diffusion(Tensor<2, 2>({{1., 0.2}, {0.2, 0.5}}));
-            constant.set_advection(Tensor<1, 2>({1., -0.4}));
-            constant.set_reaction(1.);
-            constant.set_source(1.);
-            compare(name + ", constant", slab, constant);
-
-            // inflow
-            Vector<double> solution(slab.n_dofs()), value, expected(solution);
-            for (unsigned int i = 0; i < solution.size(); ++i)
-              solution[i] = std::sin(1. + 3. * i);
-            slab.trace(solution, slab.length(), value);
-            const double before = slab.length();
-            slab.reinit(0.7, 0.25, mixed_intervals(handler.n_polytopes()));
-            expected = 1.;
-            slab.add_inflow(value, expected);
-            Tessella::DeviceBlockMatrix<double> inflow;
-            slab.make_inflow(inflow);
-            Tessella::DeviceVector<double> u(solution), rhs(slab.n_dofs());
-            rhs = 1.;
-            slab.add_inflow(inflow, u, before, rhs);
-            Vector<double> result;
-            rhs.copy_to(result);
-            result -= expected;
-            verify(name + ", inflow",
-                   result.linfty_norm(),
-                   1e-12 * expected.linfty_norm());
-          }
-    }
+  if (argc > 1 && std::string(argv[1]) == "3d")
+    run<3>({"box", "distorted", "simplices", "hanging", "curved", "periodic"});
+  else
+    run<2>({"box", "distorted", "simplices", "hanging", "curved"});
   std::cout << n_checks << " checks, " << n_failures << " failures"
             << std::endl;
   return n_failures == 0 ? 0 : 1;

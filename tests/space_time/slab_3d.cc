@@ -117,31 +117,6 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
     }
 }
 
-// The device does not have it, and says so; automatic takes the host.
-void
-choose_backend()
-{
-  Triangulation<3> triangulation;
-  make_mesh("box", triangulation);
-  Tessella::AgglomerationHandler<3> handler(triangulation);
-  handler.agglomerate(scattered<3>(4));
-  handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<3>(1));
-  Tessella::SpaceTimeSlab<3> slab(handler);
-  slab.reinit(0., 1.);
-  Tessella::SpaceTimeForm<3> form;
-  form.set_diffusion(1.);
-  TrilinosWrappers::SparseMatrix  matrix;
-  Tessella::PolytopicAssembler<4> assembler(slab);
-  assembler.reinit(matrix);
-  assembler.assemble_matrix(form, matrix);
-  check("automatic takes the host",
-        assembler.report().backend == Tessella::Backend::host);
-  Tessella::PolytopicAssembler<4>::AdditionalData data;
-  data.backend = Tessella::Backend::cuda;
-  check_throws<ExceptionBase>(
-    "device", [&]() { Tessella::PolytopicAssembler<4>(slab, data); }, "host");
-}
-
 int
 main(int argc, char **argv)
 {
@@ -164,5 +139,4 @@ main(int argc, char **argv)
       converge<3>(
         space, 2, {2, 4}, space == PolynomialSpaceType::prismatic, argc > 1);
     }
-  choose_backend();
 }

@@ -149,6 +149,12 @@ namespace Tessella
 
     std::shared_ptr<const DeviceCoefficients<dim>>
     device_coefficients() const override;
+    /// PointData::t of coefficients that are compiled for a device.
+    virtual double
+    device_time() const
+    {
+      return 0.;
+    }
     std::string
     why_not_on_device() const override;
     VolumeStructure

@@ -37,7 +37,7 @@ namespace Tessella
     /// Entry of a vector or tensor, row by row.
     unsigned int component   = 0;
     unsigned int boundary_id = static_cast<unsigned int>(-1);
-    double       value = 0., x[3] = {0., 0., 0.};
+    double       value = 0., x[4] = {0., 0., 0., 0.};
     /// Values of the discrete fields there.
     double field[max_fields] = {};
   };

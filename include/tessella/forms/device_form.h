@@ -284,8 +284,9 @@ namespace Tessella
             "The functor of this DeviceForm has n_cell_values values of a "
             "cell, but another number of arrays was given: call "
             "add_cell_values() once for each of them.");
-        for (const DiscreteField<dim> &field : fields)
-          field.prepare();
+        if constexpr (Coefficients::n_fields > 0)
+          for (const DiscreteField<dim> &field : fields)
+            field.prepare();
       }
 
       std::shared_ptr<const DeviceCoefficients<dim>>
@@ -558,14 +559,15 @@ namespace Tessella
         static thread_local std::vector<double> memory;
         if (!fields.empty() && memory.size() < fields.size() * (dim + 1) * n)
           memory.resize(fields.size() * (dim + 1) * n);
-        for (std::size_t i = 0; i < fields.size(); ++i)
-          {
-            double *const begin = memory.data() + i * (dim + 1) * n;
-            double       *gradients[dim];
-            for (int d = 0; d < dim; ++d)
-              gradients[d] = begin + (d + 1) * n;
-            fields[i].evaluate(n, subcell, x, begin, gradients);
-          }
+        if constexpr (Coefficients::n_fields > 0)
+          for (std::size_t i = 0; i < fields.size(); ++i)
+            {
+              double *const begin = memory.data() + i * (dim + 1) * n;
+              double       *gradients[dim];
+              for (int d = 0; d < dim; ++d)
+                gradients[d] = begin + (d + 1) * n;
+              fields[i].evaluate(n, subcell, x, begin, gradients);
+            }
         PointData<dim> p = {};
         p.t              = time;
         p.side           = side;

@@ -19,7 +19,8 @@ namespace Tessella
 
     /**
      * The body of a C++ function with the arguments double x, y, z (z is zero
-     * in two dimensions) and t (time) that returns @p component (entries of a
+     * in two dimensions) and t (time; of four variables the last one) that
+     * returns @p component (entries of a
      * tensor row by row). It may use what CUDA offers without an include.
      */
     virtual std::string

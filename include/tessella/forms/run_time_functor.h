@@ -25,7 +25,8 @@ namespace Tessella
     {
       std::string name;
       /// Of a C++ function of const double x, y, z (zero in two dimensions), t
-      /// and const Point &p that returns a double.
+      /// (of four variables the last one) and const Point &p that returns a
+      /// double.
       std::string body;
       /// Where it comes from, for messages of the compiler: "the expression
       /// 'x*y' of Equation/Diffusion".

@@ -168,23 +168,37 @@ namespace Tessella
           M.facet_rule[static_cast<unsigned int>(type)][degree];
         const double *v =
           M.facet_vertices + std::uint64_t(M.facet_vertex_offset[f]) * dim;
-        double xi[2] = {0., 0.};
+        double xi[dim - 1];
         for (int d = 0; d + 1 < dim; ++d)
           xi[d] = M.rules[rule.offset + d * rule.n_points + q];
-        if constexpr (dim == 3)
+        if constexpr (dim > 2)
           if (type == FacetType::quadrilateral)
             {
-              double J[2][3];
-              multilinear_image<2, 3>(v, xi, x, J);
+              double J[dim - 1][dim];
+              multilinear_image<dim - 1, dim>(v, xi, x, J);
               double length = 0.;
-              for (int e = 0; e < 3; ++e)
+              for (int e = 0; e < dim; ++e)
                 {
-                  const int i = (e + 1) % 3, j = (e + 2) % 3;
-                  normal[e] = J[0][i] * J[1][j] - J[0][j] * J[1][i];
+                  if constexpr (dim == 3)
+                    {
+                      const int i = (e + 1) % 3, j = (e + 2) % 3;
+                      normal[e] = J[0][i] * J[1][j] - J[0][j] * J[1][i];
+                    }
+                  else
+                    {
+                      // (orders of the other three are even for even e)
+                      const int i = e > 0 ? 0 : 1, j = e > 1 ? 1 : 2,
+                                k = e > 2 ? 2 : 3;
+                      const double minor =
+                        J[0][i] * (J[1][j] * J[2][k] - J[1][k] * J[2][j]) -
+                        J[0][j] * (J[1][i] * J[2][k] - J[1][k] * J[2][i]) +
+                        J[0][k] * (J[1][i] * J[2][j] - J[1][j] * J[2][i]);
+                      normal[e] = e % 2 == 0 ? minor : -minor;
+                    }
                   length += normal[e] * normal[e];
                 }
               length = 1. / sqrt(length);
-              for (int e = 0; e < 3; ++e)
+              for (int e = 0; e < dim; ++e)
                 normal[e] *= length;
               return;
             }

@@ -27,9 +27,11 @@ namespace Tessella
    * Coefficients, data and sources are functions of dim + 1 variables, the last
    * one being time, which are called by several threads at once, or do not
    * depend on time and have a value for each cell or material of the handler's
-   * mesh (CellwiseCoefficient), also where these jump inside a polytope. A
-   * deal.II function of dim variables with a time of its own becomes one with
-   * TimeDependentFunction.
+   * mesh (CellwiseCoefficient), also where these jump inside a polytope. Those
+   * that are DeviceFunction, too, are evaluated by a CUDA device (their code
+   * has time in z where the space has two dimensions, in t where it has three),
+   * if all are or are constant. A deal.II function of dim variables with a time
+   * of its own becomes one with TimeDependentFunction.
    *
    * set_slab() says on which slab it is assembled next. What flows in from the
    * slab before is not part of the form: SpaceTimeSlab::add_inflow().
@@ -107,6 +109,8 @@ namespace Tessella
     // ---- for assembly
     bool
     constant_interior_facets(ConstantFacetTerms<dim + 1> &terms) const override;
+    double
+    device_time() const override;
 
   private:
     FunctionPointer

@@ -80,7 +80,7 @@ namespace Tessella
    *
    * The handler must outlive the slab and have degrees of freedom of one
    * component and total degree; after distribute_dofs() call reinit() again.
-   * dim = 2 or 3; three dimensions and time are assembled on the host.
+   * dim = 2 or 3.
    */
   template <int dim>
   class SpaceTimeSlab : public PolytopicSpace<dim + 1>

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "launcher.h"
+
+template struct Tessella::internal::Device::Launcher<4, float>;
