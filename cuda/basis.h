@@ -641,7 +641,7 @@ namespace Tessella
               double point[dim], w;
               if (numbered())
                 w =
-                  affine_volume_point(D, slot.subcell, q, D.volume_rule, point);
+                  affine_point<cells>(D, slot.subcell, q, D.volume_rule, point);
               else
                 w = volume_point<cells>(D, slot.subcell, q, degree, point);
               if (slot.q >= n)
@@ -747,9 +747,12 @@ namespace Tessella
                   c[stride] = Number(w * D.form.C[0][0]);
                 }
               else
-                for (int e = 0; e < n; ++e)
-                  for (int f = 0; f < n; ++f)
-                    c[(e * n + f) * stride] = Number(w * D.form.C[e][f]);
+#pragma unroll
+                for (int i = 0; i < n * n; ++i)
+                  // (others are not read in the same kernels)
+                  if ((cells != Cells::prisms && dim < 4) ||
+                      (D.volume_entries >> i & 1u))
+                    c[i * stride] = Number(w * D.form.C[i / n][i % n]);
               return;
             }
 #if __CUDA_ARCH__ >= 800

@@ -261,6 +261,54 @@ namespace Tessella
         return __ldg(data + dim * rule.n_points) * fabs(determinant(J));
       }
 
+      /// The same on a prism, which is upright: the last variable is that of
+      /// its last edge, and half of the numbers follow from the others.
+      template <int dim, typename Rule>
+      __device__ inline double
+      prism_volume_point(const Data<dim>   &D,
+                         const unsigned int s,
+                         const unsigned int q,
+                         const Rule        &rule,
+                         double (&x)[dim])
+      {
+        constexpr int n    = dim - 1;
+        const double *data = D.rules + rule.offset + q;
+        const double *v =
+          D.subcell_vertices + std::size_t(s) * (dim * (dim + 1));
+        double       J[n][n];
+        const double lower  = __ldg(v + n),
+                     length = __ldg(v + dim * dim + n) - lower;
+        for (int e = 0; e < n; ++e)
+          x[e] = __ldg(v + e);
+        for (int d = 0; d < n; ++d)
+          for (int e = 0; e < n; ++e)
+            J[d][e] = __ldg(v + (d + 1) * dim + e) - x[e];
+        for (int d = 0; d < n; ++d)
+          {
+            const double xi = __ldg(data + d * rule.n_points);
+            for (int e = 0; e < n; ++e)
+              x[e] += xi * J[d][e];
+          }
+        x[n] = lower + __ldg(data + n * rule.n_points) * length;
+        return __ldg(data + dim * rule.n_points) *
+               fabs(determinant(J) * length);
+      }
+
+      /// A point of an affine sub-cell, by what the kernel is compiled for.
+      template <Cells cells, int dim, typename Rule>
+      __device__ inline double
+      affine_point(const Data<dim>   &D,
+                   const unsigned int s,
+                   const unsigned int q,
+                   const Rule        &rule,
+                   double (&x)[dim])
+      {
+        if constexpr (cells == Cells::prisms)
+          return prism_volume_point(D, s, q, rule, x);
+        else
+          return affine_volume_point(D, s, q, rule, x);
+      }
+
       /// Point of any sub-cell; the general case is a call.
       template <Cells cells, int dim>
       __device__ inline double
@@ -279,7 +327,7 @@ namespace Tessella
               x[e] = point[e];
             return w;
           }
-        return affine_volume_point(D, s, q, affine_rule<cells>(D, degree), x);
+        return affine_point<cells>(D, s, q, affine_rule<cells>(D, degree), x);
       }
 
       /// Point q of facet f; degree: the larger of both sides. The normal
@@ -372,7 +420,32 @@ namespace Tessella
           affine_facet_rule<cells>(D, prism, degree);
         const double *data = D.rules + rule.offset + q;
         const double *v    = D.facet_vertices + std::size_t(f) * (dim * dim);
-        double        first[dim];
+        if constexpr (cells == Cells::prisms)
+          {
+            // Upright, with the last edge upwards, or horizontal.
+            constexpr int n            = dim - 1;
+            const double *given_normal = D.facet_normal + std::size_t(f) * dim;
+            double        origin[n];
+            for (int e = 0; e < n; ++e)
+              {
+                x[e] = origin[e] = __ldg(v + e);
+                normal[e]        = prism ? __ldg(given_normal + e) : 0.;
+              }
+            x[n]      = __ldg(v + n);
+            normal[n] = prism ? 0. : __ldg(given_normal + n);
+            for (int d = 0; d < n; ++d)
+              {
+                const double xi = __ldg(data + d * rule.n_points);
+                if (d + 1 < n || !prism)
+                  for (int e = 0; e < n; ++e)
+                    x[e] += xi * (__ldg(v + (d + 1) * dim + e) - origin[e]);
+                else
+                  x[n] += xi * (__ldg(v + n * dim + n) - x[n]);
+              }
+            return __ldg(data + n * rule.n_points) * facet_factor(dim, prism) *
+                   __ldg(D.facet_measure + f);
+          }
+        double first[dim];
         for (int e = 0; e < dim; ++e)
           {
             x[e] = first[e] = __ldg(v + e);
