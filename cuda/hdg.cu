@@ -179,7 +179,7 @@ namespace Tessella
           const double *box = P.D.box + 2 * dim * std::size_t(k);
           double        vertex[dim], gradient[dim][dim];
           const double  det =
-            HDGBlock<dim>::simplex_map(P.D, k, vertex, gradient);
+            HDGBlock<dim, true>::simplex_map(P.D, k, vertex, gradient);
           double       measure  = 1.;
           unsigned int n_points = 1;
           for (int d = 0; d < dim; ++d)
@@ -357,6 +357,7 @@ namespace Tessella
           square_offset.assign(n + 1, 0);
           solver_offset.assign(n + 1, 0);
           volume_begin.assign(n + 1, 0);
+          mass_begin.assign(n + 1, 0);
           subcell_q.assign(mesh.n_subcells() + 1, 0);
           facet_begin.assign(n + 1, 0);
           // boundary quads are numbered interface by interface
@@ -393,7 +394,7 @@ namespace Tessella
                     if (mesh.facet_measure[f] > 0.)
                       quads += n_quads(f, degree);
                 }
-              unsigned int volume = 0;
+              unsigned int volume = 0, mass = 0;
               for (unsigned int s = mesh.subcell_offset[k];
                    s < mesh.subcell_offset[k + 1];
                    ++s)
@@ -401,6 +402,7 @@ namespace Tessella
                   const unsigned int n_points =
                     n_subcell_points(mesh, rules, s, mesh.degree[k]);
                   volume += (n_points + 3) / 4;
+                  mass += n_mass_quads(k, s);
                   subcell_q[s + 1] = subcell_q[s] + n_points;
                 }
               trace_offset[k + 1]  = trace_offset[k] + n_traces;
@@ -410,6 +412,7 @@ namespace Tessella
                 solver_offset[k] +
                 ((n_traces + 1) * (dim + 1) + n_basis) * n_basis;
               volume_begin[k + 1] = volume_begin[k] + volume;
+              mass_begin[k + 1]   = mass_begin[k] + mass;
               facet_begin[k + 1]  = facet_begin[k] + quads;
               max_traces      = std::max(max_traces, (unsigned int)n_traces);
               max_basis       = std::max(max_basis, mesh.n_basis[k]);
@@ -434,6 +437,7 @@ namespace Tessella
                                     return type == FacetType::simplex;
                                   });
           volume_quads.resize(volume_begin[n]);
+          mass_quads.resize(mass_begin[n]);
           facet_quads.resize(facet_begin[n]);
           parallel(n, 256, [&](const std::size_t begin, const std::size_t end) {
             for (std::size_t k = begin; k < end; ++k)
@@ -466,6 +470,15 @@ namespace Tessella
         }
 
         unsigned int
+        n_mass_quads(const unsigned int k, const unsigned int subcell) const
+        {
+          return (n_subcell_points(
+                    mesh, rules, subcell, P.mass_degree[mesh.degree[k]]) +
+                  3) /
+                 4;
+        }
+
+        unsigned int
         n_quads(const unsigned int facet, const unsigned int degree) const
         {
           return (n_facet_points(mesh, rules, facet, degree) + 3) / 4;
@@ -483,6 +496,12 @@ namespace Tessella
                  q < n_subcell_points(mesh, rules, s, mesh.degree[k]);
                  q += 4)
               volume_quads[to++] = {s, q};
+          to = mass_begin[k];
+          for (unsigned int s = mesh.subcell_offset[k];
+               s < mesh.subcell_offset[k + 1];
+               ++s)
+            for (unsigned int i = 0; i < n_mass_quads(k, s); ++i)
+              mass_quads[to++] = {s, 4 * i};
           to = facet_begin[k];
           for (unsigned int e = mesh.polytope_interface_offset[k];
                e < mesh.polytope_interface_offset[k + 1];
@@ -607,6 +626,11 @@ namespace Tessella
                 D.facet_rule[t][p] = rules.facet[t][p];
             }
           P.tensor_product = tensor_product;
+          std::vector<unsigned short> planar;
+          for (std::size_t g = 0; g < exponents.size() / dim; ++g)
+            if (exponents[dim * g + dim - 1] == 0)
+              planar.push_back(static_cast<unsigned short>(g));
+          P.planar = upload(planar);
           if (simplices)
             {
               const SimplexReference reference =
@@ -617,19 +641,26 @@ namespace Tessella
               P.facet_values = upload(reference.facet);
               P.gauss        = upload(reference.gauss);
             }
-          D.subcell_offset     = upload(mesh.subcell_offset);
-          D.subcell_q          = upload(subcell_q);
-          P.volume_quad        = upload(volume_quads);
-          P.facet_quad         = upload(facet_quads);
-          P.volume_begin       = upload(volume_begin);
-          P.facet_begin        = upload(facet_begin);
-          P.entry_row          = upload(entry_row);
-          P.entry_fixed        = upload(entry_fixed);
-          P.trace_offset       = upload(trace_offset);
-          P.square_offset      = upload(square_offset);
-          P.solver_offset      = upload(solver_offset);
-          P.patch_degree       = upload(trace.degree);
-          P.patch_functions    = upload(trace.n_patch_functions);
+          D.subcell_offset  = upload(mesh.subcell_offset);
+          D.subcell_q       = upload(subcell_q);
+          P.volume_quad     = upload(volume_quads);
+          P.facet_quad      = upload(facet_quads);
+          P.volume_begin    = upload(volume_begin);
+          P.mass_quad       = upload(mass_quads);
+          P.mass_begin      = upload(mass_begin);
+          P.facet_begin     = upload(facet_begin);
+          P.entry_row       = upload(entry_row);
+          P.entry_fixed     = upload(entry_fixed);
+          P.trace_offset    = upload(trace_offset);
+          P.square_offset   = upload(square_offset);
+          P.solver_offset   = upload(solver_offset);
+          P.patch_degree    = upload(trace.degree);
+          P.patch_functions = upload(trace.n_patch_functions);
+          P.max_functions =
+            trace.n_patch_functions.empty()
+              ? 0
+              : *std::max_element(trace.n_patch_functions.begin(),
+                                  trace.n_patch_functions.end());
           P.patch_frame        = upload(trace.frame);
           P.patch_coefficients = upload(trace.coefficients);
           P.patch_offset       = upload(trace.coefficient_offset);
@@ -723,6 +754,13 @@ namespace Tessella
                          : 0));
         }
 
+        auto
+        local_kernel() const
+        {
+          return P.layout.simplex ? &hdg_local_kernel<dim, true>
+                                  : &hdg_local_kernel<dim, false>;
+        }
+
         // Workspace and threads of the local problems.
         void
         set_layout(const HDGForm<dim> &form)
@@ -759,15 +797,19 @@ namespace Tessella
                       : tiles <= 12 ? 128
                                     : 256;
           // As many points a slice as a polytope has, at most 64; fewer where
-          // more blocks fit on a multiprocessor then (registers allow for eight
-          // warps).
-          const std::size_t  available = most - 1024;
-          const unsigned int quads     = simplex ? max_facet_quads : max_quads;
-          const auto         n_warps   = [&](const unsigned int slice) {
+          // more blocks fit on a multiprocessor then, as far as registers
+          // allow.
+          const std::size_t  available   = most - 1024;
+          const unsigned int max_threads = simplex
+                                             ? hdg_max_threads<dim, true>
+                                             : hdg_max_threads<dim, false>,
+                             max_warps   = max_threads / 32;
+          const unsigned int quads   = simplex ? max_facet_quads : max_quads;
+          const auto         n_warps = [&](const unsigned int slice) {
             const std::size_t bytes = set(slice);
             return bytes > available
-                               ? 0
-                               : std::min<std::size_t>(8,
+                             ? 0
+                             : std::min<std::size_t>(max_warps,
                                              most / (bytes + 1024) * n_threads /
                                                32);
           };
@@ -780,7 +822,10 @@ namespace Tessella
             }
           const std::size_t bytes = set(slice);
           shared_bytes            = bytes <= available ? bytes : 0;
-          n_blocks                = mesh.n_polytopes();
+          while (n_threads < max_threads && n_threads / 32 < tiles &&
+                 n_warps(slice) < max_warps)
+            n_threads *= 2;
+          n_blocks = mesh.n_polytopes();
           if (shared_bytes == 0)
             {
               // In global memory, for all blocks that run at a time.
@@ -792,7 +837,7 @@ namespace Tessella
           P.form      = form;
           if (shared_bytes > 0)
             check(cudaFuncSetAttribute(
-                    reinterpret_cast<const void *>(&hdg_local_kernel<dim>),
+                    reinterpret_cast<const void *>(local_kernel()),
                     cudaFuncAttributeMaxDynamicSharedMemorySize,
                     static_cast<int>(shared_bytes)),
                   "the start of a kernel");
@@ -856,9 +901,9 @@ namespace Tessella
               start.record(nullptr);
               check(cudaMemsetAsync(K.data(), 0, 8 * size, nullptr),
                     "the local problems");
-              hdg_local_kernel<dim>
-                <<<std::min(n_blocks, end - begin), n_threads, shared_bytes>>>(
-                  P);
+              local_kernel()<<<std::min(n_blocks, end - begin),
+                               n_threads,
+                               shared_bytes>>>(P);
               check(cudaGetLastError(), "the local problems");
               stop.record(nullptr);
               function(begin, end);
@@ -1030,6 +1075,7 @@ namespace Tessella
               const double n = mesh.n_basis[k],
                            m = 1. * (trace_offset[k + 1] - trace_offset[k]),
                            q = 4. * (volume_begin[k + 1] - volume_begin[k]),
+                           s = 4. * (mass_begin[k + 1] - mass_begin[k]),
                            f = 4. * (facet_begin[k + 1] - facet_begin[k]);
               const double c = P.form.tensor ? dim * n : n; // rows of A
               if (P.layout.simplex)
@@ -1037,7 +1083,7 @@ namespace Tessella
                 sum += (3. * dim + 1.) * dim * n * n + 2. * n * q;
               else
                 // orthonormal basis (once), integrals, H^T A^-1 H
-                sum += n * n * q + 2. / 3. * n * n * n +
+                sum += n * n * s + 2. / 3. * n * n * n +
                        2. * n * n * ((dim + 1) * q + f) + 2. * dim * n * n * q +
                        (P.form.reaction || P.form.advection ? n * n * q : 0.) +
                        dim * n * n * n;
@@ -1068,10 +1114,10 @@ namespace Tessella
         const Parallel            parallel;
 
         // ---- host
-        std::vector<HDGVolumeQuad> volume_quads;
+        std::vector<HDGVolumeQuad> volume_quads, mass_quads;
         std::vector<HDGFacetQuad>  facet_quads;
-        std::vector<unsigned int>  volume_begin, facet_begin, entry_row,
-          entry_of_side, row_block;
+        std::vector<unsigned int>  volume_begin, mass_begin, facet_begin,
+          entry_row, entry_of_side, row_block;
         std::vector<unsigned char> entry_fixed, irregular;
         std::vector<std::uint64_t> trace_offset, square_offset, solver_offset,
           subcell_q;
@@ -1107,6 +1153,7 @@ namespace Tessella
         const BlockSparsity              &sparsity,
         const HDGNumbering               &numbering,
         const RuleTables                 &rules,
+        const std::vector<unsigned int>  &mass_degree,
         const std::vector<unsigned char> &exponents,
         const bool                        tensor_product,
         const std::size_t                 device_memory,
@@ -1114,6 +1161,9 @@ namespace Tessella
         : implementation(std::make_unique<Implementation>(
             mesh, trace, sparsity, numbering, rules, device_memory, parallel))
       {
+        std::copy(mass_degree.begin(),
+                  mass_degree.end(),
+                  implementation->P.mass_degree);
         implementation->plan();
         implementation->upload_mesh(exponents, tensor_product);
       }

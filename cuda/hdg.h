@@ -126,12 +126,14 @@ namespace Tessella
       public:
         /// References must outlive the object. @p device_memory: bytes for
         /// everything here, 0: what is free. @p exponents: of the largest
-        /// degree.
+        /// degree. @p mass_degree: for each degree the one whose rule
+        /// integrates squares of polynomials on sub-cells.
         HDGAssembler(const PolytopicMesh<dim>         &mesh,
                      const TraceSpace<dim>            &trace,
                      const BlockSparsity              &sparsity,
                      const HDGNumbering               &numbering,
                      const RuleTables                 &rules,
+                     const std::vector<unsigned int>  &mass_degree,
                      const std::vector<unsigned char> &exponents,
                      const bool                        tensor_product,
                      const std::size_t                 device_memory,

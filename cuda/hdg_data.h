@@ -18,22 +18,24 @@ namespace Tessella
       /// block's workspace.
       struct HDGLayout
       {
-        unsigned int n_basis    = 0; ///< functions
-        unsigned int n_rows     = 0; ///< trace functions and one for f
-        unsigned int n_mass     = 0; ///< rows of A
-        unsigned int n_blocks   = 0; ///< components that share A
-        unsigned int n_points   = 0; ///< of a slice
+        unsigned int n_basis  = 0; ///< functions
+        unsigned int n_rows   = 0; ///< trace functions and one for f
+        unsigned int n_mass   = 0; ///< rows of A
+        unsigned int n_blocks = 0; ///< components that share A
+        unsigned int n_points = 0; ///< of a slice
+        unsigned int n_wide   = 0; ///< the same where gradients are not needed
         unsigned int max_degree = 0;
         bool         diagonal   = false; ///< A is a multiple of the identity
         bool         simplex = false; ///< integrals come from SimplexReference
-        unsigned int stride = 0, mass_stride = 0, point_stride = 0;
+        unsigned int stride = 0, mass_stride = 0, point_stride = 0,
+                     wide_stride = 0;
 
         std::size_t mass, flux, transform, schur, advection, vectors, inverse,
           schur_inverse, diagonal_entries, first, second, points, tables,
           weights, size;
 
         /// Numbers a point: coefficients and normals times weights.
-        static constexpr unsigned int n_weights = 16;
+        static constexpr unsigned int n_weights = 16, n_facet_weights = 9;
 
         __host__ __device__ void
         set(const int          dim,
@@ -54,9 +56,11 @@ namespace Tessella
           n_mass           = tensor ? dim * ((basis + 3) / 4 * 4) : basis;
           n_blocks         = tensor ? 1 : dim;
           n_points         = slice;
+          n_wide           = dim == 3 && !from_reference ? 2 * slice : slice;
           stride           = row_stride(basis);
           mass_stride      = row_stride(n_mass);
           point_stride     = row_stride(slice);
+          wide_stride      = row_stride(n_wide);
           std::size_t end  = 0;
           const auto  take = [&end](const std::size_t n) {
             const std::size_t begin = end;
@@ -74,13 +78,22 @@ namespace Tessella
           schur_inverse = take(8 * ((basis + 7) / 8 * 8));
           diagonal_entries =
             take(std::size_t(n_mass > basis ? n_mass : basis) + 2);
-          first =
-            take((simplex ? 1 : dim + 1) * std::size_t(basis) * point_stride);
-          second =
-            take((simplex ? 1 : dim + 1) * std::size_t(basis) * point_stride);
-          points  = take(2 * std::size_t(dim) * slice);
-          tables  = take(2 * std::size_t(dim) * (degree + 1) * slice);
-          weights = take(std::size_t(n_weights) * slice);
+          // (functions and their gradients; on facets the functions, or
+          // generators of traces, and traces)
+          const auto value_rows = [&](const unsigned int n_values) {
+            const std::size_t gradients =
+                                (simplex ? 1 : dim + 1) * point_stride,
+                              values = n_values * wide_stride;
+            return basis * (gradients > values ? gradients : values);
+          };
+          first   = take(value_rows(simplex ? 1 : 2));
+          second  = take(value_rows(1));
+          points  = take(2 * std::size_t(dim) * n_wide);
+          tables  = take(std::size_t(dim) * (degree + 1) *
+                        (n_wide > 2 * slice ? n_wide : 2 * slice));
+          weights = take(n_weights * slice > n_facet_weights * n_wide
+                           ? std::size_t(n_weights) * slice
+                           : std::size_t(n_facet_weights) * n_wide);
           size    = end;
         }
       };
@@ -100,6 +113,10 @@ namespace Tessella
         const HDGFacetQuad  *facet_quad;
         /// First quads of each polytope.
         const unsigned int *volume_begin, *facet_begin;
+        /// Of the mass matrix: those of the rule of mass_degree[degree].
+        const HDGVolumeQuad *mass_quad;
+        const unsigned int  *mass_begin;
+        unsigned char        mass_degree[11];
         /// First trace function of each entry of polytope_interface within its
         /// polytope.
         const unsigned int *entry_row;
@@ -109,9 +126,12 @@ namespace Tessella
         const unsigned char *entry_fixed;
         const unsigned char *patch_degree;
         const unsigned int  *patch_functions;
+        unsigned int         max_functions; ///< of a patch
         const double        *patch_frame, *patch_coefficients;
         const std::uint64_t *patch_offset;
-        bool                 tensor_product;
+        /// Numbers of the generators that do not depend on the last variable.
+        const unsigned short *planar;
+        bool                  tensor_product;
         /// SimplexReference.
         const double *derivative, *squares, *load, *facet_values, *gauss;
 

@@ -61,7 +61,9 @@ namespace Tessella
 
 
 
-      template <int dim>
+      /// @p simplex: integrals come from SimplexReference (HDGLayout::simplex),
+      /// hence a is constant and scalar, and there is no advection.
+      template <int dim, bool simplex>
       struct HDGBlock
       {
         const HDGData<dim> &P;
@@ -69,6 +71,8 @@ namespace Tessella
         double *const       base;
         const unsigned int  k;
         const unsigned int  n, degree, n_traces, n_rows, n_mass, padded_n;
+        /// Points of a slice, and distance of rows of values there.
+        unsigned int n_slice, ld_slice;
 
         __device__
         HDGBlock(const HDGData<dim> &P, double *base, const unsigned int k)
@@ -80,9 +84,38 @@ namespace Tessella
           , degree(P.D.degree[k])
           , n_traces((unsigned int)(P.trace_offset[k + 1] - P.trace_offset[k]))
           , n_rows(n_traces + 1)
-          , n_mass(P.form.tensor ? dim * ((n + 3) / 4 * 4) : n)
+          , n_mass(tensor() ? dim * ((n + 3) / 4 * 4) : n)
           , padded_n((n + 3) / 4 * 4)
+          , n_slice(L.n_points)
+          , ld_slice(L.point_stride)
         {}
+
+        /// For what follows; @p wide: only values are evaluated.
+        __device__ void
+        set_slice(const bool wide)
+        {
+          if (simplex)
+            return;
+          n_slice  = wide ? L.n_wide : L.n_points;
+          ld_slice = wide ? L.wide_stride : L.point_stride;
+        }
+
+        __device__ bool
+        tensor() const
+        {
+          return !simplex && P.form.tensor;
+        }
+        __device__ bool
+        advection() const
+        {
+          return !simplex && P.form.advection;
+        }
+        /// A is a multiple of the identity.
+        __device__ bool
+        diagonal() const
+        {
+          return simplex || L.diagonal;
+        }
 
         /// Rows of A, if there are any, then of H^T and F^T for each component
         /// (all at once if a is a tensor).
@@ -90,7 +123,7 @@ namespace Tessella
         H(const unsigned int block) const
         {
           return base +
-                 (L.diagonal ? L.flux
+                 (diagonal() ? L.flux
                              : L.mass + std::size_t(n_mass) * L.mass_stride) +
                  std::size_t(block) * n * L.mass_stride;
         }
@@ -103,8 +136,8 @@ namespace Tessella
         __device__ double *
         flux_row(const unsigned int m, const unsigned int d) const
         {
-          return P.form.tensor ? F(0) + m * L.mass_stride + d * padded_n
-                               : F(d) + m * L.mass_stride;
+          return tensor() ? F(0) + m * L.mass_stride + d * padded_n
+                          : F(d) + m * L.mass_stride;
         }
         __device__ double *
         E() const
@@ -119,7 +152,7 @@ namespace Tessella
         __device__ double *
         T() const
         {
-          return P.form.advection ? base + L.advection : R();
+          return advection() ? base + L.advection : R();
         }
         __device__ double *
         C() const
@@ -134,23 +167,23 @@ namespace Tessella
         __device__ double *
         weight(const unsigned int i) const
         {
-          return base + L.weights + i * L.n_points;
+          return base + L.weights + i * n_slice;
         }
         __device__ double *
         x(const unsigned int d) const
         {
-          return base + L.points + d * L.n_points;
+          return base + L.points + d * n_slice;
         }
         __device__ double *
         trace_x(const unsigned int d) const
         {
-          return base + L.points + (dim + d) * L.n_points;
+          return base + L.points + (dim + d) * n_slice;
         }
         __device__ double *
         table(const unsigned int d, const bool derivative) const
         {
           return base + L.tables +
-                 (derivative ? dim + d : d) * (L.max_degree + 1) * L.n_points;
+                 (derivative ? dim + d : d) * (L.max_degree + 1) * n_slice;
         }
         __device__ double *
         trace_vector(const unsigned int i) const
@@ -165,6 +198,32 @@ namespace Tessella
             array[i] = 0.;
         }
 
+        /// store(i, sum of value(i, q) for first <= q < last), i < n_rows, by
+        /// eight lanes each.
+        template <typename Value, typename Store>
+        __device__ static void
+        sum_rows(const unsigned int n_rows,
+                 const unsigned int first,
+                 const unsigned int last,
+                 const Value       &value,
+                 const Store       &store)
+        {
+          const unsigned int lane = threadIdx.x & 7u;
+          for (unsigned int i0 = threadIdx.x / 32 * 4; i0 < n_rows;
+               i0 += blockDim.x / 8)
+            {
+              const unsigned int i   = i0 + (threadIdx.x & 31u) / 8;
+              double             sum = 0.;
+              if (i < n_rows)
+                for (unsigned int q = first + lane; q < last; q += 8)
+                  sum += value(i, q);
+              for (unsigned int s = 4; s > 0; s /= 2)
+                sum += __shfl_xor_sync(~0u, sum, s);
+              if (lane == 0 && i < n_rows)
+                store(i, sum);
+            }
+        }
+
         // ---- quadrature
 
         /// Points of the volume from quad `begin` on: coordinates, and what
@@ -177,16 +236,19 @@ namespace Tessella
                       const bool         mass_only,
                       int               *stabilised) const
         {
-          for (unsigned int q = threadIdx.x; q < L.n_points; q += blockDim.x)
+          for (unsigned int q = threadIdx.x; q < n_slice; q += blockDim.x)
             {
-              const unsigned int  i    = min(begin + q / 4, end - 1);
-              const HDGVolumeQuad quad = P.volume_quad[i];
-              const unsigned int  n_points =
-                n_volume_points<Cells::others>(P.D, quad.subcell, degree);
+              const unsigned int  i = min(begin + q / 4, end - 1);
+              const HDGVolumeQuad quad =
+                mass_only ? P.mass_quad[i] : P.volume_quad[i];
+              const unsigned int rule_degree =
+                mass_only ? P.mass_degree[degree] : degree;
+              const unsigned int n_points =
+                n_volume_points<Cells::others>(P.D, quad.subcell, rule_degree);
               const unsigned int point = quad.first + q % 4;
               double             y[dim];
               double             w = general_volume_point(
-                P.D, quad.subcell, min(point, n_points - 1), degree, y);
+                P.D, quad.subcell, min(point, n_points - 1), rule_degree, y);
               if (begin + q / 4 >= end || point >= n_points)
                 w = 0.;
               for (int d = 0; d < dim; ++d)
@@ -207,11 +269,11 @@ namespace Tessella
               if (weight(1)[q] > 0.)
                 *stabilised = 1;
               weight(2)[q] = form.source ? at(form.table_f, form.f) : 0.;
-              if (form.advection)
+              if (advection())
                 for (int d = 0; d < dim; ++d)
                   weight(3 + d)[q] =
                     at(form.table_b >= 0 ? form.table_b + d : -1, form.b[d]);
-              for (int d = 0; d < (form.tensor ? dim * dim : 1); ++d)
+              for (int d = 0; d < (tensor() ? dim * dim : 1); ++d)
                 weight(3 + dim + d)[q] =
                   at(form.table_a >= 0 ? form.table_a + d : -1,
                      form.a_inverse[d]);
@@ -226,10 +288,9 @@ namespace Tessella
         evaluate_box(const bool gradients) const
         {
           const double *box = P.D.box + 2 * dim * std::size_t(k);
-          for (unsigned int t = threadIdx.x; t < dim * L.n_points;
-               t += blockDim.x)
+          for (unsigned int t = threadIdx.x; t < dim * n_slice; t += blockDim.x)
             {
-              const unsigned int d = t / L.n_points, q = t % L.n_points;
+              const unsigned int d = t / n_slice, q = t % n_slice;
               const double       lower = box[d], upper = box[dim + d],
                            reciprocal = 1. / (upper - lower),
                            root       = sqrt(reciprocal);
@@ -239,31 +300,29 @@ namespace Tessella
                              2. * reciprocal * root,
                              table(d, false) + q,
                              gradients ? table(d, true) + q : nullptr,
-                             L.n_points);
+                             n_slice);
             }
           __syncthreads();
           double *const      out  = base + L.first;
           const unsigned int rows = gradients ? dim + 1 : 1;
-          for (unsigned int t = threadIdx.x; t < n * L.n_points;
-               t += blockDim.x)
+          for (unsigned int t = threadIdx.x; t < n * n_slice; t += blockDim.x)
             {
-              const unsigned int   i = t / L.n_points, q = t % L.n_points;
+              const unsigned int   i = t / n_slice, q = t % n_slice;
               const unsigned char *e = P.D.exponents + dim * i;
               double               v[dim], dv[dim];
 #pragma unroll
               for (int d = 0; d < dim; ++d)
                 {
-                  v[d] = table(d, false)[e[d] * L.n_points + q];
+                  v[d] = table(d, false)[e[d] * n_slice + q];
                   if (gradients)
-                    dv[d] = table(d, true)[e[d] * L.n_points + q];
+                    dv[d] = table(d, true)[e[d] * n_slice + q];
                 }
               double value = v[0];
 #pragma unroll
               for (int d = 1; d < dim; ++d)
                 value *= v[d];
-              double *const row =
-                out + std::size_t(i * rows) * L.point_stride + q;
-              row[0] = value;
+              double *const row = out + std::size_t(i * rows) * ld_slice + q;
+              row[0]            = value;
               if (gradients)
 #pragma unroll
                 for (int r = 0; r < dim; ++r)
@@ -272,7 +331,7 @@ namespace Tessella
 #pragma unroll
                     for (int d = 0; d < dim; ++d)
                       product *= d == r ? dv[d] : v[d];
-                    row[(1 + r) * L.point_stride] = product;
+                    row[(1 + r) * ld_slice] = product;
                   }
             }
           __syncthreads();
@@ -286,21 +345,21 @@ namespace Tessella
           const double *const from = base + L.first;
           double *const       to   = base + L.second;
           const double *const CT   = C();
-          const unsigned int  ld = L.stride, ldq = L.point_stride * rows;
+          const unsigned int  ld = L.stride, ldq = ld_slice * rows;
           unsigned int        counter = 0;
           for (unsigned int r = 0; r < rows; ++r)
             block_product<2>(
               n,
-              L.n_points,
+              n_slice,
               padded_n,
               [&](const unsigned int i, const unsigned int j) {
                 return j < n ? CT[j * ld + i] : 0.;
               },
               [&](const unsigned int q, const unsigned int j) {
-                return j < n ? from[j * ldq + r * L.point_stride + q] : 0.;
+                return j < n ? from[j * ldq + r * ld_slice + q] : 0.;
               },
               [&](const unsigned int i, const unsigned int q, const double v) {
-                to[i * ldq + r * L.point_stride + q] = v;
+                to[i * ldq + r * ld_slice + q] = v;
               },
               counter);
           __syncthreads();
@@ -431,14 +490,13 @@ namespace Tessella
           const double root = rsqrt(simplex_map(P.D, k, vertex, gradient));
           const unsigned int n_points = P.D.facet_rule[0][degree].n_points;
           double *const      phi      = base + L.second;
-          for (unsigned int t = threadIdx.x; t < n * L.n_points;
-               t += blockDim.x)
+          for (unsigned int t = threadIdx.x; t < n * n_slice; t += blockDim.x)
             {
               const unsigned int  i = t % n, q = t / n;
               const HDGFacetQuad &quad =
                 P.facet_quad[min(begin + q / 4, end - 1)];
               const unsigned int point = min(quad.first + q % 4, n_points - 1);
-              phi[i * L.point_stride + q] =
+              phi[i * ld_slice + q] =
                 root *
                 __ldg(P.facet_values +
                       (std::size_t(quad.orientation) * n_points + point) * n +
@@ -451,11 +509,10 @@ namespace Tessella
         __device__ void
         mass_matrix(const bool transformed) const
         {
-          const unsigned int begin = P.volume_begin[k],
-                             end   = P.volume_begin[k + 1];
-          double *const M_         = M();
+          const unsigned int begin = P.mass_begin[k], end = P.mass_begin[k + 1];
+          double *const      M_ = M();
           zero(M_, std::size_t(n) * L.stride);
-          for (unsigned int q = begin; q < end; q += L.n_points / 4)
+          for (unsigned int q = begin; q < end; q += n_slice / 4)
             {
               volume_points(q, end, true, nullptr);
               evaluate_box(false);
@@ -463,7 +520,7 @@ namespace Tessella
                 transform_basis(false);
               add_product<false>(base + (transformed ? L.second : L.first),
                                  base + (transformed ? L.second : L.first),
-                                 L.point_stride,
+                                 ld_slice,
                                  weight(0),
                                  M_,
                                  L.stride);
@@ -498,7 +555,7 @@ namespace Tessella
           block_product<2>(
             n,
             n,
-            L.n_points,
+            n_slice,
             [&](const unsigned int i, const unsigned int q) {
               return left[i * ldq + q] * w[q];
             },
@@ -615,15 +672,15 @@ namespace Tessella
           const unsigned int  begin = P.volume_begin[k],
                              end    = P.volume_begin[k + 1];
           const double *const phi   = base + L.second;
-          const unsigned int  ldq   = (dim + 1) * L.point_stride;
-          for (unsigned int slice = begin; slice < end; slice += L.n_points / 4)
+          const unsigned int  ldq   = (dim + 1) * ld_slice;
+          for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
             {
               volume_points(slice, end, false, stabilised);
               evaluate_box(true);
               transform_basis(true);
               unsigned int counter = 0;
-              if (!L.diagonal)
-                for (int d = 0; d < (form.tensor ? dim : 1); ++d)
+              if (!diagonal())
+                for (int d = 0; d < (tensor() ? dim : 1); ++d)
                   for (int e = 0; e <= d; ++e)
                     {
                       double *const A =
@@ -649,13 +706,13 @@ namespace Tessella
                     }
               for (int d = 0; d < dim; ++d)
                 add_product<true>(phi,
-                                  phi + (1 + d) * L.point_stride,
+                                  phi + (1 + d) * ld_slice,
                                   ldq,
                                   weight(0),
-                                  form.tensor ? H(0) + d * padded_n : H(d),
+                                  tensor() ? H(0) + d * padded_n : H(d),
                                   L.mass_stride,
                                   counter);
-              if (form.advection)
+              if (advection())
                 {
                   // div(b u) tests with -b . grad phi_i
                   const bool conservative = form.conservative;
@@ -665,13 +722,13 @@ namespace Tessella
 #pragma unroll
                     for (int d = 0; d < dim; ++d)
                       sum += weight(3 + d)[q] *
-                             phi[i * ldq + (1 + d) * L.point_stride + q];
+                             phi[i * ldq + (1 + d) * ld_slice + q];
                     return sum;
                   };
                   block_product<1>(
                     n,
                     n,
-                    L.n_points,
+                    n_slice,
                     [&](const unsigned int i, const unsigned int q) {
                       return conservative ? weight(1)[q] * phi[i * ldq + q] -
                                               directional(i, q)
@@ -695,16 +752,18 @@ namespace Tessella
               if (form.source)
                 {
                   double *const load = T() + std::size_t(n_traces) * L.stride;
-                  for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
-                    {
-                      double sum = 0.;
-                      for (unsigned int q = 0; q < L.n_points; ++q)
-                        sum += weight(2)[q] * phi[i * ldq + q];
-                      load[i] += sum;
-                    }
-                  if (threadIdx.x == 0)
-                    for (unsigned int q = 0; q < L.n_points; ++q)
-                      *abs_f += fabs(weight(2)[q]);
+                  // (the last sum is that of |f|)
+                  sum_rows(
+                    n + 1,
+                    0,
+                    n_slice,
+                    [&](const unsigned int i, const unsigned int q) {
+                      return i < n ? weight(2)[q] * phi[i * ldq + q]
+                                   : fabs(weight(2)[q]);
+                    },
+                    [&](const unsigned int i, const double v) {
+                      *(i < n ? load + i : abs_f) += v;
+                    });
                 }
               __syncthreads();
             }
@@ -718,7 +777,7 @@ namespace Tessella
                      int               *stabilised) const
         {
           const HDGForm<dim> &form = P.form;
-          for (unsigned int q = threadIdx.x; q < L.n_points; q += blockDim.x)
+          for (unsigned int q = threadIdx.x; q < n_slice; q += blockDim.x)
             {
               const unsigned int i           = min(begin + q / 4, end - 1);
               const HDGFacetQuad quad        = P.facet_quad[i];
@@ -748,7 +807,7 @@ namespace Tessella
                   weight(6 + d)[q] = w * normal[d];
                   bn += form.b[d] * normal[d];
                 }
-              if (!form.advection)
+              if (!advection())
                 bn = 0.;
               else if (P.facet_table != nullptr)
                 bn = P.facet_table[4 * (i - P.first_facet_quad) + q % 4];
@@ -783,10 +842,9 @@ namespace Tessella
         __device__ void
         evaluate_traces(const unsigned int begin, const unsigned int end) const
         {
-          for (unsigned int t = threadIdx.x; t < dim * L.n_points;
-               t += blockDim.x)
+          for (unsigned int t = threadIdx.x; t < dim * n_slice; t += blockDim.x)
             {
-              const unsigned int d = t / L.n_points, q = t % L.n_points;
+              const unsigned int d = t / n_slice, q = t % n_slice;
               const unsigned int patch =
                 P.facet_quad[min(begin + q / 4, end - 1)].patch;
               const double *frame =
@@ -803,50 +861,148 @@ namespace Tessella
                                0.,
                                values,
                                nullptr,
-                               L.n_points);
+                               n_slice);
               else
                 for (unsigned int i = 0; i <= P.patch_degree[patch]; ++i)
-                  values[i * L.n_points] = i == 0 ? 1. : 0.;
+                  values[i * n_slice] = i == 0 ? 1. : 0.;
             }
           __syncthreads();
           double *const psi = traces();
-          for (unsigned int t = threadIdx.x; t < L.n_basis * L.n_points;
+          if constexpr (simplex)
+            {
+              for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
+                   t += blockDim.x)
+                {
+                  const unsigned int m = t / n_slice, q = t % n_slice;
+                  const unsigned int patch =
+                    P.facet_quad[min(begin + q / 4, end - 1)].patch;
+                  if (m >= P.patch_functions[patch])
+                    continue;
+                  const Generators generators(P, patch);
+                  const double    *c =
+                    generators.coefficients + std::size_t(m) * generators.n_all;
+                  double sum = 0.;
+                  for (unsigned int l = 0; l < generators.n; ++l)
+                    {
+                      const unsigned int   g = generators.index(l);
+                      const unsigned char *e = P.D.exponents + dim * g;
+                      double               value =
+                        __ldg(c + g) * table(0, false)[e[0] * n_slice + q];
+                      for (int d = 1; d < dim; ++d)
+                        value *= table(d, false)[e[d] * n_slice + q];
+                      sum += value;
+                    }
+                  psi[m * ld_slice + q] = sum;
+                }
+              __syncthreads();
+              return;
+            }
+          // ---- generators, in the place of the functions on the box
+          double *const all = base + L.first;
+          for (unsigned int t = threadIdx.x; t < L.n_basis * n_slice;
                t += blockDim.x)
             {
-              const unsigned int m = t / L.n_points, q = t % L.n_points;
-              const unsigned int patch =
+              const unsigned int   g = t / n_slice, q = t % n_slice;
+              const unsigned char *e = P.D.exponents + dim * g;
+              const unsigned int   patch =
                 P.facet_quad[min(begin + q / 4, end - 1)].patch;
-              if (m >= P.patch_functions[patch])
+              if (g >= Legendre::n_functions(dim,
+                                             P.patch_degree[patch],
+                                             P.tensor_product))
                 continue;
-              const unsigned int n_generators =
-                Legendre::n_functions(dim,
-                                      P.patch_degree[patch],
-                                      P.tensor_product);
-              const double *c = P.patch_coefficients + P.patch_offset[patch] +
-                                std::size_t(m) * n_generators;
-              double sum = 0.;
-              for (unsigned int g = 0; g < n_generators; ++g)
-                {
-                  const double factor = __ldg(c + g);
-                  if (factor == 0.)
-                    continue;
-                  const unsigned char *e = P.D.exponents + dim * g;
-                  double               value =
-                    factor * table(0, false)[e[0] * L.n_points + q];
-                  for (int d = 1; d < dim; ++d)
-                    value *= table(d, false)[e[d] * L.n_points + q];
-                  sum += value;
-                }
-              psi[m * L.point_stride + q] = sum;
+              double value = table(0, false)[e[0] * n_slice + q];
+#pragma unroll
+              for (int d = 1; d < dim; ++d)
+                value *= table(d, false)[e[d] * n_slice + q];
+              all[g * ld_slice + q] = value;
             }
           __syncthreads();
+          // ---- functions, patch by patch
+          unsigned int       counter   = 0;
+          const unsigned int slice_end = min(end, begin + n_slice / 4);
+          for (unsigned int q0 = begin, q1; q0 < slice_end; q0 = q1)
+            {
+              q1                       = patch_end(q0, slice_end);
+              const unsigned int patch = P.facet_quad[q0].patch,
+                                 n_psi = P.patch_functions[patch],
+                                 first = 4 * (q0 - begin);
+              if (n_psi == 0)
+                continue;
+              const Generators generators(P, patch);
+              block_product<1>(
+                n_psi,
+                4 * (q1 - q0),
+                (generators.n + 3) / 4 * 4,
+                [&](const unsigned int m, const unsigned int l) {
+                  return l < generators.n
+                           ? __ldg(generators.coefficients +
+                                   std::size_t(m) * generators.n_all +
+                                   generators.index(l))
+                           : 0.;
+                },
+                [&](const unsigned int q, const unsigned int l) {
+                  return l < generators.n
+                           ? all[generators.index(l) * ld_slice + first + q]
+                           : 0.;
+                },
+                [&](const unsigned int m,
+                    const unsigned int q,
+                    const double v) { psi[m * ld_slice + first + q] = v; },
+                counter);
+            }
+          __syncthreads();
+        }
+
+        /// Generators of a patch's functions: all, or where it is planar those
+        /// that are constant along the normal.
+        struct Generators
+        {
+          unsigned int          n, n_all;
+          const unsigned short *list;
+          const double         *coefficients;
+
+          __device__
+          Generators(const HDGData<dim> &P, const unsigned int patch)
+            : n_all(Legendre::n_functions(dim,
+                                          P.patch_degree[patch],
+                                          P.tensor_product))
+            , coefficients(P.patch_coefficients + P.patch_offset[patch])
+          {
+            const double extent =
+              P.patch_frame[std::size_t(patch) * (dim * (dim + 2)) + dim * dim +
+                            2 * dim - 1];
+            list = extent == 0. ? P.planar : nullptr;
+            n    = extent == 0. ? Legendre::n_functions(dim - 1,
+                                                     P.patch_degree[patch],
+                                                     P.tensor_product)
+                                : n_all;
+          }
+
+          __device__ unsigned int
+          index(const unsigned int l) const
+          {
+            return list != nullptr ? __ldg(list + l) : l;
+          }
+        };
+
+        /// End of the quads of a patch, which begin at @p q0.
+        __device__ unsigned int
+        patch_end(const unsigned int q0, const unsigned int end) const
+        {
+          const unsigned int patch = P.facet_quad[q0].patch,
+                             row   = P.facet_quad[q0].row;
+          unsigned int q1          = q0 + 1;
+          while (q1 < end && P.facet_quad[q1].patch == patch &&
+                 P.facet_quad[q1].row == row)
+            ++q1;
+          return q1;
         }
 
         __device__ double *
         traces() const
         {
           return base + L.first +
-                 (L.simplex ? 0 : std::size_t(n) * L.point_stride);
+                 (simplex ? 0 : std::size_t(L.n_basis) * ld_slice);
         }
 
         __device__ void
@@ -856,15 +1012,15 @@ namespace Tessella
           const unsigned int  begin = P.facet_begin[k],
                              end    = P.facet_begin[k + 1];
           const double *const phi = base + L.second, *const psi = traces();
-          const unsigned int ldq = L.point_stride;
+          const unsigned int ldq = ld_slice;
           double *const integral = trace_vector(0), *const data =
                                                       trace_vector(1);
-          for (unsigned int slice = begin; slice < end; slice += L.n_points / 4)
+          for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
             {
-              if (L.simplex)
+              if (simplex)
                 simplex_facet_values(slice, end);
               facet_points(slice, end, stabilised);
-              if (!L.simplex)
+              if (!simplex)
                 {
                   evaluate_box(false);
                   transform_basis(false);
@@ -874,18 +1030,17 @@ namespace Tessella
               add_product<true>(
                 phi, phi, ldq, weight(3), E(), L.stride, counter);
               // ---- patch by patch
-              const unsigned int slice_end = min(end, slice + L.n_points / 4);
+              const unsigned int slice_end = min(end, slice + n_slice / 4);
               for (unsigned int q0 = slice, q1; q0 < slice_end; q0 = q1)
                 {
-                  const HDGFacetQuad quad = P.facet_quad[q0];
-                  q1                      = q0 + 1;
-                  while (q1 < slice_end &&
-                         P.facet_quad[q1].patch == quad.patch &&
-                         P.facet_quad[q1].row == quad.row)
-                    ++q1;
+                  const HDGFacetQuad quad  = P.facet_quad[q0];
+                  q1                       = patch_end(q0, slice_end);
                   const unsigned int n_psi = P.patch_functions[quad.patch];
                   if (n_psi == 0)
                     continue;
+                  // (K is zero: no need to wait for it)
+                  const bool begins =
+                    q0 == begin || P.facet_quad[q0 - 1].row != quad.row;
                   trace_products(quad.row,
                                  n_psi,
                                  4 * (q0 - slice),
@@ -906,23 +1061,28 @@ namespace Tessella
                       [&](const unsigned int i,
                           const unsigned int j,
                           const double       v) {
-                        K[std::size_t(quad.row + i) * n_traces + quad.row +
-                          j] += v;
+                        double *const entry =
+                          K + std::size_t(quad.row + i) * n_traces + quad.row +
+                          j;
+                        *entry = begins ? v : *entry + v;
                       },
                       counter);
-                  for (unsigned int i = threadIdx.x; i < n_psi; i += blockDim.x)
-                    {
-                      double s = 0., g = 0.;
-                      for (unsigned int q = 4 * (q0 - slice);
-                           q < 4 * (q1 - slice);
-                           ++q)
-                        {
-                          s += psi[i * ldq + q] * weight(0)[q];
-                          g += psi[i * ldq + q] * weight(5)[q];
-                        }
-                      integral[quad.row + i] += s;
-                      data[quad.row + i] += g;
-                    }
+                  // (twice the rows: of the functions, then of data)
+                  sum_rows(
+                    2 * n_psi,
+                    4 * (q0 - slice),
+                    4 * (q1 - slice),
+                    [&](const unsigned int i, const unsigned int q) {
+                      const bool second = i >= n_psi;
+                      return psi[(second ? i - n_psi : i) * ldq + q] *
+                             weight(second ? 5 : 0)[q];
+                    },
+                    [&](const unsigned int i, const double v) {
+                      if (i < n_psi)
+                        integral[quad.row + i] += v;
+                      else
+                        data[quad.row + i - n_psi] += v;
+                    });
                 }
               __syncthreads();
             }
@@ -940,8 +1100,8 @@ namespace Tessella
                              n_warps = blockDim.x / 32, g = lane / 4,
                              t    = lane % 4;
           const double *const phi = base + L.second, *const psi = traces();
-          const unsigned int ldq       = L.point_stride;
-          const bool         advection = P.form.advection;
+          const unsigned int ldq       = ld_slice;
+          const bool         transport = advection();
           const auto         all = [](const int, const int) { return true; };
           for (unsigned int i0 = 0; i0 < n_psi; i0 += 16)
             for (unsigned int j0 = 0; j0 < n; j0 += 8)
@@ -972,7 +1132,7 @@ namespace Tessella
                       const double a[2] = {a0 * w, a1 * w};
                       WarpProduct<2, 1, 1, double>::add(c[dim], a, b, all);
                     }
-                    if (advection)
+                    if (transport)
                       {
                         const double w    = weight(2)[q];
                         const double a[2] = {a0 * w, a1 * w};
@@ -994,7 +1154,7 @@ namespace Tessella
                       for (int d = 0; d < dim; ++d)
                         flux_row(row + i, d)[j] += c[d][h][0][s];
                       R()[(row + i) * L.stride + j] += c[dim][h][0][s];
-                      if (advection)
+                      if (transport)
                         T()[(row + i) * L.stride + j] += c[dim + 1][h][0][s];
                     }
               }
@@ -1014,10 +1174,10 @@ namespace Tessella
           // ---- V = L^-1 H, W = L^-1 F, rows below A
           if (threadIdx.x == 0)
             *bad = 0;
-          if (!L.diagonal)
+          if (!diagonal())
             {
               // (padding is the identity)
-              if (form.tensor)
+              if (tensor())
                 for (unsigned int i = threadIdx.x; i < n_mass; i += blockDim.x)
                   if (i % padded_n >= n)
                     base[L.mass + std::size_t(i) * (ldm + 1)] = 1.;
@@ -1034,14 +1194,14 @@ namespace Tessella
             }
           __syncthreads();
           // of the products of V and W, where A is a multiple of the identity
-          const double factor = L.diagonal ? form.a : 1.;
+          const double factor = diagonal() ? form.a : 1.;
 
           // ---- Schur complement; R and T + H^T A^-1 F
           unsigned int counter = 0;
           for (unsigned int d = 0; d < L.n_blocks; ++d)
             {
               const double *const V = H(d);
-              if (!L.simplex)
+              if (!simplex)
                 block_product<2>(
                   n,
                   n,
@@ -1058,7 +1218,7 @@ namespace Tessella
                     E()[i * ld + j] += factor * v;
                   },
                   counter,
-                  !form.advection);
+                  !advection());
               const double *const W = F(d);
               block_product<2>(
                 n_traces,
@@ -1074,7 +1234,7 @@ namespace Tessella
                     const unsigned int j,
                     const double       v) {
                   R()[m * ld + j] += factor * v;
-                  if (form.advection)
+                  if (advection())
                     T()[m * ld + j] += factor * v;
                 },
                 counter);
@@ -1083,7 +1243,7 @@ namespace Tessella
             }
 
           // ---- U; without advection L^-1 of it
-          if (form.advection)
+          if (advection())
             block_solve(
               n, E(), ld, n_rows, T(), ld, base + L.diagonal_entries, bad);
           else
@@ -1126,7 +1286,7 @@ namespace Tessella
             }
 
           // ---- U and Q: L^-T (W - V u)
-          if (!form.advection)
+          if (!advection())
             block_backward(n, E(), ld, base + L.schur_inverse, n_rows, R(), ld);
           else
             __syncthreads();
@@ -1153,7 +1313,7 @@ namespace Tessella
                 },
                 counter);
             }
-          if (!L.diagonal)
+          if (!diagonal())
             block_backward(n_mass,
                            base + L.mass,
                            ldm,
@@ -1178,7 +1338,7 @@ namespace Tessella
                              n_warps = blockDim.x / 32, g = lane / 4,
                              t   = lane % 4;
           const unsigned int ldm = L.mass_stride, ld = L.stride;
-          const bool         symmetric = !P.form.advection;
+          const bool         symmetric = !advection();
           const auto         all = [](const int, const int) { return true; };
           for (unsigned int i0 = 0; i0 < n_traces; i0 += 16)
             for (unsigned int j0 = 0; j0 < n_traces; j0 += 16)
@@ -1301,9 +1461,14 @@ namespace Tessella
 
 
 
+      /// Where general integrals in 2-D take all registers, eight warps run on
+      /// a multiprocessor, else sixteen.
+      template <int dim, bool simplex>
+      constexpr unsigned int hdg_max_threads = dim == 3 || simplex ? 512 : 256;
+
       /// One block a polytope.
-      template <int dim>
-      __global__ void __launch_bounds__(256)
+      template <int dim, bool simplex>
+      __global__ void __launch_bounds__((hdg_max_threads<dim, simplex>))
         hdg_local_kernel(const __grid_constant__ HDGData<dim> P)
       {
         extern __shared__ double shared[];
@@ -1314,18 +1479,19 @@ namespace Tessella
                                           ? P.workspace + blockIdx.x * P.layout.size
                                           : shared;
         // (padding stays zero)
-        HDGBlock<dim>::zero(base, P.layout.size);
+        HDGBlock<dim, simplex>::zero(base, P.layout.size);
         __syncthreads();
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
-            const HDGBlock<dim> block(P, base, k);
-            double *const       K = P.K + (P.square_offset[k] - P.first_square);
+            HDGBlock<dim, simplex> block(P, base, k);
+            double *const K = P.K + (P.square_offset[k] - P.first_square);
             if (threadIdx.x == 0)
               {
                 abs_f      = 0.;
                 stabilised = 0;
               }
-            bool good = P.layout.simplex || block.orthonormalise(&bad, sum);
+            block.set_slice(true);
+            bool good = simplex || block.orthonormalise(&bad, sum);
             if (!good && threadIdx.x == 0)
               fail(P, k, HDGFailure::basis);
             __syncthreads();
@@ -1336,13 +1502,17 @@ namespace Tessella
             __syncthreads();
             if (good)
               {
-                if (P.layout.simplex)
+                if constexpr (simplex)
                   {
                     block.simplex_integrals(&abs_f, &stabilised);
                     __syncthreads();
                   }
                 else
-                  block.volume_integrals(&abs_f, &stabilised);
+                  {
+                    block.set_slice(false);
+                    block.volume_integrals(&abs_f, &stabilised);
+                    block.set_slice(true);
+                  }
                 block.facet_integrals(K, &stabilised);
                 const bool recovery = P.solvers != nullptr;
                 good                = block.eliminate(K, recovery, &bad);

@@ -127,6 +127,16 @@ namespace Tessella
       , rules(make_rules(problem.mesh, problem.order))
       , exponents(problem.exponents)
     {
+      // (rules of lower degrees have lower orders)
+      std::vector<unsigned int> mass_degree;
+      for (unsigned int p = 0; p < order.size(); ++p)
+        {
+          unsigned int least = p;
+          while (least > 0 &&
+                 order[least - 1] >= 2 * p * (problem.tensor_product ? dim : 1))
+            --least;
+          mass_degree.push_back(least);
+        }
       device = device_call([&] {
         return std::make_unique<Device::HDGAssembler<dim>>(
           mesh,
@@ -134,6 +144,7 @@ namespace Tessella
           sparsity,
           numbering,
           rules,
+          mass_degree,
           exponents,
           problem.tensor_product,
           device_memory,
