@@ -51,6 +51,26 @@ namespace
     return relative_difference(get(Y), y);
   }
 
+  // Multigrid in single precision of matrices in double precision.
+  template <int dim>
+  void
+  compare_single_precision(const std::string        &name,
+                           const Case<dim, Host>    &host,
+                           const Case<dim, Device>  &device,
+                           const MultigridHierarchy &hierarchy,
+                           const bool                bounded)
+  {
+    Multigrid<DeviceBlockMatrix<float>> on_device;
+    on_device.initialize(device.matrix, device.without_penalty, hierarchy);
+    Multigrid<HostBlockMatrix<float>> on_host;
+    on_host.initialize(host.matrix, host.without_penalty, hierarchy);
+    const unsigned int n = device.cg_iterations(on_device),
+                       N = host.cg_iterations(on_host);
+    verify(name + ", in float",
+           n <= N + 1 && N <= n + 1 && (!bounded || n <= 20),
+           std::to_string(n) + " " + std::to_string(N));
+  }
+
   template <int dim>
   void
   compare(const std::string               &name,
@@ -150,17 +170,33 @@ namespace
     verify(name + ", assembled operators",
            iterations <= 25,
            std::to_string(iterations));
-    // single precision
-    Multigrid<DeviceBlockMatrix<float>> in_float;
-    in_float.initialize(device.matrix, device.without_penalty, hierarchy);
-    Multigrid<HostBlockMatrix<float>> host_in_float;
-    host_in_float.initialize(host.matrix, host.without_penalty, hierarchy);
-    const unsigned int more      = device.cg_iterations(in_float),
-                       more_host = host.cg_iterations(host_in_float);
-    verify(name + ", in float",
-           more <= more_host + 1 && more_host <= more + 1 &&
-             (!one_degree || more <= 20),
-           std::to_string(more) + " " + std::to_string(more_host));
+    compare_single_precision(name, host, device, hierarchy, one_degree);
+  }
+
+  // Polytopes that fill their boxes badly: iterations alone are compared, as
+  // diagonal blocks are so ill-conditioned that rounding shows in their
+  // inverses.
+  template <int dim>
+  void
+  compare_iterations(const unsigned int p)
+  {
+    const Case<dim, Host>    host(dim == 2 ? 6 : 2, 4, {p}, true);
+    const Case<dim, Device>  device(dim == 2 ? 6 : 2, 4, {p}, true);
+    const MultigridHierarchy hierarchy = host.hierarchy(4);
+    const std::string        name =
+      std::to_string(dim) + "-D, simplices, p = " + std::to_string(p);
+    Multigrid<Host>   multigrid;
+    Multigrid<Device> device_multigrid;
+    multigrid.initialize(host.matrix, host.without_penalty, hierarchy);
+    device_multigrid.initialize(device.matrix,
+                                device.without_penalty,
+                                hierarchy);
+    const unsigned int on_host   = host.cg_iterations(multigrid),
+                       on_device = device.cg_iterations(device_multigrid);
+    verify(name + ", iterations",
+           on_host == on_device && on_host <= 20,
+           std::to_string(on_host) + " " + std::to_string(on_device));
+    compare_single_precision(name, host, device, hierarchy, true);
   }
 
   template <int dim>
@@ -172,7 +208,8 @@ namespace
       compare<dim>(
         name + ", p = " + std::to_string(p), dim == 2 ? 16 : 6, 2, {p}, false);
     compare<dim>(name + ", hp", dim == 2 ? 12 : 4, 3, {2, 1, 3}, true);
-    compare<dim>(name + ", p = 6, simplices", dim == 2 ? 6 : 2, 4, {6}, true);
+    for (const unsigned int p : {4u, 5u, 6u})
+      compare_iterations<dim>(p);
     if (dim == 2)
       compare<dim>(name + ", p = 8", 6, 2, {8}, false);
 
