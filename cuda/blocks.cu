@@ -325,7 +325,9 @@ namespace Tessella
                       for (unsigned int m = 0; m <= i; ++m)
                         sum += W_k[m * n_k + i] * half[m * n + j];
                       to[first + std::uint64_t(i) * width + start + j] =
-                        static_cast<Number>(sum);
+                        fabs(sum) < negligible_in_basis
+                          ? Number(0)
+                          : static_cast<Number>(sum);
                     }
                   __syncthreads();
                 }

@@ -59,6 +59,12 @@ namespace Tessella
       const unsigned int *coarse_row;
     };
 
+    /// Entries of a matrix whose diagonal blocks are the identity that
+    /// change_basis() takes as zero: what rounding leaves of zeros, far below
+    /// the precision of float. Products of it are denormal numbers, which slow
+    /// processors down.
+    constexpr double negligible_in_basis = 1e-10;
+
     namespace Device
     {
       void *

@@ -239,9 +239,14 @@ namespace Tessella
                       for (unsigned int j = 0; j < width; ++j)
                         sums[j] += factor * z[j];
                     }
-                  std::copy(sums.begin(),
-                            sums.end(),
-                            row + std::size_t(i) * width);
+                  std::transform(sums.begin(),
+                                 sums.end(),
+                                 row + std::size_t(i) * width,
+                                 [](const double x) {
+                                   return std::abs(x) < negligible_in_basis
+                                            ? Number(0)
+                                            : static_cast<Number>(x);
+                                 });
                 }
             }
         });
