@@ -200,7 +200,8 @@ namespace Tessella
       std::string
       origin(const unsigned int component) const override
       {
-        return code.origin(this->given_component(component));
+        const unsigned int c = this->given_component(component);
+        return c == invalid_index ? "a constant" : code.origin(c);
       }
 
       [[noreturn]] void

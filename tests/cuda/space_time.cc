@@ -4,8 +4,9 @@
 // and right-hand side, on all kinds of meshes, for both spaces, with local time
 // stepping, constant and varying coefficients, functors, code, values per
 // material and per cell; the same bits in every run and in parts; the inflow of
-// a solution that stays on the device. Argument: 2d, 3d (dimension of space).
-// Returns 77 without a device, 1 if a check fails.
+// a solution that stays on the device. Argument: 2d, 3d (dimension of space),
+// or text (of code that is compiled; needs no device). Returns 77 without a
+// device, 1 if a check fails.
 
 #include <tessella/forms/device_function.h>
 #include <tessella/lac/device_block_matrix.h>
@@ -242,14 +243,32 @@ namespace
     const std::vector<std::string> code;
   };
 
+  template <int D>
+  std::shared_ptr<const CodeFunction<D>>
+  code_function(const std::function<double(const Point<D> &)> &f,
+                const std::string                             &code)
+  {
+    return std::make_shared<CodeFunction<D>>(
+      [f](const Point<D> &p, const unsigned int) { return f(p); },
+      std::vector<std::string>(1, code));
+  }
+
+  // Name of the time in code.
+  template <int dim>
+  std::string
+  time_name()
+  {
+    return dim == 2 ? "z" : "t";
+  }
+
   // Functions that are compiled while the program runs, in the time of all
   // slabs.
   template <int dim>
   void
-  check_code(const Tessella::SpaceTimeSlab<dim> &slab)
+  set_code(Tessella::SpaceTimeForm<dim> &form, const bool tensor)
   {
     constexpr int     D           = dim + 1;
-    const std::string t           = dim == 2 ? "z" : "t";
+    const std::string t           = time_name<dim>();
     using Problem                 = PolynomialProblem<dim>;
     const std::string        x[3] = {"x", "y", "z"};
     std::vector<std::string> a, w;
@@ -264,32 +283,35 @@ namespace
                            : "0.5 / " + std::to_string(d) + " - " + x[d - 1] +
                                " * " + t);
       }
-    const auto scalar = [](const auto &f, const std::string &code) {
-      return std::make_shared<CodeFunction<D>>(
-        [f](const Point<D> &p, const unsigned int) { return f(p); },
-        std::vector<std::string>(1, code));
-    };
+    if (tensor)
+      form.set_diffusion_tensor(
+        std::make_shared<CodeFunction<D>>(Problem::a, a));
+    else
+      form.set_diffusion(
+        code_function<D>([](const Point<D> &p) { return 1. + p[0] * p[dim]; },
+                         "1. + x * " + t));
+    form.set_advection(std::shared_ptr<const Function<D>>(
+      std::make_shared<CodeFunction<D>>(Problem::w, w)));
+    form.set_reaction(code_function<D>(Problem::c, "1. + x * " + t));
+    form.set_source(code_function<D>(
+      [](const Point<D> &p) { return std::sin(p[1] + 2. * p[dim]); },
+      "sin(y + 2. * " + t + ")"));
+    Tessella::BoundaryCondition<D> condition;
+    condition.value =
+      code_function<D>([](const Point<D> &p) { return p[0] - p[dim]; },
+                       "x - " + t);
+    form.set_default_boundary_condition(condition);
+    form.set_coefficient_order(2);
+  }
+
+  template <int dim>
+  void
+  check_code(const Tessella::SpaceTimeSlab<dim> &slab)
+  {
     for (const bool tensor : {false, true})
       {
         Tessella::SpaceTimeForm<dim> form;
-        if (tensor)
-          form.set_diffusion_tensor(
-            std::make_shared<CodeFunction<D>>(Problem::a, a));
-        else
-          form.set_diffusion(
-            scalar([](const Point<D> &p) { return 1. + p[0] * p[dim]; },
-                   "1. + x * " + t));
-        form.set_advection(std::shared_ptr<const Function<D>>(
-          std::make_shared<CodeFunction<D>>(Problem::w, w)));
-        form.set_reaction(scalar(Problem::c, "1. + x * " + t));
-        form.set_source(
-          scalar([](const Point<D> &p) { return std::sin(p[1] + 2. * p[dim]); },
-                 "sin(y + 2. * " + t + ")"));
-        Tessella::BoundaryCondition<D> condition;
-        condition.value =
-          scalar([](const Point<D> &p) { return p[0] - p[dim]; }, "x - " + t);
-        form.set_default_boundary_condition(condition);
-        form.set_coefficient_order(2);
+        set_code(form, tensor);
         form.set_slab(slab);
         const System<dim> device(slab, form, Tessella::Backend::cuda);
         compare(tensor ? "code, tensor" : "code",
@@ -305,11 +327,12 @@ namespace
                0.);
       }
     Tessella::SpaceTimeForm<dim> bad;
-    bad.set_source(scalar(
-      [&](const Point<D> &p) {
+    bad.set_source(code_function<dim + 1>(
+      [&](const Point<dim + 1> &p) {
         return p[dim] > slab.start() + 0.4 ? std::nan("") : 1.;
       },
-      t + " > " + std::to_string(slab.start() + 0.4) + " ? nan(\"\") : 1."));
+      time_name<dim>() + " > " + std::to_string(slab.start() + 0.4) +
+        " ? nan(\"\") : 1."));
     bad.set_diffusion(1.);
     bad.set_slab(slab);
     std::string message;
@@ -324,6 +347,36 @@ namespace
     verify("not finite: " + message,
            message.find("is not finite at") != std::string::npos ? 0. : 1.,
            0.);
+  }
+
+  // What is compiled can be put together on any machine; without a device it
+  // ends where one is needed.
+  template <int dim>
+  void
+  check_text()
+  {
+    for (const bool tensor : {false, true})
+      {
+        Tessella::SpaceTimeForm<dim> form;
+        set_code(form, tensor);
+        std::string message;
+        try
+          {
+            message = form.device_coefficients() != nullptr
+                        ? ""
+                        : form.why_not_on_device();
+          }
+        catch (const ExceptionBase &exception)
+          {
+            message = exception.what();
+          }
+        verify("text of code: " + message,
+               message.find("device code") == std::string::npos &&
+                   message.empty() == Tessella::cuda_is_available()
+                 ? 0.
+                 : 1.,
+               0.);
+      }
   }
 
   // Functors, and values per material (which a compiler makes code of) and per
@@ -517,12 +570,18 @@ int
 main(int argc, char **argv)
 {
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  if (!Tessella::cuda_is_available())
+  const std::string                name = argc > 1 ? argv[1] : "";
+  if (name == "text")
+    {
+      check_text<2>();
+      check_text<3>();
+    }
+  else if (!Tessella::cuda_is_available())
     {
       std::cout << Tessella::why_cuda_is_unavailable() << std::endl;
       return 77;
     }
-  if (argc > 1 && std::string(argv[1]) == "3d")
+  else if (name == "3d")
     run<3>({"box", "distorted", "simplices", "hanging", "curved", "periodic"});
   else
     run<2>({"box", "distorted", "simplices", "hanging", "curved"});
