@@ -17,22 +17,10 @@
 #include <string>
 
 #include "../assembly/compare.h"
+#include "checks.h"
 
 namespace
 {
-  unsigned int n_checks = 0, n_failures = 0;
-
-  void
-  verify(const std::string &name, const bool good, const std::string &text = "")
-  {
-    ++n_checks;
-    if (good)
-      return;
-    ++n_failures;
-    std::cout << name << ": FAILED " << text << std::endl;
-  }
-
-
 
   struct Result
   {

@@ -16,21 +16,10 @@
 #include "../../source/forms/compiled_coefficients.h"
 #include "../forms/functor_cases.h"
 #include "../tests.h"
+#include "checks.h"
 
 namespace
 {
-  unsigned int n_checks = 0, n_failures = 0;
-
-  void
-  verify(const std::string &name, const bool good, const std::string &text = "")
-  {
-    ++n_checks;
-    if (good)
-      return;
-    ++n_failures;
-    std::cout << name << ": FAILED " << text << std::endl;
-  }
-
   template <int dim>
   typename Tessella::PolytopicAssembler<dim>::AdditionalData
   on(const Tessella::Backend backend)
@@ -38,30 +27,6 @@ namespace
     typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
     data.backend = backend;
     return data;
-  }
-
-  std::string
-  message_of(const std::function<void()> &function)
-  {
-    try
-      {
-        function();
-      }
-    catch (const ExceptionBase &exception)
-      {
-        std::istringstream words(exception.what());
-        std::string        message, word;
-        while (words >> word)
-          message += (message.empty() ? "" : " ") + word;
-        return message;
-      }
-    return "no exception";
-  }
-
-  bool
-  contains(const std::string &text, const std::string &part)
-  {
-    return text.find(part) != std::string::npos;
   }
 
 

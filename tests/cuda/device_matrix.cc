@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "../assembly/compare.h"
+#include "checks.h"
 
 namespace
 {
@@ -34,44 +35,12 @@ namespace
   using Tessella::DeviceBlockMatrix;
   using Tessella::DeviceVector;
 
-  unsigned int n_checks = 0, n_failures = 0;
-
-  void
-  verify(const std::string &name, const bool good, const std::string &text = "")
-  {
-    ++n_checks;
-    if (good)
-      return;
-    ++n_failures;
-    std::cout << name << ": FAILED " << text << std::endl;
-  }
-
   void
   verify_below(const std::string &name, const double value, const double bound)
   {
     verify(name,
            value <= bound,
            std::to_string(value / bound) + " of the bound");
-  }
-
-  /// What @p function throws, in one line: deal.II breaks long texts.
-  template <typename Function>
-  std::string
-  message(const Function &function)
-  {
-    try
-      {
-        function();
-      }
-    catch (const ExceptionBase &exception)
-      {
-        std::istringstream words(exception.what());
-        std::string        text;
-        for (std::string word; words >> word;)
-          text += (text.empty() ? "" : " ") + word;
-        return text;
-      }
-    return "no exception";
   }
 
   /// Numbers in (-0.5, 0.5) that do not repeat.
@@ -265,7 +234,7 @@ namespace
     back.copy_from(trilinos);
     verify(name + "Trilinos", equal && back == U);
     if (n > 0)
-      verify(name + "sizes", message([&] {
+      verify(name + "sizes", message_of([&] {
                                U.add(1., DeviceVector<Number>(n + 1));
                              }) != "no exception");
   }
@@ -361,9 +330,9 @@ namespace
       [&] { matrix.residual(Y, X, Y); },
       [&] { reference.residual(y, x, b); });
     verify(name + "source and destination",
-           message([&] { matrix.vmult(X, X); }).find("different vectors") !=
+           message_of([&] { matrix.vmult(X, X); }).find("different vectors") !=
              std::string::npos);
-    verify(name + "sizes", message([&] {
+    verify(name + "sizes", message_of([&] {
                              DeviceVector<Number> wrong(n + 1);
                              matrix.vmult(wrong, X);
                            }) != "no exception");
@@ -620,17 +589,17 @@ namespace
     typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
     data.backend = Backend::cuda;
     Tessella::PolytopicAssembler<dim> assembler(handler, data);
-    verify("not initialised", message([&] {
+    verify("not initialised", message_of([&] {
                                 assembler.assemble_matrix(form, matrix);
                               }).find("call reinit()") != std::string::npos);
     assembler.reinit(matrix, rhs);
     handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
     verify("other degrees of freedom",
-           message([&] {
+           message_of([&] {
              assembler.assemble(form, matrix, rhs);
            }).find("call reinit()") != std::string::npos);
     verify("non-zero number",
-           message([&] { matrix = 1.; }).find("zero") != std::string::npos);
+           message_of([&] { matrix = 1.; }).find("zero") != std::string::npos);
   }
 
   // Every kernel of block rows once, on meshes so small that tools which check
@@ -745,9 +714,9 @@ namespace
   check_unavailable()
   {
     for (const std::string &text :
-         {message([] { DeviceVector<double> vector; }),
-          message([] { DeviceVector<float> vector(3); }),
-          message([] { DeviceBlockMatrix<double> matrix; })})
+         {message_of([] { DeviceVector<double> vector; }),
+          message_of([] { DeviceVector<float> vector(3); }),
+          message_of([] { DeviceBlockMatrix<double> matrix; })})
       verify("message",
              text.find("No CUDA device") != std::string::npos ||
                text.find("no CUDA backend") != std::string::npos,

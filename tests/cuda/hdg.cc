@@ -18,23 +18,12 @@
 #include <iostream>
 
 #include "../assembly/compare.h"
+#include "checks.h"
 
 using namespace Tessella;
 
 namespace
 {
-  unsigned int n_checks = 0, n_failures = 0;
-
-  void
-  verify(const std::string &name, const bool good, const std::string &text = "")
-  {
-    ++n_checks;
-    if (good)
-      return;
-    ++n_failures;
-    std::cout << name << ": FAILED " << text << std::endl;
-  }
-
   double largest_ratio = 0.;
 
   void
@@ -42,27 +31,6 @@ namespace
   {
     largest_ratio = std::max(largest_ratio, value / bound);
     verify(name, value <= bound, std::to_string(value / bound));
-  }
-
-  template <typename Function>
-  std::string
-  message(const Function &function)
-  {
-    try
-      {
-        function();
-      }
-    catch (const std::exception &exception)
-      {
-        return exception.what();
-      }
-    return "no exception";
-  }
-
-  bool
-  contains(const std::string &text, const std::string &part)
-  {
-    return text.find(part) != std::string::npos;
   }
 
   /// Of two arrays, relative to the largest entry of the second.
@@ -327,7 +295,7 @@ namespace
     verify("recomputed", Run<2>(handler, form, data, some_entry) == reference);
     // (the least that a tile fits into)
     data.device_memory = 50000;
-    while (message([&] { Run<2>(handler, form, data, some_entry); }) !=
+    while (message_of([&] { Run<2>(handler, form, data, some_entry); }) !=
            "no exception")
       data.device_memory += 5000;
     const Run<2> tiles(handler, form, data, some_entry);
@@ -337,7 +305,8 @@ namespace
     verify("tiles, same bits", tiles == reference);
     data.local_solvers = LocalSolvers::keep;
     verify("too little memory",
-           contains(message([&] { Run<2>(handler, form, data, some_entry); }),
+           contains(message_of(
+                      [&] { Run<2>(handler, form, data, some_entry); }),
                     "LocalSolvers::recompute"));
     data.device_memory = 0;
 
@@ -378,7 +347,7 @@ namespace
       u.copy_to(device_u);
       below("u", L2_difference(handler, device_u, host_u), 1e-11);
       verify("a device's matrix on the host",
-             contains(message([&] { on_host.reinit(form, matrix, rhs); }),
+             contains(message_of([&] { on_host.reinit(form, matrix, rhs); }),
                       "Backend::cuda"));
     }
 
@@ -398,7 +367,7 @@ namespace
     data.backend = Backend::cuda;
     poisson.set_source(1.);
     verify("Neumann, no balance",
-           contains(message(
+           contains(message_of(
                       [&] { Run<2>(handler, poisson, data, some_entry); }),
                     "The problem has no solution"));
 
@@ -406,25 +375,25 @@ namespace
     poisson.set_default_boundary_condition(Tessella::BoundaryCondition<2>());
     data.tau = 0.;
     verify("tau = 0",
-           contains(message(
+           contains(message_of(
                       [&] { Run<2>(handler, poisson, data, some_entry); }),
                     "Give a positive tau"));
     data.tau = -1.;
     verify("negative tau",
-           contains(message(
+           contains(message_of(
                       [&] { Run<2>(handler, poisson, data, some_entry); }),
                     "not negative"));
     data.tau = 1.;
     poisson.set_diffusion(0.);
     verify("no diffusion",
-           contains(message(
+           contains(message_of(
                       [&] { Run<2>(handler, poisson, data, some_entry); }),
                     "diffusion coefficient is not positive"));
     poisson.set_diffusion(1.);
     poisson.set_source(std::make_shared<ScalarLambda<2>>(
       [](const Point<2> &) { return std::nan(""); }));
     verify("source",
-           contains(message(
+           contains(message_of(
                       [&] { Run<2>(handler, poisson, data, some_entry); }),
                     "not finite"));
     verify("and again", Run<2>(handler, form, data, some_entry) == reference);
@@ -447,7 +416,7 @@ main(int argc, char **argv)
       handler.agglomerate(make_strategy<2>("none"));
       handler.distribute_dofs(FE_BoundingBoxLegendre<2>(1));
       verify("no device",
-             contains(message([&] {
+             contains(message_of([&] {
                         HDG<2> hdg(handler,
                                    options<2>(Backend::cuda,
                                               TraceSpaceType::facet));

@@ -15,47 +15,12 @@
 #include "../../applications/nonlinear_diffusion/quasilinear_form.cc"
 #include "../forms/functor_cases.h"
 #include "../tests.h"
+#include "checks.h"
 
 namespace Application = Tessella::Application;
 
 namespace
 {
-  unsigned int n_checks = 0, n_failures = 0;
-
-  void
-  verify(const std::string &name, const bool good, const std::string &text = "")
-  {
-    ++n_checks;
-    if (good)
-      return;
-    ++n_failures;
-    std::cout << name << ": FAILED " << text << std::endl;
-  }
-
-  bool
-  contains(const std::string &text, const std::string &part)
-  {
-    return text.find(part) != std::string::npos;
-  }
-
-  std::string
-  message_of(const std::function<void()> &function)
-  {
-    try
-      {
-        function();
-      }
-    catch (const ExceptionBase &exception)
-      {
-        std::istringstream words(exception.what());
-        std::string        message, word;
-        while (words >> word)
-          message += (message.empty() ? "" : " ") + word;
-        return message;
-      }
-    return "no exception";
-  }
-
   template <int dim>
   std::shared_ptr<const Function<dim>>
   function(const std::string &name, const std::vector<std::string> &texts)

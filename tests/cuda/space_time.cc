@@ -370,9 +370,11 @@ namespace
           {
             message = exception.what();
           }
+        // (or there is no compiler)
         verify("text of code: " + message,
                message.find("device code") == std::string::npos &&
-                   message.empty() == Tessella::cuda_is_available()
+                   (message.empty() == Tessella::cuda_is_available() ||
+                    message.find("was not found") != std::string::npos)
                  ? 0.
                  : 1.,
                0.);

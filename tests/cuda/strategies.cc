@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "../assembly/compare.h"
+#include "checks.h"
 
 namespace
 {
@@ -28,42 +29,10 @@ namespace
   const AssemblyStrategy strategies[2] = {
     AssemblyStrategy::coordinate_sort, AssemblyStrategy::precomputed_pattern};
 
-  unsigned int n_checks = 0, n_failures = 0;
-
-  void
-  verify(const std::string &name, const bool good, const std::string &text = "")
-  {
-    ++n_checks;
-    if (good)
-      return;
-    ++n_failures;
-    std::cout << name << ": FAILED " << text << std::endl;
-  }
-
-  /// The message, without line breaks.
-  template <typename Function>
-  std::string
-  message_of(const Function &function)
-  {
-    try
-      {
-        function();
-      }
-    catch (const ExceptionBase &exception)
-      {
-        std::istringstream text(exception.what());
-        std::string        message, word;
-        while (text >> word)
-          message += (message.empty() ? "" : " ") + word;
-        return message;
-      }
-    return "";
-  }
-
   void
   verify_contains(const std::string &text, const std::string &part)
   {
-    verify("'" + part + "'", text.find(part) != std::string::npos, text);
+    verify("'" + part + "'", contains(text, part), text);
   }
 
 
