@@ -353,7 +353,7 @@ namespace Tessella
       VolumePointBuffer<dim> points(buffer_capacity(rules));
       // Evaluated in the cache, and copied past it into the table.
       std::vector<double> memory(static_cast<std::size_t>(L.n) *
-                                 points.capacity);
+                                 pitch(points.capacity));
       for (unsigned int k = begin; k < end; ++k)
         {
           std::uint64_t position =
@@ -365,7 +365,7 @@ namespace Tessella
             {
               points.fill(mesh, rules, kernels, k, subcell, point);
               const auto at = [&](const int array) {
-                return memory.data() + array * points.capacity;
+                return memory.data() + array * pitch(points.capacity);
               };
               const auto store = [&](const double *from, const int array) {
                 kernels.stream(from,
@@ -682,9 +682,9 @@ namespace Tessella
           VolumePointBuffer<dim> points(buffer_capacity(rules));
           // Evaluated in the cache, and copied past it into the table.
           std::vector<double> memory(static_cast<std::size_t>(packed.n_volume) *
-                                     points.capacity);
+                                     pitch(points.capacity));
           const auto          at = [&](const int array) {
-            return memory.data() + array * points.capacity;
+            return memory.data() + array * pitch(points.capacity);
           };
           VolumeBlocks<dim> blocks = {};
           for (unsigned int d = 0; d < dim * dim; ++d)
@@ -716,24 +716,22 @@ namespace Tessella
                   batch.subcell  = points.subcells.data();
                   batch.material = points.materials.data();
                   form.evaluate_volume(batch, blocks);
+                  bool symmetric = true;
                   if (a_bar != nullptr)
-                    raise_largest_diffusion(mesh,
-                                            kernels,
-                                            L.tensor,
-                                            k,
-                                            blocks.a,
-                                            points.n_points,
-                                            a_bar);
-                  if (packed.n_lower > 0 && lower == 0)
-                    for (unsigned int d = 1; d < dim; ++d)
-                      for (unsigned int e = 0; e < d && lower == 0; ++e)
-                        if (!std::equal(blocks.a[d * dim + e],
-                                        blocks.a[d * dim + e] + points.n_points,
-                                        blocks.a[e * dim + d]))
-                          {
-                            lower = 1;
-                            mirror(position_of(k), position - position_of(k));
-                          }
+                    symmetric = raise_largest_diffusion(mesh,
+                                                        kernels,
+                                                        L.tensor,
+                                                        k,
+                                                        blocks.a,
+                                                        points.n_points,
+                                                        a_bar);
+                  else if (packed.n_lower > 0)
+                    symmetric = kernels.is_symmetric(blocks.a, points.n_points);
+                  if (packed.n_lower > 0 && lower == 0 && !symmetric)
+                    {
+                      lower = 1;
+                      mirror(position_of(k), position - position_of(k));
+                    }
                   for (int array = 0;
                        array < (lower != 0 ? packed.n_volume : n_upper);
                        ++array)

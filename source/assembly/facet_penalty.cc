@@ -40,7 +40,7 @@ namespace Tessella
 
 
     template <int dim>
-    void
+    bool
     raise_largest_diffusion(const PolytopicMesh<dim>        &mesh,
                             const HostKernels::Kernels<dim> &kernels,
                             const bool                       tensor,
@@ -49,10 +49,24 @@ namespace Tessella
                             const unsigned int               n_points,
                             double                          *a_bar)
     {
-      double largest = 0.;
+      // Facets are collected, as the values are read for several at once.
+      constexpr unsigned int max_facets = 16;
+      double                 normals[max_facets * dim], largest[max_facets];
+      double                *targets[max_facets];
+      unsigned int           n_facets = 0;
+      const bool symmetric = tensor && kernels.is_symmetric(a, n_points);
+      const auto raise     = [&]() {
+        if (tensor)
+          kernels.largest_quadratic_forms(
+            a, symmetric, n_points, normals, n_facets, largest);
+        for (unsigned int i = 0; i < n_facets; ++i)
+          *targets[i] = std::max(*targets[i], largest[i]);
+        n_facets = 0;
+      };
       if (!tensor)
-        for (unsigned int q = 0; q < n_points; ++q)
-          largest = std::max(largest, a[0][q]);
+        std::fill_n(largest,
+                    max_facets,
+                    std::max(0., *std::max_element(a[0], a[0] + n_points)));
       for (unsigned int e = mesh.polytope_interface_offset[k];
            e < mesh.polytope_interface_offset[k + 1];
            ++e)
@@ -62,20 +76,18 @@ namespace Tessella
                f < mesh.facet_offset[i / 2 + 1];
                ++f)
             {
+              // n . a n for the mean normal
               if (tensor)
-                {
-                  // n . a n for the mean normal
-                  const double *n = &mesh.facet_normal[f * dim];
-                  double        c[dim * dim];
-                  for (unsigned int d = 0; d < dim; ++d)
-                    for (unsigned int g = 0; g < dim; ++g)
-                      c[d * dim + g] = n[d] * n[g];
-                  largest = kernels.largest_contraction(a, c, n_points);
-                }
-              double &value = a_bar[2 * std::size_t(f) + i % 2];
-              value         = std::max(value, largest);
+                std::copy_n(&mesh.facet_normal[f * dim],
+                            dim,
+                            normals + n_facets * dim);
+              targets[n_facets++] = a_bar + 2 * std::size_t(f) + i % 2;
+              if (n_facets == max_facets)
+                raise();
             }
         }
+      raise();
+      return symmetric;
     }
 
 
@@ -170,10 +182,10 @@ namespace Tessella
           mesh.n_owned_polytopes(),
           [&](const unsigned int begin, const unsigned int end) {
             VolumePointBuffer<dim> points(buffer_capacity(rules));
-            std::vector<double>    memory(n_entries * points.capacity);
+            std::vector<double>    memory(n_entries * pitch(points.capacity));
             double                *a[dim * dim] = {};
             for (unsigned int d = 0; d < n_entries; ++d)
-              a[d] = memory.data() + d * points.capacity;
+              a[d] = memory.data() + d * pitch(points.capacity);
 
             for (unsigned int k = begin; k < end; ++k)
               {
@@ -226,7 +238,7 @@ namespace Tessella
     constant_diffusion(const PolytopicMesh<3> &, const Form<3> &);
     template std::vector<double>
     constant_diffusion(const PolytopicMesh<4> &, const Form<4> &);
-    template void
+    template bool
     raise_largest_diffusion(const PolytopicMesh<2> &,
                             const HostKernels::Kernels<2> &,
                             const bool,
@@ -248,7 +260,7 @@ namespace Tessella
                     const FacetExchange &,
                     std::vector<double> &,
                     DiffusionValues<2> *);
-    template void
+    template bool
     raise_largest_diffusion(const PolytopicMesh<3> &,
                             const HostKernels::Kernels<3> &,
                             const bool,
@@ -270,6 +282,14 @@ namespace Tessella
                     const FacetExchange &,
                     std::vector<double> &,
                     DiffusionValues<3> *);
+    template bool
+    raise_largest_diffusion(const PolytopicMesh<4> &,
+                            const HostKernels::Kernels<4> &,
+                            const bool,
+                            const unsigned int,
+                            const double *const *,
+                            const unsigned int,
+                            double *);
     template void
     penalty_from_diffusion(const PolytopicMesh<4> &,
                            const double,

@@ -57,9 +57,10 @@ namespace Tessella
 
     /// Raises a-bar, two numbers a facet, on polytope @p k's sides of its
     /// facets to the largest n . a n at points of it; @p a: arrays of the
-    /// diffusion's entries there, one if it is not a @p tensor.
+    /// diffusion's entries there, one if it is not a @p tensor. Returns
+    /// whether it is one, and symmetric at all points.
     template <int dim>
-    void
+    bool
     raise_largest_diffusion(const PolytopicMesh<dim>        &mesh,
                             const HostKernels::Kernels<dim> &kernels,
                             const bool                       tensor,

@@ -139,10 +139,19 @@ namespace Tessella
                                const double *g,
                                double       *F);
 
-        /// Largest of sum_de c_de a_de[q] over the points, or zero.
-        double (*largest_contraction)(const double *const *a,
-                                      const double        *c,
-                                      unsigned int         n_points);
+        /// Whether tensors, dim * dim arrays over points (at least one), are
+        /// symmetric.
+        bool (*is_symmetric)(const double *const *a, unsigned int n_points);
+
+        /// Largest of n . a n over the points, or zero, for each of some
+        /// vectors n, of which tensors are read for four at a time; symmetric:
+        /// the entries below the diagonal are not read.
+        void (*largest_quadratic_forms)(const double *const *a,
+                                        bool                 symmetric,
+                                        unsigned int         n_points,
+                                        const double        *vectors,
+                                        unsigned int         n_vectors,
+                                        double              *largest);
 
         /// Copies n numbers past the caches, to where nobody reads them soon: a
         /// line of memory is written without being read first. finish_streams()

@@ -649,37 +649,113 @@ namespace Tessella
         }
 
         template <int dim>
-        double
-        largest_contraction(const double *const *a,
-                            const double        *c,
-                            const unsigned int   n_points)
+        bool
+        is_symmetric(const double *const *a, const unsigned int n_points)
         {
-          double largest = 0.;
-          if (n_points < lanes)
-            {
-              for (unsigned int q = 0; q < n_points; ++q)
-                {
-                  double value = 0.;
-                  for (int d = 0; d < dim * dim; ++d)
-                    value += c[d] * a[d][q];
-                  largest = value > largest ? value : largest;
-                }
-              return largest;
-            }
-          Vector lane_largest = Vector{};
+          for (int d = 1; d < dim; ++d)
+            for (int e = 0; e < d; ++e)
+              {
+                const double *const lower = a[d * dim + e], *const upper =
+                                                              a[e * dim + d];
+                // (all bits of a lane, or none)
+                auto         same = Vector{} == Vector{};
+                unsigned int q    = 0;
+                for (; q + lanes <= n_points; q += lanes)
+                  same &= load(lower + q) == load(upper + q);
+                bool all = true;
+                for (unsigned int l = 0; l < lanes; ++l)
+                  all = all && same[l] != 0;
+                for (; q < n_points; ++q)
+                  all = all && lower[q] == upper[q];
+                if (!all)
+                  return false;
+              }
+          return true;
+        }
+
+        // For four vectors. Every load of a coefficient serves all of them.
+        template <int dim, bool symmetric>
+        void
+        four_quadratic_forms(const double *const *a,
+                             const unsigned int   n_points,
+                             const double *const *vectors,
+                             double              *largest)
+        {
+          constexpr int n = symmetric ? dim * (dim + 1) / 2 : dim * dim;
+          const double *entries[n];
+          double        c[4][n];
+          for (int d = 0, i = 0; d < dim; ++d)
+            for (int e = symmetric ? d : 0; e < dim; ++e, ++i)
+              {
+                entries[i] = a[d * dim + e];
+                for (int v = 0; v < 4; ++v)
+                  c[v][i] = (symmetric && d != e ? 2. : 1.) * vectors[v][d] *
+                            vectors[v][e];
+              }
+          Vector maximum[4] = {};
           for (unsigned int begin = 0; begin < n_points; begin += lanes)
             {
               // the last vector may take points again
               const unsigned int q =
                 begin + lanes <= n_points ? begin : n_points - lanes;
-              Vector value = Vector{};
-              for (int d = 0; d < dim * dim; ++d)
-                value += c[d] * load(a[d] + q);
-              lane_largest = value > lane_largest ? value : lane_largest;
+              Vector value[4] = {};
+              for (int i = 0; i < n; ++i)
+                {
+                  const Vector entry = load(entries[i] + q);
+                  for (int v = 0; v < 4; ++v)
+                    value[v] += c[v][i] * entry;
+                }
+              for (int v = 0; v < 4; ++v)
+                maximum[v] = value[v] > maximum[v] ? value[v] : maximum[v];
             }
-          for (unsigned int l = 0; l < lanes; ++l)
-            largest = lane_largest[l] > largest ? lane_largest[l] : largest;
-          return largest;
+          for (int v = 0; v < 4; ++v)
+            {
+              largest[v] = 0.;
+              for (unsigned int l = 0; l < lanes; ++l)
+                largest[v] =
+                  maximum[v][l] > largest[v] ? maximum[v][l] : largest[v];
+            }
+        }
+
+        template <int dim>
+        void
+        largest_quadratic_forms(const double *const *a,
+                                const bool           symmetric,
+                                const unsigned int   n_points,
+                                const double        *vectors,
+                                const unsigned int   n_vectors,
+                                double              *largest)
+        {
+          if (n_points < lanes)
+            {
+              // Some points several times.
+              double        memory[dim * dim][lanes];
+              const double *padded[dim * dim];
+              for (int d = 0; d < dim * dim; ++d)
+                {
+                  for (unsigned int q = 0; q < lanes; ++q)
+                    memory[d][q] = n_points == 0 ? 0. : a[d][q % n_points];
+                  padded[d] = memory[d];
+                }
+              largest_quadratic_forms<dim>(
+                padded, symmetric, lanes, vectors, n_vectors, largest);
+              return;
+            }
+          for (unsigned int first = 0; first < n_vectors; first += 4)
+            {
+              const double *four[4];
+              double        result[4];
+              for (unsigned int v = 0; v < 4; ++v)
+                four[v] =
+                  vectors +
+                  dim * (first + v < n_vectors ? first + v : n_vectors - 1);
+              if (symmetric)
+                four_quadratic_forms<dim, true>(a, n_points, four, result);
+              else
+                four_quadratic_forms<dim, false>(a, n_points, four, result);
+              for (unsigned int v = 0; v < 4 && first + v < n_vectors; ++v)
+                largest[first + v] = result[v];
+            }
         }
 
         void
@@ -724,7 +800,8 @@ namespace Tessella
                                         directional<dim>,
                                         product,
                                         vector_product,
-                                        largest_contraction<dim>,
+                                        is_symmetric<dim>,
+                                        largest_quadratic_forms<dim>,
                                         stream,
                                         finish_streams};
       } // namespace

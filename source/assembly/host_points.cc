@@ -127,11 +127,11 @@ namespace Tessella
       : capacity(capacity)
       , subcells(capacity)
       , materials(capacity)
-      , memory((dim + 1) * capacity)
+      , memory((dim + 1) * pitch(capacity))
     {
       for (unsigned int d = 0; d < dim; ++d)
-        x[d] = memory.data() + d * capacity;
-      w = memory.data() + dim * capacity;
+        x[d] = memory.data() + d * pitch(capacity);
+      w = memory.data() + dim * pitch(capacity);
     }
 
 

@@ -23,6 +23,14 @@ namespace Tessella
              HostKernels::padding;
     }
 
+    /// Distance of arrays over n points that are read together: were it a power
+    /// of two, they would share the same few lines of a cache.
+    inline unsigned int
+    pitch(const unsigned int n)
+    {
+      return padded(n) + HostKernels::padding;
+    }
+
     /// A ReferenceRule in padded arrays; the padding repeats the last point.
     class PaddedRule
     {

@@ -2,7 +2,6 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/point.h>
-#include <deal.II/base/vectorization.h>
 
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/device_function.h>
@@ -43,28 +42,71 @@ namespace Tessella
       return text;
     }
 
+    // What every processor of the usual architectures has; VectorizedArray has
+    // one lane in many builds of deal.II.
+    typedef double         Pair __attribute__((vector_size(16)));
+    constexpr unsigned int width = 2;
+
+    double
+    load(double, const double *from)
+    {
+      return *from;
+    }
+
+    Pair
+    load(Pair, const double *from)
+    {
+      return Pair{from[0], from[1]};
+    }
+
+    void
+    store(const double v, double *to)
+    {
+      *to = v;
+    }
+
+    void
+    store(const Pair v, double *to)
+    {
+      to[0] = v[0];
+      to[1] = v[1];
+    }
+
+    template <typename Number>
+    Number
+    minimum(const Number a, const Number b)
+    {
+      return a < b ? a : b;
+    }
+
+    // body(type, q) for all q < n: several at once, where the type of numbers
+    // is a vector, and the rest one by one.
+    template <typename Body>
+    void
+    for_vectors(const unsigned int n, const Body &body)
+    {
+      unsigned int q = 0;
+      for (; q + width <= n; q += width)
+        body(Pair(), q);
+      for (; q < n; ++q)
+        body(double(), q);
+    }
+
     // Sums decide: they are zero unless a value is not finite. Several ones
     // that do not wait for each other.
     bool
     all_finite(const double *values, const std::size_t n)
     {
-      constexpr unsigned int  width = VectorizedArray<double>::size();
-      VectorizedArray<double> sum[4], v;
-      for (VectorizedArray<double> &s : sum)
-        s = 0.;
-      std::size_t q = 0;
+      Pair        sum[4] = {};
+      std::size_t q      = 0;
       for (; q + 4 * width <= n; q += 4 * width)
         for (unsigned int l = 0; l < 4; ++l)
-          {
-            v.load(values + q + l * width);
-            sum[l] += v * 0.;
-          }
+          sum[l] += load(Pair(), values + q + l * width) * 0.;
       double total = 0.;
       for (; q < n; ++q)
         total += values[q] * 0.;
-      for (const VectorizedArray<double> &s : sum)
-        for (unsigned int l = 0; l < width; ++l)
-          total += s[l];
+      for (const Pair &s : sum)
+        total += s[0] + s[1];
       return total == 0.;
     }
 
@@ -72,23 +114,19 @@ namespace Tessella
     double
     smallest(const double *values, const unsigned int n)
     {
-      constexpr unsigned int width  = VectorizedArray<double>::size();
-      double                 result = values[0];
-      unsigned int           q      = 0;
+      double       result = values[0];
+      unsigned int q      = 0;
       if (n >= 4 * width)
         {
-          VectorizedArray<double> minimum[4], v;
-          for (VectorizedArray<double> &m : minimum)
-            m = result;
+          Pair least[4];
+          for (Pair &m : least)
+            m = Pair{result, result};
           for (; q + 4 * width <= n; q += 4 * width)
             for (unsigned int l = 0; l < 4; ++l)
-              {
-                v.load(values + q + l * width);
-                minimum[l] = std::min(minimum[l], v);
-              }
-          for (const VectorizedArray<double> &m : minimum)
-            for (unsigned int l = 0; l < width; ++l)
-              result = std::min(result, m[l]);
+              least[l] =
+                minimum(load(Pair(), values + q + l * width), least[l]);
+          for (const Pair &m : least)
+            result = std::min({result, m[0], m[1]});
         }
       for (; q < n; ++q)
         result = std::min(result, values[q]);
@@ -126,6 +164,45 @@ namespace Tessella
                         ExcCoefficientNotFinite(name,
                                                 to_string<dim>(x, q),
                                                 v[q * n_entries + d]));
+    }
+
+    // The entries of tensors in arrays of their own. In the same pass, since
+    // values are in registers then: false unless all of them are finite, and
+    // the smallest diagonal entry (or zero).
+    template <int dim>
+    bool
+    take_tensors(const std::vector<Tensor<2, dim>> &tensors,
+                 double *const                     *a,
+                 double                            &smallest_diagonal)
+    {
+      constexpr unsigned int n = dim * dim;
+      const double *from = reinterpret_cast<const double *>(tensors.data());
+      double       *to[n];
+      std::copy_n(a, n, to);
+      Pair        sum[dim] = {}, least = {};
+      std::size_t q = 0;
+      for (; q + width <= tensors.size(); q += width)
+        for (unsigned int d = 0; d < n; ++d)
+          {
+            const Pair v = {from[q * n + d], from[(q + 1) * n + d]};
+            store(v, to[d] + q);
+            sum[d % dim] += v * 0.;
+            if (d % (dim + 1) == 0)
+              least = minimum(v, least);
+          }
+      double total = 0.;
+      for (const Pair &s : sum)
+        total += s[0] + s[1];
+      smallest_diagonal = std::min(least[0], least[1]);
+      for (; q < tensors.size(); ++q)
+        for (unsigned int d = 0; d < n; ++d)
+          {
+            to[d][q] = from[q * n + d];
+            total += to[d][q] * 0.;
+            if (d % (dim + 1) == 0)
+              smallest_diagonal = std::min(smallest_diagonal, to[d][q]);
+          }
+      return total == 0.;
     }
 
     // Where a value comes from: what the function says about itself, if it
@@ -169,8 +246,12 @@ namespace Tessella
         if (b.shared && b.from == x[0] && b.points.size() == n)
           return b.points;
         b.points.resize(n);
+        const double *coordinates[dim];
+        std::copy_n(x, dim, coordinates);
+        double *const to = n > 0 ? &b.points[0][0] : nullptr;
         for (unsigned int q = 0; q < n; ++q)
-          b.points[q] = point<dim>(x, q);
+          for (unsigned int d = 0; d < dim; ++d)
+            to[q * dim + d] = coordinates[d][q];
         b.from = x[0];
         return b.points;
       }
@@ -487,16 +568,14 @@ namespace Tessella
         }
       else if (diffusion_type == DiffusionType::tensor)
         {
+          double smallest_diagonal = 0.;
           if (tensor_function != nullptr)
             {
               static thread_local std::vector<Tensor<2, dim>> result;
               result.resize(n);
               tensor_function->value_list(as_points<dim>(x, n), result);
-              check_finite<2, dim>(result, x, "diffusion tensor");
-              for (unsigned int q = 0; q < n; ++q)
-                for (unsigned int d = 0; d < dim; ++d)
-                  for (unsigned int e = 0; e < dim; ++e)
-                    a[d * dim + e][q] = result[q][d][e];
+              if (!take_tensors(result, a, smallest_diagonal))
+                check_finite<2, dim>(result, x, "diffusion tensor");
             }
           else
             for (unsigned int d = 0; d < dim; ++d)
@@ -513,8 +592,12 @@ namespace Tessella
                 for (unsigned int q = 0; q < n; ++q)
                   a[d][q] *= factor[q];
             }
-          for (unsigned int d = 0; d < dim; ++d)
-            if (smallest(a[d * dim + d], n) < 0.)
+          if (tensor_function == nullptr)
+            for (unsigned int d = 0; d < dim; ++d)
+              smallest_diagonal =
+                std::min(smallest_diagonal, smallest(a[d * dim + d], n));
+          if (smallest_diagonal < 0.)
+            for (unsigned int d = 0; d < dim; ++d)
               for (unsigned int q = 0; q < n; ++q)
                 AssertThrow(a[d * dim + d][q] >= 0.,
                             ExcNegativeDiffusion(to_string<dim>(x, q),
@@ -571,15 +654,16 @@ namespace Tessella
               conormal[d][q] = a[0][q] * normal[d][q];
           else
             {
-              const double *const *const row = a + d * dim;
-              DEAL_II_OPENMP_SIMD_PRAGMA
-              for (unsigned int q = 0; q < n; ++q)
-                {
-                  double sum = 0.;
-                  for (unsigned int e = 0; e < dim; ++e)
-                    sum += row[e][q] * normal[e][q];
-                  conormal[d][q] = sum;
-                }
+              const double *row[dim], *n_e[dim];
+              std::copy_n(a + d * dim, dim, row);
+              std::copy_n(normal, dim, n_e);
+              double *const result = conormal[d];
+              for_vectors(n, [&](const auto type, const unsigned int q) {
+                auto sum = load(type, row[0] + q) * load(type, n_e[0] + q);
+                for (unsigned int e = 1; e < dim; ++e)
+                  sum += load(type, row[e] + q) * load(type, n_e[e] + q);
+                store(sum, result + q);
+              });
             }
       }
     };
@@ -1027,8 +1111,12 @@ namespace Tessella
               const double      beta   = half * data->theta;
               for (unsigned int d = 0; d < dim; ++d)
                 if (double *const b = blocks.b[side ^ view][d])
-                  for (unsigned int q = 0; q < n; ++q)
-                    b[q] = half * scratch.conormal[d][q];
+                  {
+                    const double *const conormal = scratch.conormal[d];
+                    for_vectors(n, [=](const auto type, const unsigned int q) {
+                      store(half * load(type, conormal + q), b + q);
+                    });
+                  }
               if (side == view && blocks.beta[0][0] != nullptr)
                 for (unsigned int d = 0; d < dim; ++d)
                   for (unsigned int q = 0; q < n; ++q)
@@ -1043,15 +1131,21 @@ namespace Tessella
     if (data->advection.present())
       {
         data->advection.evaluate(points.x, n, scratch.b);
-        for (unsigned int q = 0; q < n; ++q)
+        const double *b[dim], *normal[dim];
+        std::copy_n(scratch.b, dim, b);
+        std::copy_n(points.normal, dim, normal);
+        for (unsigned int view = 0; view < n_views; ++view)
           {
-            double bn = 0.;
-            for (unsigned int d = 0; d < dim; ++d)
-              bn += scratch.b[d][q] * points.normal[d][q];
-            own.c[0][q] = PenaltyTerms::interior_c(own.c[0][q], bn);
-            if (neighbor != nullptr)
-              neighbor->c[0][q] =
-                PenaltyTerms::interior_c(neighbor->c[0][q], -bn);
+            double *const c    = views[view]->c[0];
+            const double  sign = view == 0 ? 1. : -1.;
+            for_vectors(n, [&](const auto type, const unsigned int q) {
+              auto bn = load(type, b[0] + q) * load(type, normal[0] + q);
+              for (unsigned int d = 1; d < dim; ++d)
+                bn += load(type, b[d] + q) * load(type, normal[d] + q);
+              // PenaltyTerms::interior_c()
+              bn *= sign;
+              store(load(type, c + q) - minimum(bn, decltype(bn)()), c + q);
+            });
           }
       }
     for (unsigned int view = 0; view < n_views; ++view)
