@@ -178,8 +178,8 @@ namespace Tessella
           const double *const gauss = P.gauss, *const table = gauss + 2 * m;
           const double *box = P.D.box + 2 * dim * std::size_t(k);
           double        vertex[dim], gradient[dim][dim];
-          const double  det =
-            HDGBlock<dim, true>::simplex_map(P.D, k, vertex, gradient);
+          const double  det = HDGBlock<dim, HDGStage::simplex>::simplex_map(
+            P.D, k, vertex, gradient);
           double       measure  = 1.;
           unsigned int n_points = 1;
           for (int d = 0; d < dim; ++d)
@@ -285,7 +285,7 @@ namespace Tessella
               sum[i] = value;
             }
           __syncthreads();
-          if (P.layout.simplex)
+          if (P.simplex)
             {
               recover_from_simplex(P, k, sum, sum + length, solution, flux);
               return;
@@ -350,6 +350,8 @@ namespace Tessella
           const unsigned int n         = mesh.n_polytopes(),
                              n_entries = mesh.polytope_interface.size();
           entry_row.assign(n_entries, 0);
+          entry_polytope.assign(n_entries, 0);
+          entry_quad.assign(n_entries + std::size_t(1), 0);
           entry_fixed.assign(n_entries, 0);
           entry_of_side.assign(2 * std::size_t(mesh.n_interfaces()),
                                invalid_index);
@@ -385,7 +387,11 @@ namespace Tessella
                                      i    = code / 2;
                   entry_of_side[code]     = e;
                   entry_row[e]            = n_traces;
-                  entry_fixed[e]          = numbering.fixed[i];
+                  entry_polytope[e]       = k;
+                  entry_quad[e]           = facet_begin[k] + quads;
+                  max_entry_traces =
+                    std::max(max_entry_traces, trace.n_functions[i]);
+                  entry_fixed[e] = numbering.fixed[i];
                   n_traces += trace.n_functions[i];
                   const unsigned int degree = interface_degree(mesh, i);
                   for (unsigned int f = mesh.facet_offset[i];
@@ -393,6 +399,9 @@ namespace Tessella
                        ++f)
                     if (mesh.facet_measure[f] > 0.)
                       quads += n_quads(f, degree);
+                  max_entry_quads =
+                    std::max(max_entry_quads,
+                             facet_begin[k] + quads - entry_quad[e]);
                 }
               unsigned int volume = 0, mass = 0;
               for (unsigned int s = mesh.subcell_offset[k];
@@ -417,9 +426,10 @@ namespace Tessella
               max_traces      = std::max(max_traces, (unsigned int)n_traces);
               max_basis       = std::max(max_basis, mesh.n_basis[k]);
               max_degree      = std::max(max_degree, mesh.degree[k]);
-              max_quads       = std::max({max_quads, quads, volume});
+              max_quads       = std::max({max_quads, volume, mass});
               max_facet_quads = std::max(max_facet_quads, quads);
             }
+          entry_quad[n_entries] = facet_begin[n];
           simplices = mesh.n_subcells() == n && !trace.tensor_product &&
                       std::all_of(mesh.degree.begin(),
                                   mesh.degree.end(),
@@ -631,6 +641,7 @@ namespace Tessella
             if (exponents[dim * g + dim - 1] == 0)
               planar.push_back(static_cast<unsigned short>(g));
           P.planar = upload(planar);
+          upload_derivatives(exponents);
           if (simplices)
             {
               const SimplexReference reference =
@@ -650,6 +661,8 @@ namespace Tessella
           P.mass_begin      = upload(mass_begin);
           P.facet_begin     = upload(facet_begin);
           P.entry_row       = upload(entry_row);
+          P.entry_polytope  = upload(entry_polytope);
+          P.entry_quad      = upload(entry_quad);
           P.entry_fixed     = upload(entry_fixed);
           P.trace_offset    = upload(trace_offset);
           P.square_offset   = upload(square_offset);
@@ -690,12 +703,46 @@ namespace Tessella
           dirichlet.resize(n_traces);
           abs_f.resize(mesh.n_polytopes());
           failure.resize(1);
+          status.resize(mesh.n_polytopes());
+          P.status = status.data();
+          used += 4ull * mesh.n_polytopes();
           used += 8 * (3 * n_traces + mesh.n_polytopes());
           P.rhs       = rhs.data();
           P.integral  = integral.data();
           P.dirichlet = dirichlet.data();
           P.abs_f     = abs_f.data();
           P.failure   = failure.data();
+        }
+
+        // See HDGData::derivative_begin: P_n' is the sum of (2 k + 1) P_k, k =
+        // n - 1, n - 3, ...
+        void
+        upload_derivatives(const std::vector<unsigned char> &exponents)
+        {
+          std::vector<unsigned int> begin(1, 0), function;
+          std::vector<double>       factor;
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int l = 0; l < max_basis; ++l)
+              {
+                const unsigned char *low = &exponents[std::size_t(dim) * l];
+                for (unsigned int m = 0; m < max_basis; ++m)
+                  {
+                    const unsigned char *high =
+                      &exponents[std::size_t(dim) * m];
+                    bool occurs = high[d] > low[d] && (high[d] - low[d]) % 2;
+                    for (unsigned int e = 0; e < dim; ++e)
+                      occurs = occurs && (e == d || high[e] == low[e]);
+                    if (!occurs)
+                      continue;
+                    function.push_back(m);
+                    factor.push_back(
+                      std::sqrt((2. * high[d] + 1.) * (2. * low[d] + 1.)));
+                  }
+                begin.push_back(function.size());
+              }
+          P.derivative_begin    = upload(begin);
+          P.derivative_function = upload(function);
+          P.derivative_factor   = upload(factor);
         }
 
         // ---- tiles
@@ -708,7 +755,8 @@ namespace Tessella
             std::min(std::size_t(512) << 20, present.total / 16);
           const std::size_t held =
             used + 8 * (K.size() + solvers.size() + workspace.size() +
-                        volume_table.size() + facet_table.size());
+                        volume_table.size() + facet_table.size() +
+                        state.size() + partial.size() + transforms.size());
           const std::size_t free = present.free + held;
           const std::size_t most = free > reserve ? free - reserve : 0;
           return device_memory > 0 ? std::min(device_memory, most) : most;
@@ -745,7 +793,15 @@ namespace Tessella
                    const HDGForm<dim> &form,
                    const bool          with_solvers) const
         {
-          return 8 * (square_offset[end] - square_offset[begin] +
+          const std::size_t square = std::size_t(P.state_layout.n_basis) *
+                                     P.state_layout.stride,
+                            between = P.simplex
+                                        ? 0
+                                        : (P.state_layout.inverse + square) *
+                                              (end - begin) +
+                                            square * (first_entry(end) -
+                                                      first_entry(begin));
+          return 8 * (square_offset[end] - square_offset[begin] + between +
                       (with_solvers ? solver_offset[end] - solver_offset[begin]
                                     : 0) +
                       form.n_tables * volume_points(begin, end) +
@@ -754,93 +810,199 @@ namespace Tessella
                          : 0));
         }
 
-        auto
-        local_kernel() const
+        unsigned int
+        first_entry(const unsigned int k) const
         {
-          return P.layout.simplex ? &hdg_local_kernel<dim, true>
-                                  : &hdg_local_kernel<dim, false>;
+          return mesh.polytope_interface_offset[k];
         }
+
+        // One of the kernels of the local problems.
+        struct Stage
+        {
+          void (*kernel)(HDGData<dim>) = nullptr;
+          HDGLayout    layout;
+          std::size_t  shared_bytes = 0;
+          unsigned int n_threads = 32, n_blocks = 1;
+        };
 
         // Workspace and threads of the local problems.
         void
         set_layout(const HDGForm<dim> &form)
         {
           const bool diagonal = !form.tensor && form.table_a < 0;
-          const bool simplex =
+          P.form              = form;
+          P.simplex =
             simplices && diagonal && !form.advection && form.table_c < 0;
-          int device = 0, most = 0, processors = 0;
-          check(cudaGetDevice(&device), "the start of a kernel");
-          check(cudaDeviceGetAttribute(&most,
-                                       cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                       device),
-                "the start of a kernel");
-          check(cudaDeviceGetAttribute(&processors,
-                                       cudaDevAttrMultiProcessorCount,
-                                       device),
-                "the start of a kernel");
-          const auto set = [&](const unsigned int slice) {
-            P.layout.set(dim,
-                         max_basis,
-                         max_traces + 1,
-                         max_degree,
-                         form.tensor,
-                         diagonal,
-                         form.advection,
-                         simplex,
-                         slice);
-            return 8 * P.layout.size;
-          };
-          const std::size_t tiles =
-            (max_basis + 15) / 16 * ((max_basis + max_traces + 15) / 16);
-          n_threads = tiles <= 2    ? 32
-                      : tiles <= 4  ? 64
-                      : tiles <= 12 ? 128
-                                    : 256;
-          // As many points a slice as a polytope has, at most 64; fewer where
-          // more blocks fit on a multiprocessor then, as far as registers
-          // allow.
-          const std::size_t  available   = most - 1024;
-          const unsigned int max_threads = simplex
-                                             ? hdg_max_threads<dim, true>
-                                             : hdg_max_threads<dim, false>,
-                             max_warps   = max_threads / 32;
-          const unsigned int quads   = simplex ? max_facet_quads : max_quads;
-          const auto         n_warps = [&](const unsigned int slice) {
-            const std::size_t bytes = set(slice);
-            return bytes > available
-                             ? 0
-                             : std::min<std::size_t>(max_warps,
-                                             most / (bytes + 1024) * n_threads /
-                                               32);
-          };
-          unsigned int slice = std::min(64u, 4 * std::max(1u, quads));
-          for (unsigned int next = slice; next > 16;)
-            {
-              next = std::max(16u, next / 8 * 4);
-              if (n_warps(next) > n_warps(slice))
-                slice = next;
-            }
-          const std::size_t bytes = set(slice);
-          shared_bytes            = bytes <= available ? bytes : 0;
-          while (n_threads < max_threads && n_threads / 32 < tiles &&
-                 n_warps(slice) < max_warps)
-            n_threads *= 2;
-          n_blocks = mesh.n_polytopes();
-          if (shared_bytes == 0)
-            {
-              // In global memory, for all blocks that run at a time.
-              set(std::min(64u, 4 * std::max(1u, quads)));
-              n_blocks = std::min<unsigned int>(n_blocks, 4 * processors);
-              workspace.resize(n_blocks * P.layout.size);
-            }
-          P.workspace = shared_bytes == 0 ? workspace.data() : nullptr;
-          P.form      = form;
-          if (shared_bytes > 0)
-            check(cudaFuncSetAttribute(
-                    reinterpret_cast<const void *>(local_kernel()),
-                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                    static_cast<int>(shared_bytes)),
+          const auto attribute = [](const cudaDeviceAttr what) {
+            int device = 0, value = 0;
+            check(cudaGetDevice(&device), "the start of a kernel");
+            check(cudaDeviceGetAttribute(&value, what, device),
                   "the start of a kernel");
+            return value;
+          };
+          const std::size_t most = attribute(
+                              cudaDevAttrMaxSharedMemoryPerBlockOptin),
+                            available = most - 1024;
+          const unsigned int processors =
+            attribute(cudaDevAttrMultiProcessorCount);
+          const bool exact =
+            form.table_a < 0 && form.table_b < 0 && form.table_c < 0;
+          std::size_t in_global = 0;
+          stages.clear();
+          const auto add = [&](const HDGStage what,
+                               void (*kernel)(HDGData<dim>),
+                               const unsigned int n_rows,
+                               const unsigned int quads,
+                               const unsigned int n_problems,
+                               unsigned int       n_threads,
+                               const unsigned int max_threads,
+                               const std::size_t  tiles) {
+            Stage      stage;
+            const auto set = [&](const unsigned int slice) {
+              stage.layout.set(what,
+                               dim,
+                               max_basis,
+                               n_rows,
+                               max_degree,
+                               form.tensor,
+                               diagonal,
+                               form.advection,
+                               what == HDGStage::volume && !exact,
+                               slice);
+              return 8 * stage.layout.size;
+            };
+            // As many points a slice as there are, at most 64 (twice as many
+            // where only values are needed); fewer where more blocks fit on a
+            // multiprocessor then, as far as registers allow.
+            const unsigned int max_warps = max_threads / 32;
+            const auto         n_warps   = [&](const unsigned int slice) {
+              const std::size_t bytes = set(slice);
+              return bytes > available
+                                 ? 0
+                                 : std::min<std::size_t>(max_warps,
+                                               most / (bytes + 1024) *
+                                                 n_threads / 32);
+            };
+            const unsigned int factor = what == HDGStage::simplex ? 1 : 2;
+            const unsigned int wanted =
+              std::min(64u, std::max(4u, (4 * quads / factor + 3) / 4 * 4));
+            unsigned int slice = wanted;
+            for (unsigned int next = slice; next > 16;)
+              {
+                next = std::max(16u, next / 8 * 4);
+                if (n_warps(next) > n_warps(slice))
+                  slice = next;
+              }
+            const std::size_t bytes = set(slice);
+            stage.shared_bytes      = bytes <= available ? bytes : 0;
+            while (n_threads < max_threads && n_threads / 32 < tiles &&
+                   n_warps(slice) < max_warps)
+              n_threads *= 2;
+            stage.kernel    = kernel;
+            stage.n_threads = n_threads;
+            stage.n_blocks  = n_problems;
+            if (stage.shared_bytes == 0)
+              {
+                // In global memory, for all blocks that run at a time.
+                set(wanted);
+                stage.n_blocks = std::min(n_problems, 4 * processors);
+                in_global =
+                  std::max(in_global, stage.n_blocks * stage.layout.size);
+              }
+            else
+              check(cudaFuncSetAttribute(
+                      reinterpret_cast<const void *>(kernel),
+                      cudaFuncAttributeMaxDynamicSharedMemorySize,
+                      static_cast<int>(stage.shared_bytes)),
+                    "the start of a kernel");
+            stages.push_back(stage);
+          };
+          const std::size_t tiles_of_basis = (max_basis + 15) / 16,
+                            tiles          = tiles_of_basis *
+                                    ((max_basis + max_traces + 15) / 16);
+          const unsigned int n_threads = tiles <= 2    ? 32
+                                         : tiles <= 4  ? 64
+                                         : tiles <= 12 ? 128
+                                                       : 256,
+                             few       = max_basis <= 10   ? 64
+                                         : max_basis <= 35 ? 128
+                                                           : 256;
+          const unsigned int n         = mesh.n_polytopes();
+          if (P.simplex)
+            add(HDGStage::simplex,
+                &hdg_simplex_kernel<dim>,
+                max_traces + 1,
+                max_facet_quads,
+                n,
+                n_threads,
+                512,
+                tiles);
+          else
+            {
+              add(HDGStage::volume,
+                  &hdg_volume_kernel<dim>,
+                  1,
+                  max_quads,
+                  n,
+                  few,
+                  512,
+                  few / 32);
+              add(HDGStage::facets,
+                  &hdg_facet_kernel<dim>,
+                  max_entry_traces + 1,
+                  max_entry_quads,
+                  first_entry(n),
+                  few,
+                  512,
+                  few / 32);
+              add(HDGStage::elimination,
+                  &hdg_elimination_kernel<dim>,
+                  max_traces + 1,
+                  1,
+                  n,
+                  n_threads,
+                  512,
+                  tiles);
+            }
+          P.state_layout = stages.back().layout;
+          workspace.resize(in_global);
+        }
+
+        // Starts the kernels of polytopes [begin, end).
+        void
+        start_stages(const unsigned int begin, const unsigned int end)
+        {
+          P.first       = begin;
+          P.last        = end;
+          P.first_entry = first_entry(begin);
+          P.last_entry  = first_entry(end);
+          if (!P.simplex)
+            {
+              const std::size_t square =
+                std::size_t(P.state_layout.n_basis) * P.state_layout.stride;
+              state.resize(P.state_layout.inverse * (end - begin));
+              transforms.resize(square * (end - begin));
+              partial.resize(square * (P.last_entry - P.first_entry));
+              P.state      = state.data();
+              P.transforms = transforms.data();
+              P.partial    = partial.data();
+            }
+          for (std::size_t s = 0; s < stages.size(); ++s)
+            {
+              const Stage       &stage      = stages[s];
+              HDGData<dim>       data       = P;
+              const unsigned int n_problems = !P.simplex && s == 1
+                                                ? P.last_entry - P.first_entry
+                                                : end - begin;
+              data.layout                   = stage.layout;
+              data.workspace =
+                stage.shared_bytes == 0 ? workspace.data() : nullptr;
+              if (n_problems > 0)
+                stage.kernel<<<std::min(stage.n_blocks, n_problems),
+                               stage.n_threads,
+                               stage.shared_bytes>>>(data);
+              check(cudaGetLastError(), "the local problems");
+            }
         }
 
         // Runs function(begin, end) after the local problems of each tile.
@@ -889,8 +1051,6 @@ namespace Tessella
                 square_offset[end] - square_offset[begin];
               K.resize(size);
               P.K            = K.data();
-              P.first        = begin;
-              P.last         = end;
               P.first_square = square_offset[begin];
               if (tile_solvers)
                 {
@@ -899,12 +1059,7 @@ namespace Tessella
                   P.first_solver = solver_offset[begin];
                 }
               start.record(nullptr);
-              check(cudaMemsetAsync(K.data(), 0, 8 * size, nullptr),
-                    "the local problems");
-              local_kernel()<<<std::min(n_blocks, end - begin),
-                               n_threads,
-                               shared_bytes>>>(P);
-              check(cudaGetLastError(), "the local problems");
+              start_stages(begin, end);
               stop.record(nullptr);
               function(begin, end);
               done.record(nullptr);
@@ -1069,6 +1224,8 @@ namespace Tessella
         double
         operations(const bool recovery) const
         {
+          const bool exact =
+            P.form.table_a < 0 && P.form.table_b < 0 && P.form.table_c < 0;
           double sum = 0.;
           for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
             {
@@ -1078,15 +1235,21 @@ namespace Tessella
                            s = 4. * (mass_begin[k + 1] - mass_begin[k]),
                            f = 4. * (facet_begin[k + 1] - facet_begin[k]);
               const double c = P.form.tensor ? dim * n : n; // rows of A
-              if (P.layout.simplex)
+              if (P.simplex)
                 // sums of tables, f
                 sum += (3. * dim + 1.) * dim * n * n + 2. * n * q;
               else
-                // orthonormal basis (once), integrals, H^T A^-1 H
-                sum += n * n * s + 2. / 3. * n * n * n +
-                       2. * n * n * ((dim + 1) * q + f) + 2. * dim * n * n * q +
-                       (P.form.reaction || P.form.advection ? n * n * q : 0.) +
-                       dim * n * n * n;
+                {
+                  // orthonormal basis (once), integrals, H^T A^-1 H
+                  sum += n * n * s + 2. / 3. * n * n * n + 2. * n * n * f +
+                         dim * n * n * n;
+                  if (exact)
+                    sum += dim * n * n * n + 2. * n * q + n * n;
+                  else
+                    sum +=
+                      2. * n * n * (dim + 1) * q + 2. * dim * n * n * q +
+                      (P.form.reaction || P.form.advection ? n * n * q : 0.);
+                }
               // facets; traces of a facet only meet its own points
               const double entries =
                 std::max(1.,
@@ -1094,13 +1257,15 @@ namespace Tessella
                                mesh.polytope_interface_offset[k]));
               sum += n * n * f + 2. * (dim + 1) * n * m * f / entries;
               // elimination
-              if (!P.layout.diagonal)
-                sum += n * n * q + c * c * c / 3. + dim * n * (n + m) * c;
+              if (!(!P.form.tensor && P.form.table_a < 0))
+                sum += (exact ? 0. : n * n * q) + c * c * c / 3. +
+                       dim * n * (n + m) * c;
               sum += 2. * dim * n * n * m + n * n * n / 3. + n * n * m +
                      (dim + 1) * n * m * m;
               if (recovery)
-                sum += n * n * m + 2. * dim * n * n * m +
-                       (P.layout.diagonal ? 0. : dim * n * m * c);
+                sum +=
+                  n * n * m + 2. * dim * n * n * m +
+                  (!P.form.tensor && P.form.table_a < 0 ? 0. : dim * n * m * c);
             }
           return sum;
         }
@@ -1117,12 +1282,13 @@ namespace Tessella
         std::vector<HDGVolumeQuad> volume_quads, mass_quads;
         std::vector<HDGFacetQuad>  facet_quads;
         std::vector<unsigned int>  volume_begin, mass_begin, facet_begin,
-          entry_row, entry_of_side, row_block;
+          entry_row, entry_polytope, entry_quad, entry_of_side, row_block;
         std::vector<unsigned char> entry_fixed, irregular;
         std::vector<std::uint64_t> trace_offset, square_offset, solver_offset,
           subcell_q;
         unsigned int n_boundary_quads = 0, max_traces = 0, max_basis = 0,
-                     max_degree = 0, max_quads = 0, max_facet_quads = 0;
+                     max_degree = 0, max_quads = 0, max_facet_quads = 0,
+                     max_entry_quads = 0, max_entry_traces = 0;
         // All polytopes are one simplex each, of one degree. (set by threads
         // to false alone)
         std::atomic<bool>   simplices{false};
@@ -1136,11 +1302,11 @@ namespace Tessella
         Array<ErrorRecord>                        record;
         Gather<dim>                               G = {};
         Array<double> K, rhs, integral, dirichlet, abs_f, solvers, workspace,
-          volume_table, facet_table, boundary, tau;
+          volume_table, facet_table, boundary, tau, state, partial, transforms;
         Array<unsigned long long> failure;
+        Array<unsigned int>       status;
         Event                     start, stop, done;
-        std::size_t               shared_bytes = 0;
-        unsigned int              n_threads = 32, n_blocks = 1;
+        std::vector<Stage>        stages;
         bool                      kept = false;
       };
 
@@ -1298,7 +1464,7 @@ namespace Tessella
           data.P.first              = begin;
           data.P.last               = end;
           const unsigned int length = (dim + 1) * data.max_basis;
-          std::size_t        points = data.P.layout.simplex ? dim + 1 : 0;
+          std::size_t        points = data.P.simplex ? dim + 1 : 0;
           for (int d = 0; d < dim; ++d)
             points *= data.max_degree + 1;
           const std::size_t shared = 8ull * (data.max_traces + length + points);

@@ -14,6 +14,17 @@ namespace Tessella
   {
     namespace Device
     {
+      /// Kernels that have a workspace: local problems on simplices as a whole;
+      /// elsewhere integrals over polytopes, then those over the facets of an
+      /// interface, from one side, then elimination.
+      enum class HDGStage
+      {
+        simplex,
+        volume,
+        facets,
+        elimination
+      };
+
       /// Sizes for the largest local problem, and where its arrays lie in a
       /// block's workspace.
       struct HDGLayout
@@ -26,7 +37,6 @@ namespace Tessella
         unsigned int n_wide   = 0; ///< the same where gradients are not needed
         unsigned int max_degree = 0;
         bool         diagonal   = false; ///< A is a multiple of the identity
-        bool         simplex = false; ///< integrals come from SimplexReference
         unsigned int stride = 0, mass_stride = 0, point_stride = 0,
                      wide_stride = 0;
 
@@ -37,66 +47,78 @@ namespace Tessella
         /// Numbers a point: coefficients and normals times weights.
         static constexpr unsigned int n_weights = 16, n_facet_weights = 9;
 
-        __host__ __device__ void
-        set(const int          dim,
+        /// @p rows: n_rows, of the polytope or of the interface, or one for f.
+        /// @p gradients: of functions, at the points of the volume.
+        void
+        set(const HDGStage     stage,
+            const int          dim,
             const unsigned int basis,
             const unsigned int rows,
             const unsigned int degree,
             const bool         tensor,
             const bool         diagonal_mass,
             const bool         has_advection,
-            const bool         from_reference,
+            const bool         gradients,
             const unsigned int slice)
         {
-          n_basis          = basis;
-          n_rows           = rows;
-          max_degree       = degree;
-          diagonal         = diagonal_mass;
-          simplex          = from_reference;
-          n_mass           = tensor ? dim * ((basis + 3) / 4 * 4) : basis;
-          n_blocks         = tensor ? 1 : dim;
-          n_points         = slice;
-          n_wide           = dim == 3 && !from_reference ? 2 * slice : slice;
-          stride           = row_stride(basis);
-          mass_stride      = row_stride(n_mass);
-          point_stride     = row_stride(slice);
-          wide_stride      = row_stride(n_wide);
-          std::size_t end  = 0;
-          const auto  take = [&end](const std::size_t n) {
+          const bool simplex = stage == HDGStage::simplex,
+                     facets  = stage == HDGStage::facets,
+                     whole   = stage == HDGStage::elimination;
+          n_basis            = basis;
+          n_rows             = rows;
+          max_degree         = degree;
+          diagonal           = diagonal_mass;
+          n_mass             = tensor ? dim * ((basis + 3) / 4 * 4) : basis;
+          n_blocks           = tensor ? 1 : dim;
+          n_points           = slice;
+          n_wide             = simplex ? slice : 2 * slice;
+          stride             = row_stride(basis);
+          mass_stride        = row_stride(n_mass);
+          point_stride       = row_stride(slice);
+          wide_stride        = row_stride(n_wide);
+          std::size_t end    = 0;
+          const auto  take   = [&end](const std::size_t n) {
             const std::size_t begin = end;
             end += (n + 1) / 2 * 2;
             return begin;
           };
           // The mass matrix lies before `transform`, over the end of `flux`.
-          mass = take(diagonal ? 0 : std::size_t(n_mass) * mass_stride);
-          flux = take(std::size_t(n_blocks) * (basis + rows) * mass_stride);
-          transform     = take(simplex ? 0 : std::size_t(basis) * stride);
-          schur         = take(std::size_t(basis + rows) * stride);
-          advection     = take(has_advection ? std::size_t(rows) * stride : 0);
-          vectors       = take(3 * std::size_t(rows));
-          inverse       = take(diagonal ? 0 : 8 * ((n_mass + 7) / 8 * 8));
-          schur_inverse = take(8 * ((basis + 7) / 8 * 8));
+          mass =
+            take(diagonal || facets ? 0 : std::size_t(n_mass) * mass_stride);
+          flux = take(std::size_t(n_blocks) * ((facets ? 0 : basis) + rows) *
+                      mass_stride);
+          transform = take(simplex || whole ? 0 : std::size_t(basis) * stride);
+          schur     = take(std::size_t(basis + rows) * stride);
+          advection = take(has_advection ? std::size_t(rows) * stride : 0);
+          vectors   = take(4 * std::size_t(rows));
+          inverse   = take(diagonal || !whole ? 0 : 8 * ((n_mass + 7) / 8 * 8));
+          schur_inverse = take(facets ? 0 : 8 * ((basis + 7) / 8 * 8));
           diagonal_entries =
             take(std::size_t(n_mass > basis ? n_mass : basis) + 2);
           // (functions and their gradients; on facets the functions, or
           // generators of traces, and traces)
           const auto value_rows = [&](const unsigned int n_values) {
-            const std::size_t gradients =
-                                (simplex ? 1 : dim + 1) * point_stride,
+            const std::size_t rows_of_gradients =
+                                gradients ? (dim + 1) * point_stride : 0,
                               values = n_values * wide_stride;
-            return basis * (gradients > values ? gradients : values);
+            return basis *
+                   (rows_of_gradients > values ? rows_of_gradients : values);
           };
-          first   = take(value_rows(simplex ? 1 : 2));
-          second  = take(value_rows(1));
-          points  = take(2 * std::size_t(dim) * n_wide);
-          tables  = take(std::size_t(dim) * (degree + 1) *
-                        (n_wide > 2 * slice ? n_wide : 2 * slice));
-          weights = take(n_weights * slice > n_facet_weights * n_wide
+          first   = take(whole ? 0 : value_rows(facets ? 2 : 1));
+          second  = take(whole ? 0 : value_rows(1));
+          points  = take(whole ? 0 : 2 * std::size_t(dim) * n_wide);
+          tables  = take(whole ? 0
+                              : std::size_t(dim) * (degree + 1) *
+                                  (n_wide > 2 * slice ? n_wide : 2 * slice));
+          weights = take(whole ? 0
+                         : n_weights * slice > n_facet_weights * n_wide
                            ? std::size_t(n_weights) * slice
                            : std::size_t(n_facet_weights) * n_wide);
           size    = end;
         }
       };
+
+      constexpr unsigned int hdg_stabilised = 1, hdg_failed = 2;
 
       template <int dim>
       struct HDGData
@@ -105,9 +127,11 @@ namespace Tessella
         /// tensor-product spaces); other entries are not set.
         Data<dim>    D;
         HDGForm<dim> form;
-        HDGLayout    layout;
+        bool         simplex;     ///< integrals come from SimplexReference
+        HDGLayout    layout;      ///< of this kernel
         double      *workspace;   ///< null: shared memory
         unsigned int first, last; ///< polytopes of the tile
+        unsigned int first_entry, last_entry; ///< of polytope_interface
 
         const HDGVolumeQuad *volume_quad;
         const HDGFacetQuad  *facet_quad;
@@ -120,6 +144,8 @@ namespace Tessella
         /// First trace function of each entry of polytope_interface within its
         /// polytope.
         const unsigned int *entry_row;
+        /// The polytope of each entry, and its first quad of facets.
+        const unsigned int *entry_polytope, *entry_quad;
         /// First one of each polytope among those of all, and their squares.
         const std::uint64_t *trace_offset, *square_offset;
         /// Bit 0: Dirichlet, of each entry.
@@ -129,6 +155,12 @@ namespace Tessella
         unsigned int         max_functions; ///< of a patch
         const double        *patch_frame, *patch_coefficients;
         const std::uint64_t *patch_offset;
+        /// Derivatives of the functions on the box [-1, 1]^dim: function l
+        /// occurs in that of derivative_function[i] with respect to variable d,
+        /// times derivative_factor[i], for derivative_begin[d N + l] <= i <
+        /// derivative_begin[d N + l + 1], N functions of the largest degree.
+        const unsigned int *derivative_begin, *derivative_function;
+        const double       *derivative_factor;
         /// Numbers of the generators that do not depend on the last variable.
         const unsigned short *planar;
         bool                  tensor_product;
@@ -143,6 +175,16 @@ namespace Tessella
         const double *boundary_table; ///< g, then alpha, of the whole mesh
         std::uint64_t n_boundary_points;
         const double *tau; ///< two a facet, or null
+
+        // ---- between kernels, of the tile (not for simplices)
+        HDGLayout state_layout; ///< that of elimination
+        /// Its arrays up to `inverse` for each polytope, without the integrals
+        /// over facets in the Schur complement: those are in `partial`, for
+        /// each entry.
+        double *state, *partial;
+        double *transforms; ///< coefficients of the orthonormal basis
+        /// hdg_stabilised | hdg_failed, of all polytopes.
+        unsigned int *status;
 
         // ---- results
         double *K;                          ///< of the tile

@@ -7,9 +7,15 @@
 #include "hdg_data.h"
 #include "points.h"
 
-// The local problems of hybridizable dG, one thread block each. Notation and
-// algorithm are those of LocalSolver (source/hdg/local_solver.h), with three
-// differences: the basis is always made orthonormal on the polytope, so that A
+// The local problems of hybridizable dG: on simplices by one kernel with a
+// thread block each. Elsewhere integrals over polytopes, integrals over facets
+// (a block for each interface of a polytope) and elimination are kernels of
+// their own, which leave their results in global memory: the first two are
+// chains of short steps, of which many have to run at a time, and only the last
+// one needs a polytope's matrices as a whole. Notation and algorithm are those
+// of LocalSolver (source/hdg/local_solver.h), with four differences: where
+// coefficients are constant, integrals over the volume follow from derivatives
+// of the basis; the basis is always made orthonormal on the polytope, so that A
 // is a multiple of the identity for a constant scalar a; where LocalSolver
 // multiplies by inverse factors, right-hand sides are rows below the matrix,
 // which factorisation turns into solutions; traces of Dirichlet interfaces are
@@ -61,28 +67,56 @@ namespace Tessella
 
 
 
-      /// @p simplex: integrals come from SimplexReference (HDGLayout::simplex),
-      /// hence a is constant and scalar, and there is no advection.
-      template <int dim, bool simplex>
+      /// Quads of facets in a slice: what all threads ask for often.
+      struct HDGSliceQuad
+      {
+        unsigned int patch, row, code, n_functions;
+      };
+      constexpr unsigned int hdg_max_slice = 128;
+
+      /// A local problem, or of HDGStage::facets the part of it that belongs to
+      /// an interface, with arrays as a layout says. On simplices integrals
+      /// come from SimplexReference, hence a is constant and scalar, and there
+      /// is no advection.
+      template <int dim, HDGStage stage>
       struct HDGBlock
       {
+        static constexpr bool simplex = stage == HDGStage::simplex,
+                              facets  = stage == HDGStage::facets;
         const HDGData<dim> &P;
         const HDGLayout    &L;
         double *const       base;
+        HDGSliceQuad *const slice_quad; ///< in shared memory
         const unsigned int  k;
-        const unsigned int  n, degree, n_traces, n_rows, n_mass, padded_n;
+        const unsigned int  n, degree;
+        /// Trace functions of the polytope, the first one here, how many.
+        const unsigned int n_all, first_row, n_traces;
+        const unsigned int n_rows, n_mass, padded_n;
         /// Points of a slice, and distance of rows of values there.
         unsigned int n_slice, ld_slice;
 
+        /// @p entry: the interface, for HDGStage::facets.
         __device__
-        HDGBlock(const HDGData<dim> &P, double *base, const unsigned int k)
+        HDGBlock(const HDGData<dim> &P,
+                 const HDGLayout    &L,
+                 double             *base,
+                 HDGSliceQuad       *slice_quad,
+                 const unsigned int  k,
+                 const unsigned int  entry = 0)
           : P(P)
-          , L(P.layout)
+          , L(L)
           , base(base)
+          , slice_quad(slice_quad)
           , k(k)
           , n(P.D.n_basis[k])
           , degree(P.D.degree[k])
-          , n_traces((unsigned int)(P.trace_offset[k + 1] - P.trace_offset[k]))
+          , n_all((unsigned int)(P.trace_offset[k + 1] - P.trace_offset[k]))
+          , first_row(facets ? P.entry_row[entry] : 0)
+          , n_traces(stage == HDGStage::volume ? 0
+                     : !facets                 ? n_all
+                     : entry + 1 < P.D.polytope_interface_offset[k + 1]
+                       ? P.entry_row[entry + 1] - first_row
+                       : n_all - first_row)
           , n_rows(n_traces + 1)
           , n_mass(tensor() ? dim * ((n + 3) / 4 * 4) : n)
           , padded_n((n + 3) / 4 * 4)
@@ -117,15 +151,24 @@ namespace Tessella
           return simplex || L.diagonal;
         }
 
+        /// a, b and c are constant: with an orthonormal basis, their integrals
+        /// follow from derivatives of the functions.
+        __device__ bool
+        exact() const
+        {
+          return P.form.table_a < 0 && P.form.table_b < 0 && P.form.table_c < 0;
+        }
+
         /// Rows of A, if there are any, then of H^T and F^T for each component
-        /// (all at once if a is a tensor).
+        /// (all at once if a is a tensor); of an interface those of F^T alone.
         __device__ double *
         H(const unsigned int block) const
         {
           return base +
-                 (diagonal() ? L.flux
-                             : L.mass + std::size_t(n_mass) * L.mass_stride) +
-                 std::size_t(block) * n * L.mass_stride;
+                 (diagonal() || facets
+                    ? L.flux
+                    : L.mass + std::size_t(n_mass) * L.mass_stride) +
+                 std::size_t(block) * (facets ? 0 : n) * L.mass_stride;
         }
         __device__ double *
         F(const unsigned int block) const
@@ -226,23 +269,31 @@ namespace Tessella
 
         // ---- quadrature
 
+        /// What is integrated over the volume, and by which rule.
+        enum class Volume
+        {
+          mass,   ///< squares, by that of mass_degree
+          source, ///< f
+          all
+        };
+
         /// Points of the volume from quad `begin` on: coordinates, and what
-        /// coefficients are integrated with (weight(0) alone if @p mass_only).
-        /// weight: 0 w, 1 c, 2 f, 3.. b, 3 + dim .. inverse of a. *stabilised
-        /// is set where c is positive.
+        /// is integrated there: weight: 0 w, 1 c, 2 f, 3.. b, 3 + dim ..
+        /// inverse of a. *stabilised is set where c is positive.
         __device__ void
         volume_points(const unsigned int begin,
                       const unsigned int end,
-                      const bool         mass_only,
+                      const Volume       what,
                       int               *stabilised) const
         {
+          const bool mass_rule = what == Volume::mass;
           for (unsigned int q = threadIdx.x; q < n_slice; q += blockDim.x)
             {
               const unsigned int  i = min(begin + q / 4, end - 1);
               const HDGVolumeQuad quad =
-                mass_only ? P.mass_quad[i] : P.volume_quad[i];
+                mass_rule ? P.mass_quad[i] : P.volume_quad[i];
               const unsigned int rule_degree =
-                mass_only ? P.mass_degree[degree] : degree;
+                mass_rule ? P.mass_degree[degree] : degree;
               const unsigned int n_points =
                 n_volume_points<Cells::others>(P.D, quad.subcell, rule_degree);
               const unsigned int point = quad.first + q % 4;
@@ -254,7 +305,7 @@ namespace Tessella
               for (int d = 0; d < dim; ++d)
                 x(d)[q] = y[d];
               weight(0)[q] = w;
-              if (mass_only)
+              if (what == Volume::mass)
                 continue;
               const HDGForm<dim> &form = P.form;
               const double       *t =
@@ -265,10 +316,12 @@ namespace Tessella
                 return w *
                        (array >= 0 ? t[array * P.n_volume_points] : constant);
               };
+              weight(2)[q] = form.source ? at(form.table_f, form.f) : 0.;
+              if (what == Volume::source)
+                continue;
               weight(1)[q] = form.reaction ? at(form.table_c, form.c) : 0.;
               if (weight(1)[q] > 0.)
                 *stabilised = 1;
-              weight(2)[q] = form.source ? at(form.table_f, form.f) : 0.;
               if (advection())
                 for (int d = 0; d < dim; ++d)
                   weight(3 + d)[q] =
@@ -514,7 +567,7 @@ namespace Tessella
           zero(M_, std::size_t(n) * L.stride);
           for (unsigned int q = begin; q < end; q += n_slice / 4)
             {
-              volume_points(q, end, true, nullptr);
+              volume_points(q, end, Volume::mass, nullptr);
               evaluate_box(false);
               if (transformed)
                 transform_basis(false);
@@ -635,6 +688,8 @@ namespace Tessella
                     return false;
                   shifted = true;
                 }
+              if (exact())
+                add_inverse(M_, pass);
               // The coefficients tell how close to dependent the functions
               // were: after a good factorisation of a good matrix all is done.
               if (pass == 0)
@@ -662,20 +717,184 @@ namespace Tessella
           return false;
         }
 
+        /// The inverse of C, in E(): the product of the factors of all passes,
+        /// of which @p factor is the last one. Ends with a barrier.
+        __device__ void
+        add_inverse(const double *factor, const unsigned int pass) const
+        {
+          const unsigned int ld      = L.stride;
+          double *const      inverse = E();
+          if (pass == 0)
+            for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+              {
+                const unsigned int i = e / n, j = e % n;
+                inverse[i * ld + j] = j <= i ? factor[i * ld + j] : 0.;
+              }
+          else
+            for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+              for (unsigned int j = 0; j <= i; ++j)
+                {
+                  double sum = 0.;
+                  for (unsigned int l = j; l <= i; ++l)
+                    sum += inverse[i * ld + l] * factor[l * ld + j];
+                  inverse[i * ld + j] = sum;
+                }
+          __syncthreads();
+        }
+
         // ---- integrals
 
-        /// Returns the integral of |f| (thread 0).
+        /// Adds int f phi_i of functions whose values are phi[i ldq + q], and
+        /// the integral of |f|.
         __device__ void
-        volume_integrals(double *abs_f, int *stabilised) const
+        source_integrals(const double      *phi,
+                         const unsigned int ldq,
+                         double            *load,
+                         double            *abs_f) const
+        {
+          sum_rows(
+            n + 1,
+            0,
+            n_slice,
+            [&](const unsigned int i, const unsigned int q) {
+              return i < n ? weight(2)[q] * phi[i * ldq + q]
+                           : fabs(weight(2)[q]);
+            },
+            [&](const unsigned int i, const double v) {
+              *(i < n ? load + i : abs_f) += v;
+            });
+        }
+
+        /// The same as volume_integrals() where a, b and c are constant: only f
+        /// is integrated. E() holds the inverse of the basis' coefficients.
+        __device__ void
+        exact_integrals(double *abs_f, int *stabilised)
+        {
+          const HDGForm<dim> &form = P.form;
+          const unsigned int  ld = L.stride, ldm = L.mass_stride;
+          const double *const CT = C(), *const inverse = E();
+          const double *box  = P.D.box + 2 * dim * std::size_t(k);
+          const auto    H_of = [&](const unsigned int d) {
+            return tensor() ? H(0) + d * padded_n : H(d);
+          };
+          // ---- d psi_j / d x_d in functions on the box: column j of H
+          for (unsigned int t = threadIdx.x; t < dim * n * n; t += blockDim.x)
+            {
+              const unsigned int d = t / (n * n), l = t / n % n, j = t % n,
+                                 e   = d * L.n_basis + l,
+                                 end = P.derivative_begin[e + 1];
+              double sum             = 0.;
+              for (unsigned int i = P.derivative_begin[e]; i < end; ++i)
+                {
+                  const unsigned int m = P.derivative_function[i];
+                  if (m <= j)
+                    sum += P.derivative_factor[i] * CT[m * ld + j];
+                }
+              H_of(d)[l * ldm + j] = 2. / (box[dim + d] - box[d]) * sum;
+            }
+          __syncthreads();
+          // ---- and in orthonormal ones: a warp goes down its columns, whose
+          // lower entries suffice for the upper ones
+          {
+            const unsigned int lane = threadIdx.x & 31u, g = lane / 4,
+                               t = lane % 4, n_tiles = (n + 7) / 8;
+            const auto all = [](const int, const int) { return true; };
+            for (unsigned int tile = threadIdx.x / 32; tile < dim * n_tiles;
+                 tile += blockDim.x / 32)
+              {
+                double *const      to = H_of(tile / n_tiles);
+                const unsigned int j0 = tile % n_tiles * 8,
+                                   j  = min(j0 + g, n - 1);
+                for (unsigned int i0 = 0; i0 < n; i0 += 16)
+                  {
+                    double             c[2][1][2] = {};
+                    const unsigned int row[2]     = {min(i0 + g, n - 1),
+                                                     min(i0 + 8 + g, n - 1)};
+                    for (unsigned int l = i0 + t; l < padded_n; l += 4)
+                      {
+                        const bool   in   = l < n;
+                        const double a[2] = {in ? inverse[l * ld + row[0]] : 0.,
+                                             in ? inverse[l * ld + row[1]]
+                                                : 0.},
+                                     b[1] = {in ? to[l * ldm + j] : 0.};
+                        WarpProduct<2, 1, 1, double>::add(c, a, b, all);
+                      }
+                    __syncwarp();
+#pragma unroll
+                    for (int h = 0; h < 2; ++h)
+#pragma unroll
+                      for (int s = 0; s < 2; ++s)
+                        {
+                          const unsigned int i      = i0 + 8 * h + g,
+                                             column = j0 + 2 * t + s;
+                          if (i < n && column < n)
+                            to[i * ldm + column] = c[h][0][s];
+                        }
+                    __syncwarp();
+                  }
+              }
+          }
+          __syncthreads();
+          // ---- A and E
+          if (!diagonal())
+            for (unsigned int t = threadIdx.x; t < dim * dim * n;
+                 t += blockDim.x)
+              {
+                const unsigned int d = t / n / dim, e = t / n % dim, i = t % n;
+                if (e <= d)
+                  base[L.mass + std::size_t(d * padded_n + i) * ldm +
+                       e * padded_n + i] = form.a_inverse[d * dim + e];
+              }
+          for (unsigned int t = threadIdx.x; t < n * ld; t += blockDim.x)
+            {
+              const unsigned int i = t / ld, j = t % ld;
+              double             sum = i == j && form.reaction ? form.c : 0.;
+              if (advection() && j < n)
+                for (int d = 0; d < dim; ++d)
+                  sum += form.b[d] * (form.conservative ? -H_of(d)[j * ldm + i]
+                                                        : H_of(d)[i * ldm + j]);
+              E()[t] = sum;
+            }
+          if (form.reaction && form.c > 0. && threadIdx.x == 0)
+            *stabilised = 1;
+          if (!form.source)
+            return;
+          // ---- f, in functions on the box first
+          double *const        load = T() + std::size_t(n_traces) * ld,
+                        *const sums = base + L.diagonal_entries;
+          zero(sums, n);
+          set_slice(true);
+          const unsigned int begin = P.volume_begin[k],
+                             end   = P.volume_begin[k + 1];
+          for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
+            {
+              volume_points(slice, end, Volume::source, nullptr);
+              evaluate_box(false);
+              source_integrals(base + L.first, ld_slice, sums, abs_f);
+              __syncthreads();
+            }
+          for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+            {
+              double sum = 0.;
+              for (unsigned int j = 0; j <= i; ++j)
+                sum += CT[j * ld + i] * sums[j];
+              load[i] = sum;
+            }
+        }
+
+        /// Integrals over the volume, by quadrature.
+        __device__ void
+        volume_integrals(double *abs_f, int *stabilised)
         {
           const HDGForm<dim> &form  = P.form;
           const unsigned int  begin = P.volume_begin[k],
                              end    = P.volume_begin[k + 1];
           const double *const phi   = base + L.second;
-          const unsigned int  ldq   = (dim + 1) * ld_slice;
+          set_slice(false);
+          const unsigned int ldq = (dim + 1) * ld_slice;
           for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
             {
-              volume_points(slice, end, false, stabilised);
+              volume_points(slice, end, Volume::all, stabilised);
               evaluate_box(true);
               transform_basis(true);
               unsigned int counter = 0;
@@ -750,21 +969,10 @@ namespace Tessella
                 add_product<false>(
                   phi, phi, ldq, weight(1), E(), L.stride, counter);
               if (form.source)
-                {
-                  double *const load = T() + std::size_t(n_traces) * L.stride;
-                  // (the last sum is that of |f|)
-                  sum_rows(
-                    n + 1,
-                    0,
-                    n_slice,
-                    [&](const unsigned int i, const unsigned int q) {
-                      return i < n ? weight(2)[q] * phi[i * ldq + q]
-                                   : fabs(weight(2)[q]);
-                    },
-                    [&](const unsigned int i, const double v) {
-                      *(i < n ? load + i : abs_f) += v;
-                    });
-                }
+                source_integrals(phi,
+                                 ldq,
+                                 T() + std::size_t(n_traces) * L.stride,
+                                 abs_f);
               __syncthreads();
             }
         }
@@ -786,8 +994,13 @@ namespace Tessella
                 n_facet_points<Cells::others>(P.D, quad.facet, rule_degree);
               const unsigned int point = quad.first + q % 4;
               const unsigned int side  = quad.code & 1u;
-              double             y[dim], normal[dim];
-              double             w = general_facet_point(P.D,
+              if (q % 4 == 0)
+                slice_quad[q / 4] = {quad.patch,
+                                     quad.row - first_row,
+                                     quad.code,
+                                     P.patch_functions[quad.patch]};
+              double y[dim], normal[dim];
+              double w = general_facet_point(P.D,
                                              quad.facet,
                                              min(point, n_points - 1),
                                              rule_degree,
@@ -840,14 +1053,13 @@ namespace Tessella
         /// Trace functions at the points, each those of its patch: rows behind
         /// the values in `first`.
         __device__ void
-        evaluate_traces(const unsigned int begin, const unsigned int end) const
+        evaluate_traces() const
         {
           for (unsigned int t = threadIdx.x; t < dim * n_slice; t += blockDim.x)
             {
               const unsigned int d = t / n_slice, q = t % n_slice;
-              const unsigned int patch =
-                P.facet_quad[min(begin + q / 4, end - 1)].patch;
-              const double *frame =
+              const unsigned int patch = slice_quad[q / 4].patch;
+              const double      *frame =
                 P.patch_frame + std::size_t(patch) * (dim * (dim + 2));
               const double scale = frame[dim * dim + dim + d];
               double       y     = -frame[dim * dim + d];
@@ -874,11 +1086,9 @@ namespace Tessella
                    t += blockDim.x)
                 {
                   const unsigned int m = t / n_slice, q = t % n_slice;
-                  const unsigned int patch =
-                    P.facet_quad[min(begin + q / 4, end - 1)].patch;
-                  if (m >= P.patch_functions[patch])
+                  if (m >= slice_quad[q / 4].n_functions)
                     continue;
-                  const Generators generators(P, patch);
+                  const Generators generators(P, slice_quad[q / 4].patch);
                   const double    *c =
                     generators.coefficients + std::size_t(m) * generators.n_all;
                   double sum = 0.;
@@ -904,11 +1114,10 @@ namespace Tessella
             {
               const unsigned int   g = t / n_slice, q = t % n_slice;
               const unsigned char *e = P.D.exponents + dim * g;
-              const unsigned int   patch =
-                P.facet_quad[min(begin + q / 4, end - 1)].patch;
-              if (g >= Legendre::n_functions(dim,
-                                             P.patch_degree[patch],
-                                             P.tensor_product))
+              if (g >=
+                  Legendre::n_functions(dim,
+                                        P.patch_degree[slice_quad[q / 4].patch],
+                                        P.tensor_product))
                 continue;
               double value = table(0, false)[e[0] * n_slice + q];
 #pragma unroll
@@ -917,38 +1126,23 @@ namespace Tessella
               all[g * ld_slice + q] = value;
             }
           __syncthreads();
-          // ---- functions, patch by patch
-          unsigned int       counter   = 0;
-          const unsigned int slice_end = min(end, begin + n_slice / 4);
-          for (unsigned int q0 = begin, q1; q0 < slice_end; q0 = q1)
+          for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
+               t += blockDim.x)
             {
-              q1                       = patch_end(q0, slice_end);
-              const unsigned int patch = P.facet_quad[q0].patch,
-                                 n_psi = P.patch_functions[patch],
-                                 first = 4 * (q0 - begin);
-              if (n_psi == 0)
+              const unsigned int m = t / n_slice, q = t % n_slice;
+              if (m >= slice_quad[q / 4].n_functions)
                 continue;
-              const Generators generators(P, patch);
-              block_product<1>(
-                n_psi,
-                4 * (q1 - q0),
-                (generators.n + 3) / 4 * 4,
-                [&](const unsigned int m, const unsigned int l) {
-                  return l < generators.n
-                           ? __ldg(generators.coefficients +
-                                   std::size_t(m) * generators.n_all +
-                                   generators.index(l))
-                           : 0.;
-                },
-                [&](const unsigned int q, const unsigned int l) {
-                  return l < generators.n
-                           ? all[generators.index(l) * ld_slice + first + q]
-                           : 0.;
-                },
-                [&](const unsigned int m,
-                    const unsigned int q,
-                    const double v) { psi[m * ld_slice + first + q] = v; },
-                counter);
+              const Generators generators(P, slice_quad[q / 4].patch);
+              const double    *c =
+                generators.coefficients + std::size_t(m) * generators.n_all;
+              double sum = 0.;
+#pragma unroll 4
+              for (unsigned int l = 0; l < generators.n; ++l)
+                {
+                  const unsigned int g = generators.index(l);
+                  sum += __ldg(c + g) * all[g * ld_slice + q];
+                }
+              psi[m * ld_slice + q] = sum;
             }
           __syncthreads();
         }
@@ -985,15 +1179,13 @@ namespace Tessella
           }
         };
 
-        /// End of the quads of a patch, which begin at @p q0.
+        /// End of the quads of a patch in the slice, which begin at @p q0.
         __device__ unsigned int
         patch_end(const unsigned int q0, const unsigned int end) const
         {
-          const unsigned int patch = P.facet_quad[q0].patch,
-                             row   = P.facet_quad[q0].row;
-          unsigned int q1          = q0 + 1;
-          while (q1 < end && P.facet_quad[q1].patch == patch &&
-                 P.facet_quad[q1].row == row)
+          unsigned int q1 = q0 + 1;
+          while (q1 < end && slice_quad[q1].patch == slice_quad[q0].patch &&
+                 slice_quad[q1].row == slice_quad[q0].row)
             ++q1;
           return q1;
         }
@@ -1006,11 +1198,12 @@ namespace Tessella
         }
 
         __device__ void
-        facet_integrals(double *K, int *stabilised) const
+        facet_integrals(double            *K,
+                        const unsigned int begin,
+                        const unsigned int end,
+                        int               *stabilised) const
         {
-          const HDGForm<dim> &form  = P.form;
-          const unsigned int  begin = P.facet_begin[k],
-                             end    = P.facet_begin[k + 1];
+          const HDGForm<dim> &form = P.form;
           const double *const phi = base + L.second, *const psi = traces();
           const unsigned int ldq = ld_slice;
           double *const integral = trace_vector(0), *const data =
@@ -1025,53 +1218,57 @@ namespace Tessella
                   evaluate_box(false);
                   transform_basis(false);
                 }
-              evaluate_traces(slice, end);
+              evaluate_traces();
               unsigned int counter = 0;
               add_product<true>(
                 phi, phi, ldq, weight(3), E(), L.stride, counter);
               // ---- patch by patch
-              const unsigned int slice_end = min(end, slice + n_slice / 4);
-              for (unsigned int q0 = slice, q1; q0 < slice_end; q0 = q1)
+              const unsigned int n_quads = min(end - slice, n_slice / 4);
+              for (unsigned int q0 = 0, q1; q0 < n_quads; q0 = q1)
                 {
-                  const HDGFacetQuad quad  = P.facet_quad[q0];
-                  q1                       = patch_end(q0, slice_end);
-                  const unsigned int n_psi = P.patch_functions[quad.patch];
+                  const HDGSliceQuad quad  = slice_quad[q0];
+                  const unsigned int n_psi = quad.n_functions;
+                  q1                       = patch_end(q0, n_quads);
                   if (n_psi == 0)
                     continue;
-                  // (K is zero: no need to wait for it)
+                  // (the first product is stored, not added)
                   const bool begins =
-                    q0 == begin || P.facet_quad[q0 - 1].row != quad.row;
-                  trace_products(quad.row,
-                                 n_psi,
-                                 4 * (q0 - slice),
-                                 4 * (q1 - slice),
-                                 counter);
+                    q0 > 0 ? slice_quad[q0 - 1].row != quad.row
+                           : slice == begin || P.facet_quad[slice - 1].row !=
+                                                 first_row + quad.row;
+                  trace_products(quad.row, n_psi, 4 * q0, 4 * q1, counter);
                   if (!(quad.code & 4u))
-                    block_product<1>(
-                      n_psi,
-                      n_psi,
-                      4 * (q1 - q0),
-                      [&](const unsigned int i, const unsigned int q) {
-                        return psi[i * ldq + 4 * (q0 - slice) + q] *
-                               weight(4)[4 * (q0 - slice) + q];
-                      },
-                      [&](const unsigned int j, const unsigned int q) {
-                        return psi[j * ldq + 4 * (q0 - slice) + q];
-                      },
-                      [&](const unsigned int i,
-                          const unsigned int j,
-                          const double       v) {
-                        double *const entry =
-                          K + std::size_t(quad.row + i) * n_traces + quad.row +
-                          j;
-                        *entry = begins ? v : *entry + v;
-                      },
-                      counter);
+                    {
+                      for (unsigned int i = threadIdx.x; i < n_psi;
+                           i += blockDim.x)
+                        trace_vector(3)[quad.row + i] =
+                          1 + first_row + quad.row;
+                      block_product<1>(
+                        n_psi,
+                        n_psi,
+                        4 * (q1 - q0),
+                        [&](const unsigned int i, const unsigned int q) {
+                          return psi[i * ldq + 4 * q0 + q] *
+                                 weight(4)[4 * q0 + q];
+                        },
+                        [&](const unsigned int j, const unsigned int q) {
+                          return psi[j * ldq + 4 * q0 + q];
+                        },
+                        [&](const unsigned int i,
+                            const unsigned int j,
+                            const double       v) {
+                          double *const entry =
+                            K + std::size_t(first_row + quad.row + i) * n_all +
+                            first_row + quad.row + j;
+                          *entry = begins ? v : *entry + v;
+                        },
+                        counter);
+                    }
                   // (twice the rows: of the functions, then of data)
                   sum_rows(
                     2 * n_psi,
-                    4 * (q0 - slice),
-                    4 * (q1 - slice),
+                    4 * q0,
+                    4 * q1,
                     [&](const unsigned int i, const unsigned int q) {
                       const bool second = i >= n_psi;
                       return psi[(second ? i - n_psi : i) * ldq + q] *
@@ -1325,7 +1522,8 @@ namespace Tessella
           return true;
         }
 
-        /// K += F^T A^-1 F - Y_R^T Z Y_T; symmetric without advection.
+        /// F^T A^-1 F - Y_R^T Z Y_T, added to K where it has been written
+        /// (trace_vector(3)); symmetric without advection.
         __device__ void
         block_product_of_traces(double            *K,
                                 const double      *left,
@@ -1336,10 +1534,11 @@ namespace Tessella
         {
           const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
                              n_warps = blockDim.x / 32, g = lane / 4,
-                             t   = lane % 4;
-          const unsigned int ldm = L.mass_stride, ld = L.stride;
-          const bool         symmetric = !advection();
-          const auto         all = [](const int, const int) { return true; };
+                             t    = lane % 4;
+          const unsigned int  ldm = L.mass_stride, ld = L.stride;
+          const bool          symmetric = !advection();
+          const double *const patch     = trace_vector(3);
+          const auto          all = [](const int, const int) { return true; };
           for (unsigned int i0 = 0; i0 < n_traces; i0 += 16)
             for (unsigned int j0 = 0; j0 < n_traces; j0 += 16)
               {
@@ -1388,8 +1587,12 @@ namespace Tessella
                         if (i >= n_traces || j >= n_traces ||
                             (symmetric && j > i))
                           continue;
+                        const bool written =
+                          patch[i] == patch[j] && patch[i] > 0.;
                         const double v =
-                          K[std::size_t(i) * n_traces + j] + c[h][u][s];
+                          written
+                            ? K[std::size_t(i) * n_traces + j] + c[h][u][s]
+                            : c[h][u][s];
                         K[std::size_t(i) * n_traces + j] = v;
                         if (symmetric && i != j)
                           K[std::size_t(j) * n_traces + i] = v;
@@ -1442,10 +1645,90 @@ namespace Tessella
               for (int d = 0; d < dim; ++d)
                 row[(d + 1) * n] = flux_row(m, d)[i];
             }
-          double *const coefficients = to + std::size_t(n_rows) * (dim + 1) * n;
-          const double *const CT     = C();
+        }
+
+        // ---- from kernel to kernel
+
+        __device__ static void
+        copy(double *to, const double *from, const std::size_t size)
+        {
+          for (std::size_t i = threadIdx.x; i < size; i += blockDim.x)
+            to[i] = from[i];
+        }
+
+        __device__ double *
+        transform_of_polytope() const
+        {
+          return P.transforms + std::size_t(k - P.first) * L.n_basis * L.stride;
+        }
+
+        /// Integrals over the volume to the arrays of @p whole.
+        __device__ void
+        store_volume(const HDGBlock<dim, HDGStage::elimination> &whole) const
+        {
+          const std::size_t ldm = L.mass_stride, ld = L.stride,
+                            f = whole.n_traces;
+          if (!diagonal())
+            copy(whole.base + whole.L.mass, base + L.mass, n_mass * ldm);
+          copy(whole.H(0), H(0), L.n_blocks * n * ldm);
+          for (unsigned int d = 0; d < L.n_blocks; ++d)
+            zero(whole.F(d) + f * ldm, ldm);
+          copy(whole.E(), E(), n * ld);
+          copy(whole.R() + f * ld, R(), ld);
+          if (advection())
+            copy(whole.T() + f * ld, T(), ld);
+          copy(transform_of_polytope(), C(), n * ld);
+          if (P.solvers == nullptr)
+            return;
+          double *const coefficients =
+            P.solvers + P.solver_offset[k] - P.first_solver +
+            std::size_t(whole.n_rows) * (dim + 1) * n;
           for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
-            coefficients[e] = CT[e / n * L.stride + e % n];
+            coefficients[e] = C()[e / n * ld + e % n];
+        }
+
+        /// Those over the facets of an interface.
+        __device__ void
+        store_facets(const HDGBlock<dim, HDGStage::elimination> &whole,
+                     double                                     *partial) const
+        {
+          const std::size_t ldm = L.mass_stride, ld = L.stride;
+          for (unsigned int d = 0; d < L.n_blocks; ++d)
+            copy(whole.F(d) + first_row * ldm, F(d), n_traces * ldm);
+          copy(partial, E(), n * ld);
+          copy(whole.R() + first_row * ld, R(), n_traces * ld);
+          if (advection())
+            copy(whole.T() + first_row * ld, T(), n_traces * ld);
+          for (unsigned int i = 0; i < 4; ++i)
+            if (i != 2)
+              copy(whole.trace_vector(i) + first_row,
+                   trace_vector(i),
+                   n_traces);
+        }
+
+        /// What both have stored.
+        __device__ void
+        load(const HDGBlock<dim, HDGStage::elimination> &whole,
+             const double                               *partial) const
+        {
+          const std::size_t ld = L.stride;
+          copy(base, whole.base, F(L.n_blocks) - base);
+          copy(R(), whole.R(), n_rows * ld);
+          if (advection())
+            copy(T(), whole.T(), n_rows * ld);
+          for (unsigned int i = 0; i < 4; ++i)
+            if (i != 2)
+              copy(trace_vector(i), whole.trace_vector(i), n_traces);
+          const unsigned int n_entries = P.D.polytope_interface_offset[k + 1] -
+                                         P.D.polytope_interface_offset[k];
+          for (unsigned int i = threadIdx.x; i < n * ld; i += blockDim.x)
+            {
+              double sum = whole.E()[i];
+#pragma unroll 4
+              for (unsigned int e = 0; e < n_entries; ++e)
+                sum += partial[std::size_t(e) * L.n_basis * ld + i];
+              E()[i] = sum;
+            }
         }
       };
 
@@ -1461,15 +1744,65 @@ namespace Tessella
 
 
 
-      /// Where general integrals in 2-D take all registers, eight warps run on
-      /// a multiprocessor, else sixteen.
-      template <int dim, bool simplex>
-      constexpr unsigned int hdg_max_threads = dim == 3 || simplex ? 512 : 256;
+      /// On simplices; one block a polytope.
+      template <int dim>
+      __global__ void __launch_bounds__(512)
+        hdg_simplex_kernel(const __grid_constant__ HDGData<dim> P)
+      {
+        extern __shared__ double shared[];
+        __shared__ double        abs_f;
+        __shared__ HDGSliceQuad  slice_quad[hdg_max_slice / 4];
+        __shared__ int           bad, stabilised;
+        double *const            base = P.workspace != nullptr
+                                          ? P.workspace + blockIdx.x * P.layout.size
+                                          : shared;
+        using Block                   = HDGBlock<dim, HDGStage::simplex>;
+        // (padding stays zero)
+        Block::zero(base, P.layout.size);
+        __syncthreads();
+        for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
+          {
+            Block         block(P, P.layout, base, slice_quad, k);
+            double *const K = P.K + (P.square_offset[k] - P.first_square);
+            if (threadIdx.x == 0)
+              {
+                abs_f      = 0.;
+                stabilised = 0;
+              }
+            if (k >= P.first + gridDim.x)
+              {
+                Block::zero(base, P.layout.schur_inverse);
+                __syncthreads();
+              }
+            block.simplex_integrals(&abs_f, &stabilised);
+            __syncthreads();
+            block.facet_integrals(K,
+                                  P.facet_begin[k],
+                                  P.facet_begin[k + 1],
+                                  &stabilised);
+            const bool recovery = P.solvers != nullptr;
+            const bool good     = block.eliminate(K, recovery, &bad);
+            __syncthreads();
+            if (good)
+              block.store(K, recovery);
+            if (threadIdx.x == 0)
+              {
+                P.abs_f[k] = abs_f;
+                if (!stabilised)
+                  fail(P, k, HDGFailure::no_stabilisation);
+                else if (!good)
+                  fail(P, k, HDGFailure::schur_complement);
+              }
+            __syncthreads();
+          }
+      }
 
-      /// One block a polytope.
-      template <int dim, bool simplex>
-      __global__ void __launch_bounds__((hdg_max_threads<dim, simplex>))
-        hdg_local_kernel(const __grid_constant__ HDGData<dim> P)
+
+
+      /// Basis and integrals over the volume; one block a polytope.
+      template <int dim>
+      __global__ void __launch_bounds__(256, 2)
+        hdg_volume_kernel(const __grid_constant__ HDGData<dim> P)
       {
         extern __shared__ double shared[];
         __shared__ double        sum[2];
@@ -1478,58 +1811,155 @@ namespace Tessella
         double *const            base = P.workspace != nullptr
                                           ? P.workspace + blockIdx.x * P.layout.size
                                           : shared;
+        using Block                   = HDGBlock<dim, HDGStage::volume>;
         // (padding stays zero)
-        HDGBlock<dim, simplex>::zero(base, P.layout.size);
+        Block::zero(base, P.layout.size);
         __syncthreads();
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
-            HDGBlock<dim, simplex> block(P, base, k);
-            double *const K = P.K + (P.square_offset[k] - P.first_square);
+            Block block(P, P.layout, base, nullptr, k);
             if (threadIdx.x == 0)
               {
                 abs_f      = 0.;
                 stabilised = 0;
               }
             block.set_slice(true);
-            bool good = simplex || block.orthonormalise(&bad, sum);
-            if (!good && threadIdx.x == 0)
-              fail(P, k, HDGFailure::basis);
+            const bool good = block.orthonormalise(&bad, sum);
             __syncthreads();
             // (the mass matrix has used some of this)
-            block.zero(base, P.layout.transform);
-            block.zero(base + P.layout.schur,
-                       P.layout.inverse - P.layout.schur);
+            Block::zero(base, P.layout.transform);
+            Block::zero(block.R(), block.n_rows * P.layout.stride);
+            if (!block.exact())
+              Block::zero(base + P.layout.schur,
+                          P.layout.schur_inverse - P.layout.schur);
             __syncthreads();
             if (good)
               {
-                if constexpr (simplex)
-                  {
-                    block.simplex_integrals(&abs_f, &stabilised);
-                    __syncthreads();
-                  }
+                if (block.exact())
+                  block.exact_integrals(&abs_f, &stabilised);
                 else
-                  {
-                    block.set_slice(false);
-                    block.volume_integrals(&abs_f, &stabilised);
-                    block.set_slice(true);
-                  }
-                block.facet_integrals(K, &stabilised);
-                const bool recovery = P.solvers != nullptr;
-                good                = block.eliminate(K, recovery, &bad);
+                  block.volume_integrals(&abs_f, &stabilised);
                 __syncthreads();
-                if (good)
-                  block.store(K, recovery);
-                if (threadIdx.x == 0)
-                  {
-                    P.abs_f[k] = abs_f;
-                    if (!stabilised)
-                      fail(P, k, HDGFailure::no_stabilisation);
-                    else if (!good)
-                      fail(P,
-                           k,
-                           bad == 1 ? HDGFailure::diffusion
-                                    : HDGFailure::schur_complement);
-                  }
+                block.store_volume(HDGBlock<dim, HDGStage::elimination>(
+                  P,
+                  P.state_layout,
+                  P.state + std::size_t(k - P.first) * P.state_layout.inverse,
+                  nullptr,
+                  k));
+              }
+            if (threadIdx.x == 0)
+              {
+                P.abs_f[k] = abs_f;
+                P.status[k] =
+                  (stabilised ? hdg_stabilised : 0) | (good ? 0 : hdg_failed);
+                if (!good)
+                  fail(P, k, HDGFailure::basis);
+              }
+            __syncthreads();
+          }
+      }
+
+
+
+      /// Integrals over the facets of interfaces; one block for each of them
+      /// and each of its polytopes.
+      template <int dim>
+      __global__ void __launch_bounds__(256, 2)
+        hdg_facet_kernel(const __grid_constant__ HDGData<dim> P)
+      {
+        extern __shared__ double shared[];
+        __shared__ HDGSliceQuad  slice_quad[hdg_max_slice / 4];
+        __shared__ int           stabilised;
+        double *const            base = P.workspace != nullptr
+                                          ? P.workspace + blockIdx.x * P.layout.size
+                                          : shared;
+        using Block                   = HDGBlock<dim, HDGStage::facets>;
+        // (padding stays zero)
+        Block::zero(base, P.layout.size);
+        __syncthreads();
+        for (unsigned int e = P.first_entry + blockIdx.x; e < P.last_entry;
+             e += gridDim.x)
+          {
+            const unsigned int k = P.entry_polytope[e];
+            if (P.status[k] & hdg_failed)
+              continue;
+            Block block(P, P.layout, base, slice_quad, k, e);
+            if (threadIdx.x == 0)
+              stabilised = 0;
+            if (e >= P.first_entry + gridDim.x)
+              Block::zero(base, P.layout.schur_inverse);
+            __syncthreads();
+            Block::copy(block.C(),
+                        block.transform_of_polytope(),
+                        std::size_t(block.n) * P.layout.stride);
+            __syncthreads();
+            block.set_slice(true);
+            block.facet_integrals(P.K + (P.square_offset[k] - P.first_square),
+                                  P.entry_quad[e],
+                                  P.entry_quad[e + 1],
+                                  &stabilised);
+            __syncthreads();
+            block.store_facets(HDGBlock<dim, HDGStage::elimination>(
+                                 P,
+                                 P.state_layout,
+                                 P.state + std::size_t(k - P.first) *
+                                             P.state_layout.inverse,
+                                 nullptr,
+                                 k),
+                               P.partial + std::size_t(e - P.first_entry) *
+                                             P.layout.n_basis *
+                                             P.layout.stride);
+            // (the same for every order)
+            if (threadIdx.x == 0 && stabilised)
+              atomicOr(P.status + k, hdg_stabilised);
+            __syncthreads();
+          }
+      }
+
+
+
+      /// K and what recovery needs, from all integrals; one block a polytope.
+      template <int dim>
+      __global__ void __launch_bounds__(512)
+        hdg_elimination_kernel(const __grid_constant__ HDGData<dim> P)
+      {
+        extern __shared__ double shared[];
+        __shared__ int           bad;
+        double *const            base = P.workspace != nullptr
+                                          ? P.workspace + blockIdx.x * P.layout.size
+                                          : shared;
+        using Block                   = HDGBlock<dim, HDGStage::elimination>;
+        for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
+          {
+            const unsigned int status = P.status[k];
+            if (status & hdg_failed)
+              continue;
+            const Block block(P, P.layout, base, nullptr, k);
+            block.load(
+              Block(P,
+                    P.layout,
+                    P.state + std::size_t(k - P.first) * P.layout.inverse,
+                    nullptr,
+                    k),
+              P.partial +
+                std::size_t(P.D.polytope_interface_offset[k] - P.first_entry) *
+                  P.layout.n_basis * P.layout.stride);
+            __syncthreads();
+            double *const K = P.K + (P.square_offset[k] - P.first_square);
+            const bool    recovery = P.solvers != nullptr;
+            const bool    good     = block.eliminate(K, recovery, &bad);
+            __syncthreads();
+            if (good)
+              block.store(K, recovery);
+            if (threadIdx.x == 0)
+              {
+                if (!(status & hdg_stabilised))
+                  fail(P, k, HDGFailure::no_stabilisation);
+                else if (!good)
+                  fail(P,
+                       k,
+                       bad == 1 ? HDGFailure::diffusion
+                                : HDGFailure::schur_complement);
               }
             __syncthreads();
           }
