@@ -60,7 +60,7 @@ namespace Tessella
       "It writes the tables to NAME.csv, NAME-times.csv and\n"
       "NAME-comparison.csv in the folder Output/Directory (none if empty),\n"
       "where NAME is the name of the parameter file. On several processes\n"
-      "(mpirun, on the host) errors are the same; times are those of the slowest\n"
+      "(mpirun; the trace system is solved on the host) errors are the same; times are those of the slowest\n"
       "process. Mistakes in the input end in one sentence and a non-zero exit\n"
       "status.\n",
       true};
@@ -446,9 +446,11 @@ namespace Tessella
         HDG<dim>                       hdg(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs, trace, u, q, post;
-        // A direct solver needs the matrix on the host.
+        // A direct solver needs the matrix on the host, as several processes
+        // do.
         const bool on_device =
-          hdg.backend() == Backend::cuda && parameters.method != "direct";
+          hdg.backend() == Backend::cuda && parameters.method != "direct" &&
+          Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1;
         struct OnDevice
         {
           DeviceBlockMatrix<double> matrix;

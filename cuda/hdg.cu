@@ -310,18 +310,22 @@ namespace Tessella
       template <int dim>
       struct HDGAssembler<dim>::Implementation
       {
-        Implementation(const PolytopicMesh<dim> &mesh,
-                       const TraceSpace<dim>    &trace,
-                       const BlockSparsity      &sparsity,
-                       const HDGNumbering       &numbering,
-                       const RuleTables         &rules,
-                       const std::size_t         device_memory,
-                       const Parallel           &parallel)
+        Implementation(const PolytopicMesh<dim>         &mesh,
+                       const TraceSpace<dim>            &trace,
+                       const BlockSparsity              &sparsity,
+                       const HDGNumbering               &numbering,
+                       const RuleTables                 &rules,
+                       const std::vector<unsigned char> &exponents,
+                       const bool                        tensor_product,
+                       const std::size_t                 device_memory,
+                       const Parallel                   &parallel)
           : mesh(mesh)
           , trace(trace)
           , sparsity(sparsity)
           , numbering(numbering)
           , rules(rules)
+          , exponents(exponents)
+          , tensor_product(tensor_product)
           , device_memory(device_memory)
           , parallel(parallel)
         {}
@@ -347,7 +351,7 @@ namespace Tessella
         void
         plan()
         {
-          const unsigned int n         = mesh.n_polytopes(),
+          const unsigned int n         = mesh.n_owned_polytopes(),
                              n_entries = mesh.polytope_interface.size();
           entry_row.assign(n_entries, 0);
           entry_polytope.assign(n_entries, 0);
@@ -430,7 +434,7 @@ namespace Tessella
               max_facet_quads = std::max(max_facet_quads, quads);
             }
           entry_quad[n_entries] = facet_begin[n];
-          simplices = mesh.n_subcells() == n && !trace.tensor_product &&
+          simplices = mesh.subcell_offset[n] == n && !trace.tensor_product &&
                       std::all_of(mesh.degree.begin(),
                                   mesh.degree.end(),
                                   [&](const unsigned int p) {
@@ -454,11 +458,24 @@ namespace Tessella
               plan_polytope(k, first_boundary);
           });
 
+          unsigned int smallest = 10;
+          for (unsigned int k = 0; k < n; ++k)
+            smallest = std::min(smallest, mesh.degree[k]);
+          sizes = {max_traces,
+                   max_basis,
+                   max_degree,
+                   10 - smallest,
+                   max_quads,
+                   max_facet_quads,
+                   max_entry_quads,
+                   max_entry_traces,
+                   simplices ? 0u : 1u};
+
           // ---- block rows
           const unsigned int n_blocks = numbering.interface_of_block.size();
-          row_block.resize(numbering.dof_offset.back());
+          row_block.resize(numbering.dof_offset[n_blocks]);
           irregular.assign(n_blocks, 0);
-          std::vector<unsigned char> self(n, 0);
+          std::vector<unsigned char> self(mesh.n_polytopes(), 0);
           for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
             if (mesh.interface_polytope[2 * std::size_t(i)] ==
                 mesh.interface_polytope[2 * std::size_t(i) + 1])
@@ -599,8 +616,24 @@ namespace Tessella
         }
 
         void
-        upload_mesh(const std::vector<unsigned char> &exponents,
-                    const bool                        tensor_product)
+        set_sizes(const HDGSizes &of_all)
+        {
+          const auto size = [&of_all](const HDGSize what) {
+            return of_all[static_cast<std::size_t>(what)];
+          };
+          max_traces       = size(HDGSize::traces);
+          max_basis        = size(HDGSize::basis);
+          max_degree       = size(HDGSize::degree);
+          max_quads        = size(HDGSize::volume_quads);
+          max_facet_quads  = size(HDGSize::facet_quads);
+          max_entry_quads  = size(HDGSize::interface_quads);
+          max_entry_traces = size(HDGSize::interface_traces);
+          simplices        = size(HDGSize::others) == 0 &&
+                      max_degree + size(HDGSize::ten_less_degree) == 10;
+        }
+
+        void
+        upload_mesh()
         {
           Data<dim> &D                = P.D;
           D.box                       = upload(mesh.box);
@@ -701,12 +734,12 @@ namespace Tessella
           rhs.resize(n_traces);
           integral.resize(n_traces);
           dirichlet.resize(n_traces);
-          abs_f.resize(mesh.n_polytopes());
+          abs_f.resize(mesh.n_owned_polytopes());
           failure.resize(1);
-          status.resize(mesh.n_polytopes());
+          status.resize(mesh.n_owned_polytopes());
           P.status = status.data();
-          used += 4ull * mesh.n_polytopes();
-          used += 8 * (3 * n_traces + mesh.n_polytopes());
+          used += 4ull * mesh.n_owned_polytopes();
+          used += 8 * (3 * n_traces + mesh.n_owned_polytopes());
           P.rhs       = rhs.data();
           P.integral  = integral.data();
           P.dirichlet = dirichlet.data();
@@ -748,16 +781,20 @@ namespace Tessella
         // ---- tiles
 
         std::size_t
+        held() const
+        {
+          return used + 8 * (K.size() + solvers.size() + workspace.size() +
+                             volume_table.size() + facet_table.size() +
+                             state.size() + partial.size() + transforms.size());
+        }
+
+        std::size_t
         limit() const
         {
           const Memory      present = device_memory_of_card();
           const std::size_t reserve =
             std::min(std::size_t(512) << 20, present.total / 16);
-          const std::size_t held =
-            used + 8 * (K.size() + solvers.size() + workspace.size() +
-                        volume_table.size() + facet_table.size() +
-                        state.size() + partial.size() + transforms.size());
-          const std::size_t free = present.free + held;
+          const std::size_t free = present.free + held();
           const std::size_t most = free > reserve ? free - reserve : 0;
           return device_memory > 0 ? std::min(device_memory, most) : most;
         }
@@ -927,7 +964,7 @@ namespace Tessella
                              few       = max_basis <= 10   ? 64
                                          : max_basis <= 35 ? 128
                                                            : 256;
-          const unsigned int n         = mesh.n_polytopes();
+          const unsigned int n         = mesh.n_owned_polytopes();
           if (P.simplex)
             add(HDGStage::simplex,
                 &hdg_simplex_kernel<dim>,
@@ -1005,6 +1042,39 @@ namespace Tessella
             }
         }
 
+        // All tiles; function(begin, end) uses the K of one.
+        template <typename Function>
+        HDGTimes
+        assemble(const HDGProblem<dim> &problem,
+                 const bool             keep,
+                 const Function        &function)
+        {
+          HDGTimes times;
+          kept = false;
+          if (!keep)
+            solvers.release();
+          const std::size_t most = limit();
+          const std::size_t all  = keep ? 8 * solver_offset.back() : 0;
+          check_mesh(most);
+          if (used + all > most)
+            throw Error("The local solvers of all polytopes need " +
+                        std::to_string((used + all + 999999) / 1000000) +
+                        " MB on the device, of which " +
+                        std::to_string(most / 1000000) +
+                        " MB may be used: let them be computed again "
+                        "(LocalSolvers::recompute), or allow more memory.");
+          if (keep)
+            solvers.resize(solver_offset.back());
+          P.solvers      = keep ? solvers.data() : nullptr;
+          P.first_solver = 0;
+          for_tiles(problem, false, most - used - all, times, function);
+          kept               = keep;
+          times.operations   = operations(keep);
+          times.trace_bytes  = 8. * K.size();
+          times.solver_bytes = 8. * solvers.size();
+          return times;
+        }
+
         // Runs function(begin, end) after the local problems of each tile.
         template <typename Function>
         void
@@ -1014,7 +1084,7 @@ namespace Tessella
                   HDGTimes              &times,
                   const Function        &function)
         {
-          const unsigned int n = mesh.n_polytopes();
+          const unsigned int n = mesh.n_owned_polytopes();
           set_layout(problem.form);
           if (!problem.boundary.empty())
             {
@@ -1227,7 +1297,7 @@ namespace Tessella
           const bool exact =
             P.form.table_a < 0 && P.form.table_b < 0 && P.form.table_c < 0;
           double sum = 0.;
-          for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+          for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
             {
               const double n = mesh.n_basis[k],
                            m = 1. * (trace_offset[k + 1] - trace_offset[k]),
@@ -1270,13 +1340,15 @@ namespace Tessella
           return sum;
         }
 
-        const PolytopicMesh<dim> &mesh;
-        const TraceSpace<dim>    &trace;
-        const BlockSparsity      &sparsity;
-        const HDGNumbering        numbering;
-        const RuleTables         &rules;
-        const std::size_t         device_memory;
-        const Parallel            parallel;
+        const PolytopicMesh<dim>        &mesh;
+        const TraceSpace<dim>           &trace;
+        const BlockSparsity             &sparsity;
+        const HDGNumbering               numbering;
+        const RuleTables                &rules;
+        const std::vector<unsigned char> exponents;
+        const bool                       tensor_product;
+        std::size_t                      device_memory;
+        const Parallel                   parallel;
 
         // ---- host
         std::vector<HDGVolumeQuad> volume_quads, mass_quads;
@@ -1292,6 +1364,7 @@ namespace Tessella
         // All polytopes are one simplex each, of one degree. (set by threads
         // to false alone)
         std::atomic<bool>   simplices{false};
+        HDGSizes            sizes = {};
         std::vector<double> tables;
 
         // ---- device
@@ -1324,14 +1397,20 @@ namespace Tessella
         const bool                        tensor_product,
         const std::size_t                 device_memory,
         const Parallel                   &parallel)
-        : implementation(std::make_unique<Implementation>(
-            mesh, trace, sparsity, numbering, rules, device_memory, parallel))
+        : implementation(std::make_unique<Implementation>(mesh,
+                                                          trace,
+                                                          sparsity,
+                                                          numbering,
+                                                          rules,
+                                                          exponents,
+                                                          tensor_product,
+                                                          device_memory,
+                                                          parallel))
       {
         std::copy(mass_degree.begin(),
                   mass_degree.end(),
                   implementation->P.mass_degree);
         implementation->plan();
-        implementation->upload_mesh(exponents, tensor_product);
       }
 
 
@@ -1387,6 +1466,44 @@ namespace Tessella
 
 
       template <int dim>
+      const HDGSizes &
+      HDGAssembler<dim>::sizes() const
+      {
+        return implementation->sizes;
+      }
+
+
+
+      template <int dim>
+      void
+      HDGAssembler<dim>::upload(const HDGSizes &sizes)
+      {
+        implementation->set_sizes(sizes);
+        if (implementation->mesh.n_owned_polytopes() > 0)
+          implementation->upload_mesh();
+      }
+
+
+
+      template <int dim>
+      std::size_t
+      HDGAssembler<dim>::memory() const
+      {
+        return implementation->held();
+      }
+
+
+
+      template <int dim>
+      void
+      HDGAssembler<dim>::set_device_memory(const std::size_t bytes)
+      {
+        implementation->device_memory = bytes;
+      }
+
+
+
+      template <int dim>
       HDGTimes
       HDGAssembler<dim>::assemble(const HDGProblem<dim> &problem,
                                   const bool             keep,
@@ -1394,58 +1511,80 @@ namespace Tessella
                                   double                *right_hand_side)
       {
         Implementation &data = *implementation;
-        HDGTimes        times;
-        failed_polytope = invalid_index;
-        data.kept       = false;
-        if (!keep)
-          data.solvers.release();
-        const std::size_t limit = data.limit();
-        const std::size_t all   = keep ? 8 * data.solver_offset.back() : 0;
-        data.check_mesh(limit);
-        if (data.used + all > limit)
-          throw Error("The local solvers of all polytopes need " +
-                      std::to_string((data.used + all + 999999) / 1000000) +
-                      " MB on the device, of which " +
-                      std::to_string(limit / 1000000) +
-                      " MB may be used: let them be computed again "
-                      "(LocalSolvers::recompute), or allow more memory.");
-        if (keep)
-          data.solvers.resize(data.solver_offset.back());
-        data.P.solvers      = keep ? data.solvers.data() : nullptr;
-        data.P.first_solver = 0;
+        auto           &G    = data.G;
+        G.values             = values;
+        G.rhs                = right_hand_side;
+        G.local_rhs          = data.rhs.data();
+        const HDGTimes times = data.assemble(
+          problem, keep, [&](const unsigned int begin, const unsigned int end) {
+            G.K                          = data.P.K;
+            G.first                      = begin;
+            G.last                       = end;
+            G.first_square               = data.P.first_square;
+            const std::uint64_t n_blocks = (G.n_rows + 3) / 4;
+            if (n_blocks > 0)
+              hdg_gather_kernel<dim><<<(unsigned int)n_blocks, 128>>>(G);
+            check(cudaGetLastError(), "the trace matrix");
+          });
+        set_failure();
+        return times;
+      }
 
-        auto &G     = data.G;
-        G.values    = values;
-        G.rhs       = right_hand_side;
-        G.local_rhs = data.rhs.data();
-        data.for_tiles(problem,
-                       false,
-                       limit - data.used - all,
-                       times,
-                       [&](const unsigned int begin, const unsigned int end) {
-                         G.K                          = data.P.K;
-                         G.first                      = begin;
-                         G.last                       = end;
-                         G.first_square               = data.P.first_square;
-                         const std::uint64_t n_blocks = (G.n_rows + 3) / 4;
-                         if (n_blocks > 0)
-                           hdg_gather_kernel<dim>
-                             <<<(unsigned int)n_blocks, 128>>>(G);
-                         check(cudaGetLastError(), "the trace matrix");
-                       });
+
+
+      template <int dim>
+      HDGTimes
+      HDGAssembler<dim>::assemble_blocks(const HDGProblem<dim> &problem,
+                                         const bool             keep,
+                                         const UseBlocks       &use,
+                                         std::vector<double>   &rhs)
+      {
+        Implementation &data = *implementation;
+        rhs.resize(data.trace_offset.back());
+        if (data.mesh.n_owned_polytopes() == 0)
+          return HDGTimes();
+        std::vector<double> blocks;
+        const HDGTimes      times = data.assemble(
+          problem, keep, [&](const unsigned int begin, const unsigned int end) {
+            blocks.resize(data.square_offset[end] - data.square_offset[begin]);
+            download_array(data.P.K,
+                           blocks.data(),
+                           blocks.size(),
+                           data.parallel);
+            data.parallel(end - begin,
+                          16,
+                          [&](const std::size_t first, const std::size_t last) {
+                            for (std::size_t k = begin + first;
+                                 k < begin + last;
+                                 ++k)
+                              use(k,
+                                  blocks.data() + (data.square_offset[k] -
+                                                   data.square_offset[begin]));
+                          });
+          });
+        download_array(data.rhs.data(), rhs.data(), rhs.size(), data.parallel);
+        set_failure();
+        return times;
+      }
+
+
+
+      template <int dim>
+      void
+      HDGAssembler<dim>::set_failure()
+      {
+        failed_polytope        = invalid_index;
         unsigned long long key = 0;
-        check(cudaMemcpy(&key, data.failure.data(), 8, cudaMemcpyDeviceToHost),
+        check(cudaMemcpy(&key,
+                         implementation->failure.data(),
+                         8,
+                         cudaMemcpyDeviceToHost),
               "a copy to the host");
         if (key != ~0ull)
           {
             failed_polytope = (unsigned int)(key >> 8);
             failure         = static_cast<HDGFailure>(key & 255u);
           }
-        data.kept          = keep;
-        times.operations   = data.operations(keep);
-        times.trace_bytes  = 8. * data.K.size();
-        times.solver_bytes = 8. * data.solvers.size();
-        return times;
       }
 
 
@@ -1458,8 +1597,10 @@ namespace Tessella
                                  double                *flux)
       {
         Implementation &data = *implementation;
-        HDGTimes        times;
-        const auto      apply = [&](const unsigned int begin,
+        if (data.mesh.n_owned_polytopes() == 0)
+          return 0.;
+        HDGTimes   times;
+        const auto apply = [&](const unsigned int begin,
                                const unsigned int end) {
           data.P.first              = begin;
           data.P.last               = end;
@@ -1474,9 +1615,9 @@ namespace Tessella
                   static_cast<int>(shared)),
                 "the start of a kernel");
           const unsigned int n_threads = length <= 32   ? 32
-                                              : length <= 64 ? 64
-                                              : length < 256 ? 128
-                                                             : 256;
+                                         : length <= 64 ? 64
+                                         : length < 256 ? 128
+                                                        : 256;
           hdg_recover_kernel<dim>
             <<<end - begin, n_threads, shared>>>(data.P,
                                                  data.G.block_of_interface,
@@ -1491,7 +1632,7 @@ namespace Tessella
             data.P.solvers      = data.solvers.data();
             data.P.first_solver = 0;
             data.start.record(nullptr);
-            apply(0, data.mesh.n_polytopes());
+            apply(0, data.mesh.n_owned_polytopes());
             data.done.record(nullptr);
             data.done.wait();
             return data.done.since(data.start);
@@ -1511,7 +1652,7 @@ namespace Tessella
       {
         const Implementation &data = *implementation;
         integral.resize(data.trace_offset.back());
-        abs_f.resize(data.mesh.n_polytopes());
+        abs_f.resize(data.mesh.n_owned_polytopes());
         download_array(data.integral.data(),
                        integral.data(),
                        integral.size(),

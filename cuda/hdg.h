@@ -6,6 +6,7 @@
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/hdg/trace_space.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -111,21 +112,44 @@ namespace Tessella
         unsigned int n_tiles = 0;
       };
 
+      /// What decides about sizes of workspaces and slices, and with that about
+      /// the order of sums: has to be the same for all processes that share a
+      /// mesh, the largest of each.
+      enum class HDGSize : unsigned int
+      {
+        traces,
+        basis,
+        degree,
+        ten_less_degree, ///< 10 - the smallest degree
+        volume_quads,
+        facet_quads,
+        interface_quads,
+        interface_traces,
+        others, ///< not all polytopes are one simplex each
+        number
+      };
+      using HDGSizes =
+        std::array<unsigned int, static_cast<std::size_t>(HDGSize::number)>;
+
       /**
        * Local problems in tiles: for each of them the kernel of the local
-       * problems (one thread block each, products on the matrix units), then a
+       * problems (products on the matrix units), then a
        * gather: each row of the trace matrix is written by one warp, from its
        * two polytopes in their order. No atomics but for errors; same input,
        * same bits, for tiles of any size.
        *
        * Memory: mesh, structure and trace spaces, what is kept, and a tile.
+       *
+       * On several processes each takes the polytopes that it owns, whose K
+       * assemble_blocks() hands over instead.
        */
       template <int dim>
       class HDGAssembler
       {
       public:
         /// References must outlive the object. @p device_memory: bytes for
-        /// everything here, 0: what is free. @p exponents: of the largest
+        /// everything here, 0: what is free. Before anything but sizes() is
+        /// used upload() must be called. @p exponents: of the largest
         /// degree. @p mass_degree: for each degree the one whose rule
         /// integrates squares of polynomials on sub-cells.
         HDGAssembler(const PolytopicMesh<dim>         &mesh,
@@ -139,6 +163,18 @@ namespace Tessella
                      const std::size_t                 device_memory,
                      const Parallel                   &parallel);
         ~HDGAssembler();
+
+        const HDGSizes &
+        sizes() const;
+        /// Mesh and structure to the device. @p sizes: the largest of all
+        /// processes.
+        void
+        upload(const HDGSizes &sizes);
+        /// Memory on the device that assembly has taken and may take, in bytes.
+        std::size_t
+        memory() const;
+        void
+        set_device_memory(const std::size_t bytes);
 
         // ---- quadrature, for tables
         /// Number of points before each sub-cell.
@@ -161,6 +197,20 @@ namespace Tessella
                  const bool             keep,
                  double                *values,
                  double                *rhs);
+
+        /**
+         * Without a trace matrix: @p use is called, by several threads at a
+         * time, with each polytope and its K for all its trace functions, in
+         * the memory of the host; @p rhs are the right-hand sides of trace
+         * functions by trace_offset(), to which Dirichlet values have moved.
+         */
+        using UseBlocks =
+          std::function<void(const unsigned int polytope, const double *K)>;
+        HDGTimes
+        assemble_blocks(const HDGProblem<dim> &problem,
+                        const bool             keep,
+                        const UseBlocks       &use,
+                        std::vector<double>   &rhs);
 
         /// The polytope (or invalid_index) and the reason that made
         /// assemble() fail.
@@ -186,6 +236,9 @@ namespace Tessella
         download_dirichlet(std::vector<double> &dirichlet) const;
 
       private:
+        void
+        set_failure();
+
         struct Implementation;
         std::unique_ptr<Implementation> implementation;
       };

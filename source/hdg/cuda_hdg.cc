@@ -155,6 +155,42 @@ namespace Tessella
 
 
     template <int dim>
+    const Device::HDGSizes &
+    CUDAHDG<dim>::sizes() const
+    {
+      return device->sizes();
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAHDG<dim>::upload(const Device::HDGSizes &sizes)
+    {
+      device_call([&] { device->upload(sizes); });
+    }
+
+
+
+    template <int dim>
+    std::size_t
+    CUDAHDG<dim>::memory() const
+    {
+      return device->memory();
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAHDG<dim>::set_device_memory(const std::size_t bytes)
+    {
+      device->set_device_memory(bytes);
+    }
+
+
+
+    template <int dim>
     bool
     CUDAHDG<dim>::fits(const LocalProblem<dim> &problem) const
     {
@@ -180,7 +216,8 @@ namespace Tessella
       form.tau          = problem.tau;
 
       // ---- constants: by evaluation at a vertex
-      if (structure.constant || structure.constant_f)
+      if (mesh.n_owned_polytopes() > 0 &&
+          (structure.constant || structure.constant_f))
         {
           double            a[dim * dim] = {}, b[dim] = {}, c = 0., f = 0.;
           VolumeBlocks<dim> blocks = {};
@@ -236,11 +273,11 @@ namespace Tessella
       if (form.source && !structure.constant_f)
         add(form.table_f, 1);
 
-      fixes_constant.assign(mesh.n_polytopes(),
+      fixes_constant.assign(mesh.n_owned_polytopes(),
                             form.advection ||
                               (structure.constant && form.c != 0.));
-      reaction.assign(mesh.n_polytopes(), 0);
-      integral_abs_g.assign(mesh.n_polytopes(), 0.);
+      reaction.assign(mesh.n_owned_polytopes(), 0);
+      integral_abs_g.assign(mesh.n_owned_polytopes(), 0.);
       result.boundary.assign(8ull * device->n_boundary_quads(), 0.);
       tabulate_boundary(problem, result.boundary);
 
@@ -298,7 +335,7 @@ namespace Tessella
     {
       const std::size_t         n_points = table.size() / 2;
       std::vector<unsigned int> boundary_polytopes;
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         {
           bool boundary = false;
           for (unsigned int e = mesh.polytope_interface_offset[k];
@@ -310,7 +347,7 @@ namespace Tessella
             boundary_polytopes.push_back(k);
         }
       const VolumeStructure structure = problem.form.volume_structure();
-      std::vector<char>     robin(mesh.n_polytopes(), 0);
+      std::vector<char>     robin(mesh.n_owned_polytopes(), 0);
       for_ranges(
         boundary_polytopes.size(),
         16,
@@ -559,7 +596,35 @@ namespace Tessella
       const Device::HDGProblem<dim> device_problem = make_problem(problem);
       const Device::HDGTimes        times          = device_call(
         [&] { return device->assemble(device_problem, keep, values, rhs); });
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+      finish();
+      return times;
+    }
+
+
+
+    template <int dim>
+    Device::HDGTimes
+    CUDAHDG<dim>::assemble_blocks(
+      const LocalProblem<dim>                             &problem,
+      const bool                                           keep,
+      const typename Device::HDGAssembler<dim>::UseBlocks &use,
+      std::vector<double>                                 &rhs)
+    {
+      const Device::HDGProblem<dim> device_problem = make_problem(problem);
+      const Device::HDGTimes        times          = device_call([&] {
+        return device->assemble_blocks(device_problem, keep, use, rhs);
+      });
+      finish();
+      return times;
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAHDG<dim>::finish()
+    {
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         if (reaction[k])
           fixes_constant[k] = true;
       const unsigned int k = device->failed_polytope;
@@ -575,7 +640,6 @@ namespace Tessella
             default:
               throw_local_failure(LocalFailure::basis, mesh, k);
           }
-      return times;
     }
 
 

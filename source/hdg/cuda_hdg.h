@@ -25,12 +25,24 @@ namespace Tessella
     class CUDAHDG
     {
     public:
-      /// Uploads mesh, trace spaces and structure. References must outlive the
-      /// object.
+      /// References must outlive the object. upload() must follow.
       CUDAHDG(const LocalProblem<dim>    &problem,
               const BlockSparsity        &sparsity,
               const Device::HDGNumbering &numbering,
               const std::size_t           device_memory);
+
+      /// Sizes on this process, and the upload of mesh, trace spaces and
+      /// structure with the largest of all processes.
+      const Device::HDGSizes &
+      sizes() const;
+      void
+      upload(const Device::HDGSizes &sizes);
+
+      /// Bytes that assembly has taken on the device, and may take.
+      std::size_t
+      memory() const;
+      void
+      set_device_memory(const std::size_t bytes);
 
       /// Is it for the mesh and rules of @p problem?
       bool
@@ -42,6 +54,13 @@ namespace Tessella
                const bool               keep,
                double                  *values,
                double                  *rhs);
+
+      /// See Device::HDGAssembler.
+      Device::HDGTimes
+      assemble_blocks(const LocalProblem<dim> &problem,
+                      const bool               keep,
+                      const typename Device::HDGAssembler<dim>::UseBlocks &use,
+                      std::vector<double>                                 &rhs);
 
       /// Seconds on the device; all in its memory.
       double
@@ -69,6 +88,10 @@ namespace Tessella
       upload(const double *from, double *to, const std::size_t n);
 
     private:
+      /// After an assembly.
+      void
+      finish();
+
       Device::HDGProblem<dim>
       make_problem(const LocalProblem<dim> &problem);
 

@@ -26,6 +26,7 @@
 #include "trace_numbering.h"
 
 #ifdef TESSELLA_HAVE_CUDA
+#  include "../assembly/device_share.h"
 #  include "cuda_hdg.h"
 #endif
 
@@ -69,8 +70,10 @@ namespace Tessella
       , communicator(handler.get_communicator())
       , n_processes(internal::n_processes(communicator))
       , backend(data.backend == Backend::automatic
-                  ? (n_processes == 1 && cuda_is_available() ? Backend::cuda
-                                                             : Backend::host)
+                  ? (Utilities::MPI::min(cuda_is_available() ? 1 : 0,
+                                         communicator) == 1
+                       ? Backend::cuda
+                       : Backend::host)
                   : data.backend)
     {}
 
@@ -206,16 +209,12 @@ namespace Tessella
     };
 
     void
-    generate(const Form &form, LocalBlocks &blocks)
+    resize(LocalBlocks &blocks) const
     {
-      const Timer               timer;
-      const PolytopicMesh<dim> &mesh = this->mesh();
-      const unsigned int        n    = mesh.n_owned_polytopes();
+      const unsigned int n = mesh().n_owned_polytopes();
       blocks.matrix_offset.assign(n + 1, 0);
       blocks.rhs_offset.assign(n + 1, 0);
       blocks.balance.resize(n);
-      const bool keep = data.local_solvers == LocalSolvers::keep;
-      kept_offset.assign(keep ? n + 1 : 0, 0);
       std::vector<unsigned int> columns;
       for (unsigned int k = 0; k < n; ++k)
         {
@@ -223,20 +222,31 @@ namespace Tessella
           const std::uint64_t m       = columns.back();
           blocks.matrix_offset[k + 1] = blocks.matrix_offset[k] + m * m;
           blocks.rhs_offset[k + 1]    = blocks.rhs_offset[k] + m;
-          if (keep)
-            {
-              std::uint64_t all = 1;
-              for (unsigned int e = mesh.polytope_interface_offset[k];
-                   e < mesh.polytope_interface_offset[k + 1];
-                   ++e)
-                all += trace.n_functions[mesh.polytope_interface[e] / 2];
-              kept_offset[k + 1] =
-                kept_offset[k] + all * (dim + 1) * mesh.n_basis[k];
-            }
         }
       blocks.matrix.resize(blocks.matrix_offset[n]);
       blocks.rhs.resize(blocks.rhs_offset[n]);
       blocks.integral.resize(blocks.rhs_offset[n]);
+    }
+
+    void
+    generate(const Form &form, LocalBlocks &blocks)
+    {
+      const Timer               timer;
+      const PolytopicMesh<dim> &mesh = this->mesh();
+      const unsigned int        n    = mesh.n_owned_polytopes();
+      const bool                keep = data.local_solvers == LocalSolvers::keep;
+      resize(blocks);
+      kept_offset.assign(keep ? n + 1 : 0, 0);
+      for (unsigned int k = 0; keep && k < n; ++k)
+        {
+          std::uint64_t all = 1;
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            all += trace.n_functions[mesh.polytope_interface[e] / 2];
+          kept_offset[k + 1] =
+            kept_offset[k] + all * (dim + 1) * mesh.n_basis[k];
+        }
       if (keep)
         kept.resize(kept_offset[n]);
 
@@ -392,17 +402,122 @@ namespace Tessella
           fixed_interfaces.resize(mesh().n_interfaces());
           for (unsigned int i = 0; i < fixed_interfaces.size(); ++i)
             fixed_interfaces[i] = is_dirichlet(problem.form, i);
-          device = std::make_unique<internal::CUDAHDG<dim>>(
-            problem,
-            numbering.sparsity,
-            internal::Device::HDGNumbering{numbering.block_of_interface,
-                                           numbering.interface_of_block,
-                                           numbering.dof_offset,
-                                           fixed_interfaces},
-            data.device_memory);
+          on_all_processes([&] {
+            device = std::make_unique<internal::CUDAHDG<dim>>(
+              problem,
+              numbering.sparsity,
+              internal::Device::HDGNumbering{numbering.block_of_interface,
+                                             numbering.interface_of_block,
+                                             numbering.dof_offset,
+                                             fixed_interfaces},
+              data.device_memory);
+          });
+          internal::Device::HDGSizes sizes = device->sizes();
+          if (n_processes > 1)
+            {
+              const internal::Device::HDGSizes own = sizes;
+              Utilities::MPI::max(
+                ArrayView<const unsigned int>(own.data(), own.size()),
+                communicator,
+                ArrayView<unsigned int>(sizes.data(), sizes.size()));
+            }
+          on_all_processes([&] { device->upload(sizes); });
           assembled = false;
         }
       return *device;
+    }
+
+    void
+    set_times(const internal::Device::HDGTimes &times, const double all)
+    {
+      report.coefficient_time      = all - times.generation - times.gather;
+      report.local_generation_time = times.generation;
+      report.global_assembly_time  = times.gather;
+      report.local_generation_operations = times.operations;
+      report.local_solver_memory         = times.solver_bytes;
+      report.trace_block_memory          = times.trace_bytes;
+      report.n_tiles                     = times.n_tiles;
+    }
+
+    // On several processes: what generate() does, by their devices.
+    void
+    generate_on_device(const Form &form, LocalBlocks &blocks)
+    {
+      const internal::LocalProblem<dim> problem = local_problem(form);
+      internal::CUDAHDG<dim>           &cuda    = device_object(problem);
+      dirichlet_is_here                         = false;
+      cuda.set_device_memory(data.device_memory > 0
+                               ? data.device_memory
+                               : internal::share_of_device_memory(
+                                   communicator,
+                                   internal::processes_on_device(communicator),
+                                   cuda.memory()));
+      on_all_processes([&] {
+        const Timer               timer;
+        const PolytopicMesh<dim> &mesh = this->mesh();
+        std::vector<double>       rhs, integral, abs_f;
+        resize(blocks);
+        const internal::Device::HDGTimes times = cuda.assemble_blocks(
+          problem,
+          data.local_solvers == LocalSolvers::keep,
+          [&](const unsigned int k, const double *K) { store(k, K, blocks); },
+          rhs);
+        set_times(times, timer.wall_time());
+        cuda.balance(integral, abs_f);
+        std::vector<unsigned int> columns;
+        for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+          {
+            numbering.free_columns(k, columns);
+            std::uint64_t row = cuda.trace_offset()[k],
+                          to  = blocks.rhs_offset[k];
+            for (unsigned int e = 0; e + 1 < columns.size(); ++e)
+              {
+                const unsigned int n_free = columns[e + 1] - columns[e];
+                std::copy_n(rhs.begin() + row, n_free, blocks.rhs.begin() + to);
+                std::copy_n(integral.begin() + row,
+                            n_free,
+                            blocks.integral.begin() + to);
+                to += n_free;
+                row += n_functions(k, e);
+              }
+            blocks.balance[k].fixed = cuda.fixes_constant[k];
+            blocks.balance[k].size  = abs_f[k] + cuda.integral_abs_g[k];
+          }
+      });
+    }
+
+    // Trace functions of an interface of polytope k.
+    unsigned int
+    n_functions(const unsigned int k, const unsigned int e) const
+    {
+      return trace.n_functions
+        [mesh().polytope_interface[mesh().polytope_interface_offset[k] + e] /
+         2];
+    }
+
+    // The part of K, of all trace functions, that belongs to unknowns.
+    void
+    store(const unsigned int k, const double *K, LocalBlocks &blocks) const
+    {
+      std::vector<unsigned int> columns;
+      numbering.free_columns(k, columns);
+      const std::size_t n =
+        device->trace_offset()[k + 1] - device->trace_offset()[k];
+      double            *to = blocks.matrix.data() + blocks.matrix_offset[k];
+      const unsigned int n_entries = columns.size() - 1;
+      for (unsigned int e = 0; e < n_entries; ++e)
+        {
+          for (unsigned int i = 0; i < columns[e + 1] - columns[e]; ++i)
+            {
+              const double *from = K + i * n;
+              for (unsigned int f = 0; f < n_entries; ++f)
+                {
+                  to = std::copy_n(from, columns[f + 1] - columns[f], to);
+                  from += n_functions(k, f);
+                }
+            }
+          K += n_functions(k, e) * n;
+        }
     }
 
     // First trace function of interface i within its polytope on side 0.
@@ -429,14 +544,7 @@ namespace Tessella
       const Timer                      timer;
       const internal::Device::HDGTimes times = cuda.assemble(
         problem, data.local_solvers == LocalSolvers::keep, values, rhs);
-      report.coefficient_time =
-        timer.wall_time() - times.generation - times.gather;
-      report.local_generation_time       = times.generation;
-      report.global_assembly_time        = times.gather;
-      report.local_generation_operations = times.operations;
-      report.local_solver_memory         = times.solver_bytes;
-      report.trace_block_memory          = times.trace_bytes;
-      report.n_tiles                     = times.n_tiles;
+      set_times(times, timer.wall_time());
 
       const std::vector<internal::FreePart> &free =
         find_free_parts(cuda.fixes_constant);
@@ -474,6 +582,23 @@ namespace Tessella
       assembled = true;
     }
 
+    // All in device memory.
+    void
+    recover_on_device(const Form   &form,
+                      const double *trace,
+                      double       *solution,
+                      double       *flux)
+    {
+      const internal::LocalProblem<dim> problem = local_problem(form);
+      AssertThrow(device != nullptr && device->fits(problem),
+                  ExcMessage("HDG::recover() needs the form of the last "
+                             "assemble()."));
+      report.local_solve_time = device->recover(problem, trace, solution, flux);
+      report.local_solve_operations = report.local_solver_memory > 0.
+                                        ? 2. * report.local_solver_memory / 8.
+                                        : report.local_generation_operations;
+    }
+
     // Projections of Dirichlet data, when they are asked for.
     void
     fetch_dirichlet()
@@ -483,6 +608,7 @@ namespace Tessella
       const std::vector<double> values = device->dirichlet();
       for (unsigned int i = 0; i < mesh().n_interfaces(); ++i)
         if (dirichlet_offset[i + 1] > dirichlet_offset[i])
+          // (ghosts have no boundary)
           std::copy_n(values.begin() +
                         device->trace_offset()
                           [mesh().interface_polytope[2 * std::size_t(i)]] +
@@ -517,6 +643,15 @@ namespace Tessella
                              " needs an HDG object with Backend::cuda; this "
                              "one runs on the host. Use the classes of "
                              "TrilinosWrappers."));
+      AssertThrow(n_processes == 1,
+                  ExcMessage(std::string(what) +
+                             " of HDG lives on one process, but the mesh is "
+                             "distributed over " +
+                             std::to_string(n_processes) +
+                             ": use TrilinosWrappers::SparseMatrix and "
+                             "TrilinosWrappers::MPI::Vector; local problems "
+                             "and the solution from traces are computed by the "
+                             "device of each process all the same."));
     }
 
     void
@@ -675,10 +810,6 @@ namespace Tessella
                 ExcMessage("HDG works with spaces of total degree or "
                            "tensor-product spaces, not with prismatic ones or "
                            "space-time slabs."));
-    AssertThrow(data.backend != Backend::cuda ||
-                  implementation->n_processes == 1,
-                ExcMessage("HDG on a device runs on one MPI process only: use "
-                           "Backend::host or Backend::automatic on several."));
     if (data.backend == Backend::cuda)
       {
 #ifndef TESSELLA_HAVE_CUDA
@@ -808,7 +939,7 @@ namespace Tessella
     });
     data.assembled = false;
 #ifdef TESSELLA_HAVE_CUDA
-    if (data.backend == Backend::cuda)
+    if (data.backend == Backend::cuda && data.n_processes == 1)
       {
         const std::size_t n_values =
           data.numbering.sparsity.n_nonzero_elements();
@@ -827,12 +958,18 @@ namespace Tessella
       }
 #endif
     typename Implementation::LocalBlocks blocks;
-    data.on_all_processes([&] { data.generate(form, blocks); });
+    data.report.global_assembly_time = 0.;
+#ifdef TESSELLA_HAVE_CUDA
+    if (data.backend == Backend::cuda)
+      data.generate_on_device(form, blocks);
+    else
+#endif
+      data.on_all_processes([&] { data.generate(form, blocks); });
     const Timer timer;
     data.gather(blocks, values, rhs.begin());
     data.fix_constants(blocks, values, rhs.begin());
-    data.report.global_assembly_time = timer.wall_time();
-    data.assembled                   = true;
+    data.report.global_assembly_time += timer.wall_time();
+    data.assembled = true;
   }
 
 
@@ -857,18 +994,7 @@ namespace Tessella
     solution.reinit(n, true);
     flux.reinit(dim * n, true);
 #ifdef TESSELLA_HAVE_CUDA
-    const internal::LocalProblem<dim> problem = data.local_problem(form);
-    AssertThrow(data.device != nullptr && data.device->fits(problem),
-                ExcMessage("HDG::recover() needs the form of the last "
-                           "assemble()."));
-    data.report.local_solve_time = data.device->recover(problem,
-                                                        trace.begin(),
-                                                        solution.begin(),
-                                                        flux.begin());
-    data.report.local_solve_operations =
-      data.report.local_solver_memory > 0.
-        ? 2. * data.report.local_solver_memory / 8.
-        : data.report.local_generation_operations;
+    data.recover_on_device(form, trace.begin(), solution.begin(), flux.begin());
 #endif
   }
 
@@ -897,17 +1023,33 @@ namespace Tessella
     });
     data.reinit_vector(solution, 1);
     data.reinit_vector(flux, dim);
-    if (data.backend == Backend::cuda)
-      {
-        DeviceVector<double> unknowns, u, q;
-        unknowns.copy_from(trace);
-        recover(form, unknowns, u, q);
-        u.copy_to(solution);
-        q.copy_to(flux);
-        return;
-      }
     const PolytopicMesh<dim>               &mesh     = data.mesh();
     const typename Implementation::Unknowns unknowns = data.exchange(trace);
+#ifdef TESSELLA_HAVE_CUDA
+    if (data.backend == Backend::cuda)
+      {
+        data.on_all_processes([&] {
+          const std::uint64_t n_ghosts =
+            data.numbering.dof_offset.back() - unknowns.n_owned;
+          const unsigned int n_polytopes = mesh.n_owned_polytopes();
+          const std::size_t  n =
+            n_polytopes > 0 ? mesh.dof_offset[n_polytopes] : 0;
+          DeviceVector<double> all, u, q;
+          all.reinit(unknowns.n_owned + n_ghosts, true);
+          u.reinit(n, true);
+          q.reinit(dim * n, true);
+          using Device = internal::CUDAHDG<dim>;
+          Device::upload(unknowns.own, all.begin(), unknowns.n_owned);
+          Device::upload(unknowns.ghosts,
+                         all.begin() + unknowns.n_owned,
+                         n_ghosts);
+          data.recover_on_device(form, all.begin(), u.begin(), q.begin());
+          Device::download(u.begin(), solution.begin(), n);
+          Device::download(q.begin(), flux.begin(), dim * n);
+        });
+        return;
+      }
+#endif
 
     if (data.data.local_solvers == LocalSolvers::recompute)
       data.on_all_processes([&] {

@@ -152,8 +152,10 @@ namespace Tessella
    * memory (8 m^2 bytes each, about that of the matrix); LocalSolvers::keep
    * takes 8 (dim + 1) N (m + 1) bytes a polytope until the next assemble().
    *
-   * <b>Many processes.</b> On distributed meshes all functions are collective
-   * (on the host). Local problems are solved by the owners of polytopes; a
+   * <b>Many processes.</b> On distributed meshes all functions are collective.
+   * Local problems are solved by the owners of polytopes, on a device if each
+   * process has one or a share of one, and then the trace matrix is put together
+   * and solved on the host; a
    * block row belongs to the process that owns the polytope on side 0 of its
    * interface, which takes what the other polytope gives from its owner, once
    * an assembly. Unknowns are numbered process by process. For the same
@@ -171,8 +173,8 @@ namespace Tessella
    * functions, which leaves the solution of the consistent system with that
    * mean as the only one, and the matrix symmetric and positive definite.
    *
-   * <b>Errors</b>: no degrees of freedom, several components, a device on
-   * several MPI processes, a not positive (definite), tau negative or the local
+   * <b>Errors</b>: no degrees of freedom, several components, a matrix on the
+   * device of several MPI processes, a not positive (definite), tau negative or the local
    * problem singular (with the polytope), inflow at Neumann or Robin
    * boundaries, coefficients or data that are not finite, a matrix of another
    * structure, no device or too little memory on it.
