@@ -130,11 +130,15 @@ run() {
     "${settings[@]}"
 }
 
-# scale N NAME PARAMETER_FILE OPTION...: the same on N processes.
+# scale N THREADS NAME PARAMETER_FILE OPTION...: the same on N processes, each bound
+# to as many processors as it has threads if there are so many.
 scale() {
-  local n=$1 name=$2 file=$3
-  shift 3
+  local n=$1 threads=$2 name=$3 file=$4 processors
+  shift 4
+  processors=$(env -u OMP_NUM_THREADS nproc)
   launcher=(mpirun --bind-to none -np "$n")
+  ((n * threads > processors)) ||
+    launcher=(mpirun --map-by "slot:PE=$threads" --bind-to core -np "$n")
   measure "$program" "$name-$n" "$file" "$@" "${settings[@]}"
   launcher=()
 }
@@ -193,13 +197,13 @@ for what in "${runs[@]}"; do
       weak=(23 18) strong=(37 29) host=16
       $quick && weak=(3 2) strong=(4 3) host=3
       for ((n = 1; n <= n_devices || n == 1; n *= 2)); do
-        scale "$n" throughput_scaling_weak throughput_scaling_weak.prm \
+        scale "$n" 16 throughput_scaling_weak throughput_scaling_weak.prm \
           --set "Mesh/Generator arguments=$(box "${weak[0]}" "$n") | $(box "${weak[1]}" "$n")"
-        scale "$n" throughput_scaling_strong throughput_scaling_strong.prm \
+        scale "$n" 16 throughput_scaling_strong throughput_scaling_strong.prm \
           --set "Mesh/Generator arguments=$(box "${strong[0]}" 1) | $(box "${strong[1]}" 1)"
       done
       for ((n = 1; n <= $(env -u OMP_NUM_THREADS nproc) && n <= 16; n *= 2)); do
-        scale "$n" throughput_scaling_host throughput_scaling_host.prm \
+        scale "$n" 1 throughput_scaling_host throughput_scaling_host.prm \
           --set "Mesh/Generator arguments=$(box $host 1)"
       done
       ;;

@@ -57,6 +57,24 @@ namespace Tessella
       // Polytopes of a serial mesh in the order in which AgglomerationHandler
       // numbers those of several processes, by their first cells in the order
       // of CellId: some sums, and the penalty's search, go by it.
+      // A process without a cell has nothing to do: not what somebody wants who
+      // asks for it. (Numbers are those of all processes.)
+      template <int dim>
+      void
+      check_n_cells(const Triangulation<dim> &triangulation,
+                    const MPI_Comm            communicator,
+                    const unsigned int        level)
+      {
+        const unsigned int n_processes = internal::n_processes(communicator);
+        const auto         n_cells     = triangulation.n_global_active_cells();
+        AssertThrow(n_cells >= n_processes,
+                    ExcMessage("The mesh of level " + std::to_string(level) +
+                               " has fewer cells (" + std::to_string(n_cells) +
+                               ") than there are processes (" +
+                               std::to_string(n_processes) +
+                               "): take a finer mesh or fewer processes."));
+      }
+
       template <int dim>
       void
       renumber(const Triangulation<dim>  &triangulation,
@@ -109,6 +127,7 @@ namespace Tessella
           result.mesh =
             mesh.create_on_p4est<dim>(level, agglomeration.levels_up());
           result.mesh_seconds = restart();
+          check_n_cells(*result.mesh.triangulation, communicator, level);
           // (communicates)
           ids = agglomeration.create(result.mesh);
         }
@@ -116,6 +135,7 @@ namespace Tessella
         internal::on_all_processes(communicator, [&]() {
           result.mesh         = mesh.create<dim>(level);
           result.mesh_seconds = restart();
+          check_n_cells(*result.mesh.triangulation, communicator, level);
           if (result.distribution == Distribution::serial)
             {
               ids = agglomeration.create(result.mesh);

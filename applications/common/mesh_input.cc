@@ -128,7 +128,7 @@ namespace Tessella
         "but all keep the mesh. automatic: p4est where polytopes are then the "
         "same as on one process, shared with curved cells, periodic "
         "boundaries, distortion or values per cell, otherwise fully distributed; on one process none "
-        "of these.");
+        "of these. A mesh with fewer cells than processes is an error.");
       prm.leave_subsection();
     }
 

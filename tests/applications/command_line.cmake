@@ -66,6 +66,13 @@ run(1 "cannot be made" ${short} --set Output/Directory=/proc/no/such
   ${PARAMETER_FILE})
 if(MPIEXEC)
   set(launcher ${MPIEXEC} --allow-run-as-root --oversubscribe -n 2)
+  foreach(distribution p4est "fully distributed" shared)
+    run(1 "fewer cells .1. than there are processes .2." ${short}
+      --set "Mesh/Distribution=${distribution}" --set Mesh/Generator=hyper_cube
+      --set "Mesh/Generator arguments=0 : 1 : false" --set Mesh/Distortion=0
+      --set "Mesh/Initial refinements=0" --set Agglomeration/Method=none
+      ${PARAMETER_FILE})
+  endforeach()
   # a program for one process
   set(PROGRAM ${SERIAL_PROGRAM})
   run(1 "started on 2 MPI processes" all.prm)
