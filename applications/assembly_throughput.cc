@@ -49,6 +49,8 @@ namespace Tessella
       "  total       structure and first assembly, as a program that assembles\n"
       "              once sees them\n"
       "  assembly    into the existing matrix, the fastest of several\n"
+      "  x constant  assembly over the same with constant coefficients, if\n"
+      "              Benchmark/Coefficients has them\n"
       "  GFLOP/s     useful operations over the time of assembly\n"
       "  memory      growth of the process over what mesh, matrix and two\n"
       "              vectors need\n"

@@ -408,23 +408,86 @@ namespace Tessella
         return values;
       }
 
-      /// The form of the problem, with coefficients given in one way.
+      /// The form of the problem with the coefficients that it has at the point
+      /// (1/2, ..., 1/2) everywhere, and with its conditions on the given
+      /// boundary ids.
+      template <int dim>
+      std::unique_ptr<AdvectionDiffusionReaction<dim>>
+      make_constant_form(const Problem<dim>                    &problem,
+                         const std::vector<types::boundary_id> &boundary_ids)
+      {
+        // (copies share their coefficients)
+        auto   form  = std::make_unique<AdvectionDiffusionReaction<dim>>();
+        double theta = 1.;
+        problem.form.has_penalty_facets(theta);
+        form->set_theta(theta);
+        for (const types::boundary_id id : boundary_ids)
+          form->set_boundary_condition(id, problem.form.boundary_condition(id));
+        const VolumeStructure structure = problem.form.volume_structure();
+        const bool tensor = structure.diffusion == DiffusionType::tensor;
+        double     x[dim], a[dim * dim] = {}, b[dim] = {}, c = 0., f = 0.;
+        VolumeBlocks<dim>  blocks = {};
+        PointBatch<dim>    point;
+        const unsigned int zero = 0;
+        point.n_points          = 1;
+        point.subcell = point.material = &zero;
+        for (unsigned int d = 0; d < dim; ++d)
+          {
+            x[d]        = 0.5;
+            point.x[d]  = x + d;
+            blocks.b[d] = structure.b ? b + d : nullptr;
+          }
+        for (unsigned int d = 0; d < dim * dim; ++d)
+          if (tensor || (d == 0 && structure.diffusion != DiffusionType::none))
+            blocks.a[d] = a + d;
+        blocks.c = structure.c ? &c : nullptr;
+        blocks.f = structure.f ? &f : nullptr;
+        problem.form.evaluate_volume(point, blocks);
+        Tensor<2, dim> diffusion;
+        Tensor<1, dim> advection;
+        for (unsigned int d = 0; d < dim; ++d)
+          {
+            advection[d] = b[d];
+            for (unsigned int e = 0; e < dim; ++e)
+              diffusion[d][e] = a[d * dim + e];
+          }
+        if (tensor)
+          form->set_diffusion(diffusion);
+        else
+          form->set_diffusion(a[0]);
+        form->set_advection(advection);
+        form->set_reaction(c);
+        form->set_source(f);
+        return form;
+      }
+
+      /// The form of the problem, with coefficients given in one way;
+      /// @p order: for quadrature, -1: what the form says.
       template <int dim>
       std::unique_ptr<Form<dim>>
-      make_form(const Problem<dim> &problem, const CoefficientKind coefficients)
+      make_form(const Problem<dim>                    &problem,
+                const CoefficientKind                  coefficients,
+                const int                              order,
+                const std::vector<types::boundary_id> &boundary_ids)
       {
         if (coefficients != CoefficientKind::functor)
           {
-            auto form =
-              std::make_unique<AdvectionDiffusionReaction<dim>>(problem.form);
-            form->set_run_time_compilation(coefficients ==
-                                           CoefficientKind::expression);
+            auto form = coefficients == CoefficientKind::constant
+                          ? make_constant_form(problem, boundary_ids)
+                          : std::make_unique<AdvectionDiffusionReaction<dim>>(
+                              problem.form);
+            form->set_run_time_compilation(coefficients !=
+                                           CoefficientKind::function);
+            if (order >= 0)
+              form->set_coefficient_order(order);
             return form;
           }
         double theta = 1.;
         problem.form.has_penalty_facets(theta);
         std::unique_ptr<Form<dim>> form =
-          make_functor_form<dim>(problem.form.coefficient_order(), theta);
+          make_functor_form<dim>(order >= 0 ? static_cast<unsigned int>(order)
+                                            : problem.form.coefficient_order(),
+                                 theta);
         const std::vector<double> here  = sample(*form),
                                   there = sample(problem.form);
         bool same                       = true;
@@ -481,7 +544,13 @@ namespace Tessella
         equation.set_cell_values(problem, mesh.mesh, handler);
       });
       const std::unique_ptr<Form<dim>> form =
-        make_form(problem, execution.coefficients);
+        make_form(problem,
+                  execution.coefficients,
+                  execution.coefficient_order >= 0
+                    ? execution.coefficient_order
+                    : discretisation.coefficient_order(),
+                  mesh.mesh.triangulation->get_boundary_ids());
+      result.coefficient_order = form->coefficient_order();
       discretisation.distribute_dofs(handler, degree);
       compute_penalty_factors(handler, discretisation.penalty().formula);
       result.setup         = slowest(timer);

@@ -26,6 +26,7 @@ namespace Tessella
       unsigned int  n_processes = 1;
       std::uint64_t n_cells = 0, n_polytopes = 0;
       std::uint64_t n_dofs = 0, n_nonzero = 0;
+      unsigned int  coefficient_order = 0; ///< of quadrature
       Execution     execution;
       AssemblyWork  work;
 

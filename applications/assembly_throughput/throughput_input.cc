@@ -39,7 +39,8 @@ namespace Tessella
     {
       return coefficients == CoefficientKind::expression ? "expression"
              : coefficients == CoefficientKind::function ? "function"
-                                                         : "functor";
+             : coefficients == CoefficientKind::functor  ? "functor"
+                                                         : "constant";
     }
 
     namespace
@@ -99,11 +100,20 @@ namespace Tessella
       prm.declare_entry(
         "Coefficients",
         "expression",
-        Patterns::List(Patterns::Selection("expression|function|functor")),
+        Patterns::List(
+          Patterns::Selection("expression|function|functor|constant")),
         "How the coefficients of the equation are given: as expressions, which "
         "are compiled for a CUDA device at run time; as functions, which the "
         "host's threads evaluate; as the functor of this program, whose "
-        "coefficients are those of throughput_coefficients.prm.");
+        "coefficients are those of throughput_coefficients.prm; constant: "
+        "their values at the point (1/2, ..., 1/2), with which the others are "
+        "compared.");
+      prm.declare_entry(
+        "Coefficient orders",
+        "",
+        Patterns::Anything(),
+        "Measure with quadrature for coefficients of each of these polynomial "
+        "degrees: 0, 2. Empty: Discretisation/Coefficient order.");
       prm.declare_entry("Threads",
                         "1",
                         Patterns::Anything(),
@@ -203,7 +213,19 @@ namespace Tessella
       for (const std::string &kind : split(prm.get("Coefficients"), ','))
         kinds.push_back(kind == "functor"    ? CoefficientKind::functor
                         : kind == "function" ? CoefficientKind::function
+                        : kind == "constant" ? CoefficientKind::constant
                                              : CoefficientKind::expression);
+      std::vector<int> orders = {-1};
+      if (!prm.get("Coefficient orders").empty())
+        {
+          orders.clear();
+          for (const unsigned int order :
+               parse_integers("Benchmark/Coefficient orders",
+                              prm.get("Coefficient orders"),
+                              0,
+                              20))
+            orders.push_back(static_cast<int>(order));
+        }
       const std::vector<unsigned int> threads =
         parse_integers("Benchmark/Threads", prm.get("Threads"), 1, 4096);
       prm.leave_subsection();
@@ -224,16 +246,18 @@ namespace Tessella
                 continue;
               for (const unsigned int n_threads : threads)
                 for (const InstructionSet set : instruction_sets)
-                  for (const CoefficientKind kind : kinds)
-                    present_executions.push_back(
-                      {backend,
-                       backend == Backend::host ? AssemblyStrategy::block_rows
-                                                : strategy,
-                       n_threads,
-                       set,
-                       matrix,
-                       time_step,
-                       kind});
+                  for (const int order : orders)
+                    for (const CoefficientKind kind : kinds)
+                      present_executions.push_back(
+                        {backend,
+                         backend == Backend::host ? AssemblyStrategy::block_rows
+                                                  : strategy,
+                         n_threads,
+                         set,
+                         matrix,
+                         time_step,
+                         kind,
+                         order});
             }
     }
 

@@ -31,10 +31,11 @@ namespace Tessella
     {
       expression, ///< compiled at run time for a device
       function,   ///< evaluated by the host's threads
-      functor     ///< compiled with this program
+      functor,    ///< compiled with this program
+      constant    ///< their values in one point, everywhere
     };
 
-    /// "expression", "function", "functor".
+    /// "expression", "function", "functor", "constant".
     std::string
     name(const CoefficientKind coefficients);
 
@@ -49,6 +50,8 @@ namespace Tessella
       /// Length of a space-time slab; 0: none, a problem in space.
       double          time_step    = 0.;
       CoefficientKind coefficients = CoefficientKind::expression;
+      /// For quadrature; -1: Discretisation/Coefficient order.
+      int coefficient_order = -1;
     };
 
     /// Section "Benchmark" of a parameter file: what is measured, how often.

@@ -116,6 +116,7 @@ namespace Tessella
       table.add("strategy", name(execution.strategy));
       table.add("matrix", name(execution.matrix));
       table.add("coefficients", name(execution.coefficients));
+      table.add("order", std::uint64_t(result.coefficient_order));
       table.add("processes", std::uint64_t(result.n_processes));
       table.add("threads", std::uint64_t(execution.n_threads));
       table.add("instructions", name(execution.instruction_set));
@@ -143,9 +144,41 @@ namespace Tessella
       table.add("first s/M", result.first / M);
       table.add("total s/M", (result.structure + result.first) / M);
       table.add("assembly s/M", result.assembly / M);
+      if (std::any_of(
+            results.begin(), results.end(), [](const ThroughputResult &other) {
+              return other.execution.coefficients == CoefficientKind::constant;
+            }))
+        {
+          const ThroughputResult *constant = find_constant(result);
+          table.add("x constant",
+                    constant == nullptr ? nan
+                                        : result.assembly / constant->assembly);
+        }
       table.add("GFLOP/s", result.work.flops() / result.assembly * 1e-9);
       table.add("memory", result.memory > 0. ? result.memory : nan);
     }
+
+    const ThroughputResult *
+    ThroughputReport::find_constant(const ThroughputResult &result) const
+    {
+      const Execution &wanted = result.execution;
+      for (const ThroughputResult &other : results)
+        {
+          const Execution &execution = other.execution;
+          if (execution.coefficients == CoefficientKind::constant &&
+              other.level == result.level && other.degree == result.degree &&
+              execution.backend == wanted.backend &&
+              execution.strategy == wanted.strategy &&
+              execution.n_threads == wanted.n_threads &&
+              execution.instruction_set == wanted.instruction_set &&
+              execution.matrix == wanted.matrix &&
+              execution.coefficient_order == wanted.coefficient_order)
+            return &other;
+        }
+      return nullptr;
+    }
+
+
 
     void
     ThroughputReport::add_device(TextTable              &table,
@@ -179,6 +212,7 @@ namespace Tessella
             other.degree == result.degree &&
             other.execution.matrix == result.execution.matrix &&
             other.execution.coefficients == result.execution.coefficients &&
+            other.coefficient_order == result.coefficient_order &&
             other.execution.strategy == AssemblyStrategy::block_rows)
           own = other.report.kernel_time;
       table.add("x block_rows", report.kernel_time / own);

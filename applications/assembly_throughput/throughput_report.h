@@ -49,6 +49,9 @@ namespace Tessella
       add_sizes(TextTable &table, const ThroughputResult &result) const;
       void
       add_times(TextTable &table, const ThroughputResult &result) const;
+      /// The case that differs in constant coefficients alone, or null.
+      const ThroughputResult *
+      find_constant(const ThroughputResult &result) const;
       void
       add_device(TextTable &table, const ThroughputResult &result) const;
       /// Columns of a kernel, or of all, that took @p seconds for this work.

@@ -3,6 +3,7 @@
 #include "cuda_tabulation.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "host_assembly.h"
@@ -14,11 +15,15 @@ namespace Tessella
   {
     namespace
     {
+      // Polytopes of a task: a chunk has a few thousand, and all threads wait
+      // for the last task.
+      constexpr unsigned int tabulation_grain = 8, facet_grain = 16;
+
       // Points of one polytope's facets, for the evaluation of a form.
       template <int dim>
       struct FacetPoints
       {
-        std::vector<double>       memory;
+        std::unique_ptr<double[]> memory;
         double                   *x[dim], *y[dim], *normal[dim], *w, *sigma;
         std::vector<unsigned int> subcell[2], material[2];
 
@@ -29,8 +34,8 @@ namespace Tessella
           const std::size_t n = n_points + HostKernels::padding;
           if (subcell[0].size() >= n)
             return;
-          memory.resize((3 * dim + 2) * n);
-          double *p = memory.data();
+          memory.reset(new double[(3 * dim + 2) * n]);
+          double *p = memory.get();
           for (unsigned int d = 0; d < dim; ++d)
             {
               x[d]      = p + (3 * d) * n;
@@ -681,10 +686,11 @@ namespace Tessella
         [&](const unsigned int begin, const unsigned int end) {
           VolumePointBuffer<dim> points(buffer_capacity(rules));
           // Evaluated in the cache, and copied past it into the table.
-          std::vector<double> memory(static_cast<std::size_t>(packed.n_volume) *
-                                     pitch(points.capacity));
-          const auto          at = [&](const int array) {
-            return memory.data() + array * pitch(points.capacity);
+          const std::unique_ptr<double[]> memory(
+            new double[static_cast<std::size_t>(packed.n_volume) *
+                       pitch(points.capacity)]);
+          const auto at = [&](const int array) {
+            return memory.get() + array * pitch(points.capacity);
           };
           VolumeBlocks<dim> blocks = {};
           for (unsigned int d = 0; d < dim * dim; ++d)
@@ -742,7 +748,8 @@ namespace Tessella
                 }
             }
           kernels.finish_streams();
-        });
+        },
+        tabulation_grain);
 
       if (std::none_of(general.begin(),
                        general.end(),
@@ -924,7 +931,8 @@ namespace Tessella
                 finish_interior();
             }
           kernels.finish_streams();
-        });
+        },
+        facet_grain);
     }
 
 

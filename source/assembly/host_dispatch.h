@@ -42,7 +42,9 @@ namespace Tessella
 
     template <typename Function>
     void
-    for_polytopes(const unsigned int n_polytopes, const Function &function)
+    for_polytopes(const unsigned int n_polytopes,
+                  const Function    &function,
+                  const unsigned int grain_size = grain)
     {
       if (n_polytopes > 0)
         dealii::parallel::apply_to_subranges(
@@ -51,7 +53,7 @@ namespace Tessella
           [&](const unsigned int begin, const unsigned int end) {
             function(begin, end);
           },
-          grain);
+          grain_size);
     }
 
     /// function(begin, end) for sub-ranges of [0, n) of at least the given size

@@ -127,11 +127,11 @@ namespace Tessella
       : capacity(capacity)
       , subcells(capacity)
       , materials(capacity)
-      , memory((dim + 1) * pitch(capacity))
+      , memory(new double[(dim + 1) * pitch(capacity)])
     {
       for (unsigned int d = 0; d < dim; ++d)
-        x[d] = memory.data() + d * pitch(capacity);
-      w = memory.data() + dim * pitch(capacity);
+        x[d] = memory.get() + d * pitch(capacity);
+      w = memory.get() + dim * pitch(capacity);
     }
 
 

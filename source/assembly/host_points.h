@@ -132,7 +132,7 @@ namespace Tessella
       unsigned int n_points = 0;
 
     private:
-      std::vector<double> memory;
+      std::unique_ptr<double[]> memory;
     };
   } // namespace internal
 } // namespace Tessella
