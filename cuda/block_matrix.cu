@@ -40,6 +40,25 @@ namespace Tessella
           unsigned int  unused;
         };
 
+        /// A block of a block column.
+        struct Contribution
+        {
+          unsigned int first_value; ///< in packs
+          unsigned int row;         ///< block row
+          /// Entries per row of the block row, times 2^16, plus the place of
+          /// the contribution in its batch.
+          unsigned int width_and_place;
+        };
+
+        /// Consecutive block columns, for products with the transpose.
+        struct alignas(16) ColumnBatch
+        {
+          std::uint64_t first; ///< of the contributions
+          unsigned int  n;
+          unsigned int  first_column, n_columns; ///< blocks
+          unsigned int  unused;
+        };
+
         // V numbers that are loaded at once.
         template <typename Number, int V>
         struct alignas(V * sizeof(Number)) Pack
@@ -66,6 +85,52 @@ namespace Tessella
           else
             pack.v[0] = __ldcs(p);
           return pack;
+        }
+
+        // Beside entries that others are about to read: has the second level
+        // of the cache fetch 256 bytes at once.
+        template <typename Number, int V>
+        __device__ inline Pack<Number, V>
+        load_with_neighbours(const Number *p)
+        {
+#if __CUDA_ARCH__ >= 800
+          if constexpr (V * sizeof(Number) == 16)
+            {
+              float4 raw;
+              asm("ld.global.nc.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                  : "=f"(raw.x), "=f"(raw.y), "=f"(raw.z), "=f"(raw.w)
+                  : "l"(p));
+              return reinterpret_cast<const Pack<Number, V> &>(raw);
+            }
+          else if constexpr (V * sizeof(Number) == 8)
+            {
+              float2 raw;
+              asm("ld.global.nc.L2::256B.v2.f32 {%0, %1}, [%2];"
+                  : "=f"(raw.x), "=f"(raw.y)
+                  : "l"(p));
+              return reinterpret_cast<const Pack<Number, V> &>(raw);
+            }
+          else
+            {
+              float raw;
+              asm("ld.global.nc.L2::256B.f32 %0, [%1];" : "=f"(raw) : "l"(p));
+              return reinterpret_cast<const Pack<Number, V> &>(raw);
+            }
+#else
+          return *reinterpret_cast<const Pack<Number, V> *>(p);
+#endif
+        }
+
+        /// sum += a f, rounded once wherever it is used.
+        template <typename Number, int V>
+        __device__ inline void
+        add_product(Pack<Number, V>       &sum,
+                    const Pack<Number, V> &a,
+                    const Number           f)
+        {
+#pragma unroll
+          for (int v = 0; v < V; ++v)
+            sum.v[v] = fma(a.v[v], f, sum.v[v]);
         }
 
         template <typename Number>
@@ -400,9 +465,7 @@ namespace Tessella
                 }
 #pragma unroll
               for (int j = 0; j < U; ++j)
-#pragma unroll
-                for (int v = 0; v < V; ++v)
-                  sum.v[v] += a[j].v[v] * f[j];
+                add_product(sum, a[j], f[j]);
             }
           *reinterpret_cast<Pack<Number, V> *>(z + p * V) = sum;
         }
@@ -458,6 +521,92 @@ namespace Tessella
             store(y + p * V + v, b + p * V + v, product, sum.v[v]);
         }
 
+        constexpr unsigned int column_threads = 256;
+
+        /**
+         * Both steps at once, for uniform blocks of N rows that are so small
+         * that writing and reading z would cost as much as the values: a thread
+         * block computes some consecutive block columns. It reads their blocks
+         * in the order in which they lie in memory, several next to each other
+         * (and those between them are read by thread blocks that run at about
+         * the same time, where neighbours have close numbers), keeps z in
+         * shared memory, and then adds as column_sums_kernel() does: the same
+         * operations in the same order.
+         */
+        template <typename Number, int N>
+        __global__ void
+        __launch_bounds__(column_threads)
+          column_batch_kernel(const ColumnBatch *__restrict__ batches,
+                              const Contribution *__restrict__ contributions,
+                              const std::uint64_t *__restrict__ block_offset,
+                              const Number *__restrict__ values,
+                              const Number *__restrict__ x,
+                              Number       *y,
+                              const Number *b,
+                              const Product product)
+        {
+          constexpr int V       = N % 4 == 0 && sizeof(Number) == 4 ? 4
+                                  : N % 2 == 0                      ? 2
+                                                                    : 1,
+                        n_packs = N / V;
+          using PackType        = Pack<Number, V>;
+          extern __shared__ __align__(16) unsigned char shared[];
+          PackType *const z = reinterpret_cast<PackType *>(shared);
+
+          const ColumnBatch batch = batches[blockIdx.x];
+          for (unsigned int i = threadIdx.x; i < batch.n * n_packs;
+               i += column_threads)
+            {
+              const unsigned int m = i / n_packs, part = i % n_packs;
+              const Contribution contribution = contributions[batch.first + m];
+              const unsigned int width = contribution.width_and_place >> 16,
+                                 place = contribution.width_and_place & 65535u;
+              const Number *const value =
+                values + (std::uint64_t(contribution.first_value) + part) * V;
+              const PackType *const factors =
+                reinterpret_cast<const PackType *>(
+                  x + std::uint64_t(contribution.row) * N);
+              PackType a[N], f[n_packs], sum = {};
+#pragma unroll
+              for (int r = 0; r < N; ++r)
+                a[r] = load_with_neighbours<Number, V>(value + r * width);
+#pragma unroll
+              for (int p = 0; p < n_packs; ++p)
+                f[p] = factors[p];
+#pragma unroll
+              for (int r = 0; r < N; ++r)
+                add_product(sum, a[r], f[r / V].v[r % V]);
+              z[place * n_packs + part] = sum;
+            }
+          __syncthreads();
+
+          for (unsigned int i = threadIdx.x; i < batch.n_columns * n_packs;
+               i += column_threads)
+            {
+              const unsigned int         j = i / n_packs, part = i % n_packs;
+              const std::uint64_t *const offset =
+                block_offset + batch.first_column + j;
+              const unsigned int end =
+                static_cast<unsigned int>(offset[1] - batch.first);
+              PackType sum = {};
+              for (unsigned int m =
+                     static_cast<unsigned int>(offset[0] - batch.first);
+                   m < end;
+                   ++m)
+                {
+                  const PackType p = z[m * n_packs + part];
+#pragma unroll
+                  for (int v = 0; v < V; ++v)
+                    sum.v[v] += p.v[v];
+                }
+              const std::uint64_t row =
+                (std::uint64_t(batch.first_column) * n_packs + i) * V;
+#pragma unroll
+              for (int v = 0; v < V; ++v)
+                store(y + row + v, b + row + v, product, sum.v[v]);
+            }
+        }
+
         unsigned int
         round_up(const unsigned int a, const unsigned int b)
         {
@@ -490,7 +639,12 @@ namespace Tessella
         Array<std::uint64_t> block_offset;
 
         // ---- for products with the transpose
-        bool                 has_transpose = false;
+        bool has_transpose = false;
+        /// Of small uniform blocks on one process, which need no more than
+        /// contribution_offset besides.
+        Array<ColumnBatch>   column_batches;
+        Array<Contribution>  contributions;
+        unsigned int         column_memory = 0;
         Array<BlockRow>      rows;
         Array<unsigned int>  warp_row, block_pack, pack_column, first_pack;
         Array<std::uint64_t> contribution_offset;
@@ -746,6 +900,118 @@ namespace Tessella
             units[2], y, x, product, b, ghosts);
         }
 
+        // Block columns with the contributions @p offset, @p place as in
+        // BlockMatrix::make_transpose(). False if other kernels must do it.
+        bool
+        make_column_batches(const BlockSparsity              &sparsity,
+                            const std::vector<std::uint64_t> &offset,
+                            const std::vector<std::uint64_t> &place)
+        {
+          constexpr std::size_t  max_bytes   = 46080;
+          constexpr unsigned int max_columns = 64;
+          const std::size_t      n           = sparsity.row_width.size();
+          if (!uniform || max_n == 0 || max_n > 6 ||
+              n_values / pack >= (1ull << 32))
+            return false;
+          // Sums over the rows of a block row begin here.
+          std::vector<std::uint64_t> first_sum(n + 1, 0);
+          for (std::size_t k = 0; k < n; ++k)
+            {
+              if (sparsity.row_width[k] >= 65536)
+                return false;
+              first_sum[k + 1] = first_sum[k] + sparsity.row_width[k];
+            }
+          std::vector<ColumnBatch>  batches;
+          std::vector<Contribution> list(place.size());
+          std::size_t               largest = 0;
+          for (std::size_t j = 0; j < n;)
+            {
+              ColumnBatch batch  = {};
+              batch.first        = offset[j];
+              batch.first_column = static_cast<unsigned int>(j);
+              const auto bytes   = [&](const std::size_t end) {
+                return (offset[end] - batch.first) * max_n * sizeof(Number);
+              };
+              while (j < n && batch.n_columns < max_columns &&
+                     bytes(j + 1) <= max_bytes)
+                {
+                  ++batch.n_columns;
+                  ++j;
+                }
+              if (batch.n_columns == 0)
+                return false;
+              largest = std::max<std::size_t>(largest, bytes(j));
+              batch.n = static_cast<unsigned int>(offset[j] - batch.first);
+              batches.push_back(batch);
+              for (unsigned int m = 0; m < batch.n; ++m)
+                {
+                  const std::uint64_t sum = place[batch.first + m];
+                  const std::size_t   k =
+                    std::upper_bound(first_sum.begin(), first_sum.end(), sum) -
+                    first_sum.begin() - 1;
+                  Contribution &contribution = list[batch.first + m];
+                  contribution.first_value   = static_cast<unsigned int>(
+                    (sparsity.value_offset[k] + sum - first_sum[k]) / pack);
+                  contribution.row = static_cast<unsigned int>(k);
+                  contribution.width_and_place =
+                    (sparsity.row_width[k] << 16) + m;
+                }
+              std::sort(list.begin() + batch.first,
+                        list.begin() + batch.first + batch.n,
+                        [](const Contribution &a, const Contribution &b) {
+                          return a.first_value < b.first_value;
+                        });
+            }
+          column_memory  = static_cast<unsigned int>(largest);
+          column_batches = Array<ColumnBatch>(batches);
+          contributions  = Array<Contribution>(list);
+          return true;
+        }
+
+        template <int N>
+        void
+        multiply_columns(Number       *y,
+                         const Number *x,
+                         const Product product,
+                         const Number *b) const
+        {
+          column_batch_kernel<Number, N>
+            <<<static_cast<unsigned int>(column_batches.size()),
+               column_threads,
+               column_memory>>>(column_batches.data(),
+                                contributions.data(),
+                                contribution_offset.data(),
+                                values.data(),
+                                x,
+                                y,
+                                b,
+                                product);
+          check(cudaGetLastError(), "a product with a transposed matrix");
+        }
+
+        void
+        multiply_columns(Number       *y,
+                         const Number *x,
+                         const Product product,
+                         const Number *b) const
+        {
+          switch (max_n)
+            {
+              case 1:
+                return multiply_columns<1>(y, x, product, b);
+              case 2:
+                return multiply_columns<2>(y, x, product, b);
+              case 3:
+                return multiply_columns<3>(y, x, product, b);
+              case 4:
+                return multiply_columns<4>(y, x, product, b);
+              case 5:
+                return multiply_columns<5>(y, x, product, b);
+              default:
+                return multiply_columns<6>(y, x, product, b);
+            }
+        }
+
         static unsigned int
         n_thread_blocks(const std::uint64_t n)
         {
@@ -885,9 +1151,16 @@ namespace Tessella
         const std::vector<std::uint64_t> &place,
         const std::size_t                 n_received)
       {
-        Implementation           &data = *implementation;
-        const unsigned int        V    = data.pack;
-        const std::size_t         n    = sparsity.row_width.size();
+        Implementation &data     = *implementation;
+        data.contribution_offset = Array<std::uint64_t>(offset);
+        if (n_received == 0 &&
+            data.make_column_batches(sparsity, offset, place))
+          {
+            data.has_transpose = true;
+            return;
+          }
+        const unsigned int        V = data.pack;
+        const std::size_t         n = sparsity.row_width.size();
         std::vector<BlockRow>     rows(n);
         std::vector<unsigned int> warp_row, pack_column, first_pack(n);
         std::vector<unsigned int> block_pack(place.size());
@@ -918,12 +1191,11 @@ namespace Tessella
             "devices.");
         for (std::size_t m = 0; m < place.size(); ++m)
           block_pack[m] = static_cast<unsigned int>(place[m] / V);
-        data.n_row_sums          = n_packs;
-        data.n_received          = n_received;
-        data.rows                = Array<BlockRow>(rows);
-        data.warp_row            = Array<unsigned int>(warp_row);
-        data.block_pack          = Array<unsigned int>(block_pack);
-        data.contribution_offset = Array<std::uint64_t>(offset);
+        data.n_row_sums = n_packs;
+        data.n_received = n_received;
+        data.rows       = Array<BlockRow>(rows);
+        data.warp_row   = Array<unsigned int>(warp_row);
+        data.block_pack = Array<unsigned int>(block_pack);
         if (!data.uniform)
           {
             data.pack_column = Array<unsigned int>(pack_column);
@@ -942,6 +1214,11 @@ namespace Tessella
                                   const Product product,
                                   const Number *b) const
       {
+        if (implementation->column_batches.size() > 0)
+          {
+            implementation->multiply_columns(y, x, product, b);
+            return;
+          }
         const std::lock_guard<std::mutex> lock(implementation->transpose_mutex);
         implementation->sum_rows(x);
         implementation->sum_columns(y, product, b);
@@ -988,6 +1265,8 @@ namespace Tessella
                implementation->batches.size() * sizeof(Batch) +
                implementation->n_columns * sizeof(unsigned int) +
                implementation->rows.size() * sizeof(BlockRow) +
+               implementation->column_batches.size() * sizeof(ColumnBatch) +
+               implementation->contributions.size() * sizeof(Contribution) +
                (implementation->warp_row.size() +
                 implementation->block_pack.size() +
                 implementation->pack_column.size() +

@@ -42,9 +42,10 @@ namespace Tessella
        * it for all of these rows; rows are read in pieces of up to 16 bytes a
        * lane where block sizes allow aligned ones.
        *
-       * Tvmult(): a warp, or four for large blocks, computes the entries of a
-       * block of the result from the block column, whose blocks are found
-       * through a list made before the first call.
+       * Tvmult(): sums over the rows of each block row first, then over the
+       * contributions to each block of the result; for small uniform blocks on
+       * one process both in one kernel, with the same bits. Blocks of a column
+       * are found through lists made before the first call.
        *
        * No atomics; which lane adds what, and in which order, depends on the
        * structure alone. Sums of float are in float.
@@ -97,7 +98,7 @@ namespace Tessella
                const Number *b = nullptr) const;
 
         // The same in two steps, between which processes exchange what they
-        // need.
+        // need (if they receive something).
 
         /// The sums over the rows of each block row, valid until the next
         /// product with the transpose.

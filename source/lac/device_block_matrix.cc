@@ -35,7 +35,9 @@ namespace Tessella
     internal::Device::BlockMatrix<Number> matrix;
     /// Of several processes; else null.
     std::unique_ptr<internal::DeviceHalo<Number>> halo;
-    /// Contributions to products with the transpose; of several processes.
+    /// Contributions to products with the transpose, of processes that have
+    /// some of others (and then, the structure being symmetric, others of
+    /// them).
     std::unique_ptr<internal::Device::Halo<Number>> contributions;
     std::vector<internal::TransposePlan::Partner>   sends, receives;
 
@@ -65,7 +67,7 @@ namespace Tessella
                                            sparsity.column_offset[plan.place[m]]
                                        : first_sum[n] + plan.place[m];
           internal::device_call([&] {
-            if (halo != nullptr)
+            if (plan.n_received > 0)
               {
                 AssertThrow(first_sum[n] < (std::uint64_t(1) << 32),
                             ExcMessage("The matrix is too large for products "
