@@ -19,6 +19,7 @@
 #include <tessella/grid/within_materials.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
 #include <tessella/numerics/svg.h>
 
@@ -431,11 +432,9 @@ namespace Tessella
           }
       }
 
-      using HostVector = LinearAlgebra::distributed::Vector<double>;
-
       // Waits for the device.
       static void
-      wait(const HostVector &)
+      wait(const HostVector<double> &)
       {}
       static void
       wait(const DeviceVector<double> &vector)
@@ -470,7 +469,7 @@ namespace Tessella
         constexpr bool device =
           std::is_same<MatrixType, DeviceBlockMatrix<double>>::value;
         using VectorType =
-          std::conditional_t<device, DeviceVector<double>, HostVector>;
+          std::conditional_t<device, DeviceVector<double>, HostVector<double>>;
         constexpr bool same = std::is_same<MatrixType, MGMatrix>::value;
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend = device ? Backend::cuda : Backend::host;

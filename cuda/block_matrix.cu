@@ -133,6 +133,17 @@ namespace Tessella
             sum.v[v] = fma(a.v[v], f, sum.v[v]);
         }
 
+        template <typename Number, int V>
+        __device__ inline Number
+        total(const Pack<Number, V> &pack)
+        {
+          Number sum = pack.v[0];
+#pragma unroll
+          for (int v = 1; v < V; ++v)
+            sum += pack.v[v];
+          return sum;
+        }
+
         template <typename Number>
         __device__ inline void
         store(Number       *y,
@@ -157,24 +168,34 @@ namespace Tessella
           return x + (p < n ? std::ptrdiff_t(p) : p + ghost_shift);
         }
 
+        /// What product_kernel() knows of the columns.
+        enum class Columns
+        {
+          uniform, ///< entry of the vector for the first one of each block
+          packs,   ///< entry of the vector for each pack
+          /// The same, and which pack of the row it is: for rows with columns
+          /// of other processes, which do not lie in the order of the sum.
+          ordered
+        };
+
         /**
          * S lanes work on a unit, G of them on a row, each with R rows and with
-         * U packs of a row at once. @p columns: uniform blocks of n columns:
-         * first row of the vector for each block; else: entry of the vector
-         * for each pack.
+         * U packs of a row at once. @p columns: see Columns; @p places of
+         * ordered packs.
          */
         template <typename Number,
-                  int  V,
-                  int  S,
-                  int  G,
-                  int  R,
-                  int  U,
-                  bool uniform>
+                  int     V,
+                  int     S,
+                  int     G,
+                  int     R,
+                  int     U,
+                  Columns order>
         __global__ void
         __launch_bounds__(n_threads)
           product_kernel(const std::uint64_t n_units,
                          const RowUnit *__restrict__ units,
                          const unsigned int *__restrict__ columns,
+                         const unsigned int *__restrict__ places,
                          const unsigned int n_packs, // of a block's row
                          const Number *__restrict__ values,
                          const Number *__restrict__ x,
@@ -184,7 +205,8 @@ namespace Tessella
                          const Number        *b,
                          const Product        product)
         {
-          const unsigned int  lane = threadIdx.x % 32;
+          constexpr bool      uniform = order == Columns::uniform;
+          const unsigned int  lane    = threadIdx.x % 32;
           const std::uint64_t u =
             (std::uint64_t(blockIdx.x) * n_threads + threadIdx.x) / S;
           RowUnit unit = {};
@@ -206,17 +228,21 @@ namespace Tessella
               Pack<Number, V> a[R][U], z[U];
 #pragma unroll
               for (int k = 0; k < U; ++k)
+                {
+                  unsigned int place = c + k * G;
+                  if (order == Columns::ordered && place < width)
+                    place = places[unit.first_column + place];
 #pragma unroll
-                for (int i = 0; i < R; ++i)
-                  {
-                    const unsigned int row = group + (S / G) * i;
-                    if (c + k * G < width && row < unit.n_rows)
-                      a[i][k] = load<Number, V>(
-                        first + std::uint64_t(row) * unit.width +
-                        (c + k * G) * V);
-                    else
-                      a[i][k] = {};
-                  }
+                  for (int i = 0; i < R; ++i)
+                    {
+                      const unsigned int row = group + (S / G) * i;
+                      if (c + k * G < width && row < unit.n_rows)
+                        a[i][k] = load<Number, V>(
+                          first + std::uint64_t(row) * unit.width + place * V);
+                      else
+                        a[i][k] = {};
+                    }
+                }
 #pragma unroll
               for (int k = 0; k < U; ++k)
                 {
@@ -246,7 +272,7 @@ namespace Tessella
                 for (int i = 0; i < R; ++i)
 #pragma unroll
                   for (int v = 0; v < V; ++v)
-                    sum[i] += a[i][k].v[v] * z[k].v[v];
+                    sum[i] = fma(a[i][k].v[v], z[k].v[v], sum[i]);
             }
 
           // Sums over the lanes of a row: lanes exchange halves of their rows,
@@ -295,6 +321,47 @@ namespace Tessella
                   store(y + j, b + j, product, sum[i]);
                 }
             }
+        }
+
+        /// A thread a row, with the sums of batch_kernel(), for rows with
+        /// columns of other processes. @p size: rows of a unit.
+        template <typename Number, int V>
+        __global__ void
+        __launch_bounds__(n_threads)
+          ordered_row_kernel(const std::uint64_t n_units,
+                             const RowUnit *__restrict__ units,
+                             const unsigned int size,
+                             const unsigned int *__restrict__ columns,
+                             const unsigned int *__restrict__ places,
+                             const Number *__restrict__ values,
+                             const Number *__restrict__ x,
+                             const unsigned int   n_owned,
+                             const std::ptrdiff_t ghost_shift,
+                             Number              *y,
+                             const Number        *b,
+                             const Product        product)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (thread >= n_units * size)
+            return;
+          const RowUnit       unit = units[thread / size];
+          const unsigned int  i    = thread % size;
+          const Number *const row =
+            values + unit.first_value + std::uint64_t(i) * unit.width;
+          Pack<Number, V> sum = {};
+          for (unsigned int c = 0; c < unit.width / V; ++c)
+            {
+              const Pack<Number, V>
+                p = load<Number, V>(row + places[unit.first_column + c] * V),
+                q = *reinterpret_cast<const Pack<Number, V> *>(entry_of(
+                  x, columns[unit.first_column + c], n_owned, ghost_shift));
+#pragma unroll
+              for (int v = 0; v < V; ++v)
+                sum.v[v] = fma(p.v[v], q.v[v], sum.v[v]);
+            }
+          const unsigned int j = unit.first_row + i;
+          store(y + j, b + j, product, total(sum));
         }
 
         /// Largest number of rows of a batch: half of the threads, whose main
@@ -410,11 +477,9 @@ namespace Tessella
                 q = *reinterpret_cast<const Pack<Number, V> *>(entries + c);
 #pragma unroll
               for (int v = 0; v < V; ++v)
-                sum.v[v] += p.v[v] * q.v[v];
+                sum.v[v] = fma(p.v[v], q.v[v], sum.v[v]);
             }
-          Number result = sum.v[0];
-          for (int v = 1; v < V; ++v)
-            result += sum.v[v];
+          const Number        result = total(sum);
           const std::uint64_t j =
             std::uint64_t(batch.first) * size + threadIdx.x;
           store(y + j, b + j, product, result);
@@ -620,17 +685,22 @@ namespace Tessella
       struct BlockMatrix<Number>::Implementation
       {
         std::uint64_t n_rows = 0, n_values = 0;
-        unsigned int  max_n   = 0;
-        bool          uniform = false;
+        /// Of all processes.
+        unsigned int max_n   = 0;
+        bool         uniform = false;
         /// Numbers of a pack.
         unsigned int pack = 1;
 
         Array<Number>       values;
         Array<unsigned int> columns;
+        /// Of boundary rows: see Columns::ordered.
+        Array<unsigned int> boundary_columns, boundary_places;
         std::size_t         n_columns = 0;
         /// Of interior and boundary rows, by number of rows: at most 4, at most
         /// 10, at most 7 of larger or wide ones.
         Array<RowUnit> units[2][3];
+        /// Boundary rows that would be in batches on one process.
+        Array<RowUnit> single_rows;
         /// Of uniform blocks with at most 6 rows, interior block rows that are
         /// not in units.
         Array<Batch> batches;
@@ -656,7 +726,8 @@ namespace Tessella
         std::mutex transpose_mutex;
 
         Implementation(const BlockSparsity              &sparsity,
-                       const std::vector<std::uint64_t> &dof_offset)
+                       const std::vector<std::uint64_t> &dof_offset,
+                       const AllProcesses               *all)
         {
           const std::size_t n = sparsity.row_width.size();
           n_rows              = dof_offset[n];
@@ -678,6 +749,12 @@ namespace Tessella
               min_n = std::min(min_n, size(k));
               bits |= size(k);
             }
+          if (all != nullptr)
+            {
+              max_n = static_cast<unsigned int>(all->largest);
+              min_n = static_cast<unsigned int>(all->smallest);
+              bits  = static_cast<unsigned int>(all->bits);
+            }
           uniform = min_n == max_n;
           // What divides all sizes makes all packs aligned.
           pack = 1;
@@ -690,25 +767,51 @@ namespace Tessella
             at_boundary[k] =
               sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
               sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
-          const std::vector<bool> in_batch =
-            make_batches(sparsity, n, at_boundary);
-          std::vector<RowUnit>      unit_list[2][3];
-          std::vector<unsigned int> column_list;
+          const std::vector<bool> in_batch = make_batches(
+            sparsity, n, at_boundary, all == nullptr ? n_rows : all->n_rows);
+          std::vector<RowUnit>      unit_list[2][3], single_list;
+          std::vector<unsigned int> column_list, boundary_list, place_list;
           for (std::size_t k = 0; k < n; ++k)
             {
-              const std::uint64_t first_column = column_list.size();
-              for (std::uint64_t b = sparsity.block_offset[k];
-                   b < sparsity.block_offset[k + 1];
-                   ++b)
+              const std::uint64_t first_column =
+                at_boundary[k] ? boundary_list.size() : column_list.size();
+              for (std::uint64_t m = sparsity.block_offset[k];
+                   m < sparsity.block_offset[k + 1];
+                   ++m)
                 {
-                  const unsigned int j = sparsity.block_column[b];
+                  const unsigned int j = sparsity.block_column[m];
                   for (unsigned int i = 0; i < (uniform ? 1 : size(j));
                        i += pack)
                     column_list.push_back(
                       static_cast<unsigned int>(dof_offset[j] + i));
+                  if (!at_boundary[k])
+                    continue;
+                  const std::uint64_t b = all->order[m];
+                  const unsigned int  l = sparsity.block_column[b];
+                  for (unsigned int i = 0; i < size(l); i += pack)
+                    {
+                      boundary_list.push_back(
+                        static_cast<unsigned int>(dof_offset[l] + i));
+                      place_list.push_back((sparsity.column_offset[b] + i) /
+                                           pack);
+                    }
                 }
-              if (in_batch[k] || size(k) == 0)
+              if (size(k) == 0)
                 continue;
+              if (in_batch[k])
+                {
+                  if (at_boundary[k])
+                    {
+                      RowUnit unit      = {};
+                      unit.width        = sparsity.row_width[k];
+                      unit.first_value  = sparsity.value_offset[k];
+                      unit.first_row    = dof_offset[k];
+                      unit.n_rows       = size(k);
+                      unit.first_column = first_column;
+                      single_list.push_back(unit);
+                    }
+                  continue;
+                }
               const unsigned int width = sparsity.row_width[k] / pack,
                                  type  = size(k) <= 4 && width <= 48    ? 0
                                          : size(k) <= 10 && width <= 96 ? 1
@@ -736,23 +839,30 @@ namespace Tessella
           synchronize();
           n_columns = column_list.size();
           columns   = Array<unsigned int>(column_list);
+          n_columns += 2 * place_list.size();
+          boundary_columns = Array<unsigned int>(boundary_list);
+          boundary_places  = Array<unsigned int>(place_list);
+          single_rows      = Array<RowUnit>(single_list);
           for (unsigned int part = 0; part < 2; ++part)
             for (unsigned int type = 0; type < 3; ++type)
               units[part][type] = Array<RowUnit>(unit_list[part][type]);
         }
 
-        // Collects block rows for batch_kernel(); returns which ones.
+        // Collects block rows for batch_kernel(); returns these, and the rows
+        // at the boundary that would be among them. @p n_all: rows of all
+        // processes.
         std::vector<bool>
         make_batches(const BlockSparsity     &sparsity,
                      const std::size_t        n,
-                     const std::vector<bool> &at_boundary)
+                     const std::vector<bool> &at_boundary,
+                     const std::uint64_t      n_all)
         {
           std::vector<bool> in_batch(n, false);
           // With full packs, and the vector in the device's caches, rows dealt
           // out to lanes are faster.
           if (!uniform || max_n > 6 ||
               (pack * sizeof(Number) == 16 && max_n <= 4 &&
-               n_rows * sizeof(Number) < (24u << 20)))
+               n_all * sizeof(Number) < (24u << 20)))
             return in_batch;
           // so that several fit into a multiprocessor
           const std::size_t max_bytes = 46080;
@@ -776,6 +886,7 @@ namespace Tessella
               batch.n     = 1;
               if (at_boundary[k] || bytes(batch) > max_bytes)
                 {
+                  in_batch[k] = bytes(batch) <= max_bytes;
                   ++k;
                   continue;
                 }
@@ -820,21 +931,60 @@ namespace Tessella
           const std::size_t  per_block = n_threads / S;
           const unsigned int n_blocks  = static_cast<unsigned int>(
             (units.size() + per_block - 1) / per_block);
-          const auto kernel = uniform
-                                ? product_kernel<Number, V, S, G, R, U, true>
-                                : product_kernel<Number, V, S, G, R, U, false>;
-          kernel<<<n_blocks, n_threads>>>(
-            units.size(),
-            units.data(),
-            columns.data(),
-            max_n / V,
-            values.data(),
-            x,
-            static_cast<unsigned int>(n_rows),
-            ghosts == nullptr ? 0 : ghosts - x - std::ptrdiff_t(n_rows),
-            y,
-            b,
-            product);
+          // (interior rows are told no ghosts)
+          const bool ordered = ghosts != nullptr;
+          const auto kernel =
+            ordered   ? product_kernel<Number, V, S, G, R, U, Columns::ordered>
+            : uniform ? product_kernel<Number, V, S, G, R, U, Columns::uniform>
+                      : product_kernel<Number, V, S, G, R, U, Columns::packs>;
+          kernel<<<n_blocks, n_threads>>>(units.size(),
+                                          units.data(),
+                                          ordered ? boundary_columns.data()
+                                                  : columns.data(),
+                                          boundary_places.data(),
+                                          max_n / V,
+                                          values.data(),
+                                          x,
+                                          static_cast<unsigned int>(n_rows),
+                                          ghost_shift(x, ghosts),
+                                          y,
+                                          b,
+                                          product);
+          check(cudaGetLastError(), "a product with a matrix");
+        }
+
+        std::ptrdiff_t
+        ghost_shift(const Number *x, const Number *ghosts) const
+        {
+          return ghosts == nullptr ? 0 : ghosts - x - std::ptrdiff_t(n_rows);
+        }
+
+        // Rows that meet columns of other processes.
+        template <int V>
+        void
+        multiply_boundary(Number       *y,
+                          const Number *x,
+                          const Product product,
+                          const Number *b,
+                          const Number *ghosts) const
+        {
+          launch_all<V>(units[1], y, x, product, b, ghosts);
+          if (single_rows.size() == 0)
+            return;
+          ordered_row_kernel<Number, V>
+            <<<n_thread_blocks(single_rows.size() * max_n), n_threads>>>(
+              single_rows.size(),
+              single_rows.data(),
+              max_n,
+              boundary_columns.data(),
+              boundary_places.data(),
+              values.data(),
+              x,
+              static_cast<unsigned int>(n_rows),
+              ghost_shift(x, ghosts),
+              y,
+              b,
+              product);
           check(cudaGetLastError(), "a product with a matrix");
         }
 
@@ -849,7 +999,7 @@ namespace Tessella
         {
           if (rows == ProductRows::boundary)
             {
-              launch_all<V>(units[1], y, x, product, b, ghosts);
+              multiply_boundary<V>(y, x, product, b, ghosts);
               return;
             }
           if (batches.size() > 0)
@@ -871,7 +1021,7 @@ namespace Tessella
             }
           launch_all<V>(units[0], y, x, product, b, nullptr);
           if (rows == ProductRows::all)
-            launch_all<V>(units[1], y, x, product, b, ghosts);
+            multiply_boundary<V>(y, x, product, b, ghosts);
         }
 
         template <int V>
@@ -1085,8 +1235,10 @@ namespace Tessella
       template <typename Number>
       BlockMatrix<Number>::BlockMatrix(
         const BlockSparsity              &sparsity,
-        const std::vector<std::uint64_t> &dof_offset)
-        : implementation(std::make_unique<Implementation>(sparsity, dof_offset))
+        const std::vector<std::uint64_t> &dof_offset,
+        const AllProcesses               *all)
+        : implementation(
+            std::make_unique<Implementation>(sparsity, dof_offset, all))
       {}
 
 
@@ -1261,7 +1413,8 @@ namespace Tessella
           for (const auto &units : part)
             n_units += units.size();
         return implementation->n_values * sizeof(Number) +
-               n_units * sizeof(RowUnit) +
+               (n_units + implementation->single_rows.size()) *
+                 sizeof(RowUnit) +
                implementation->batches.size() * sizeof(Batch) +
                implementation->n_columns * sizeof(unsigned int) +
                implementation->rows.size() * sizeof(BlockRow) +

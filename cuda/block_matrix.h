@@ -32,6 +32,17 @@ namespace Tessella
         boundary
       };
 
+      /// Of a matrix whose block rows several processes have: what makes sums
+      /// those of one process.
+      struct AllProcesses
+      {
+        std::uint64_t n_rows;
+        /// Of all blocks, in rows: BlockPartition::BlockSizes.
+        std::uint64_t smallest, largest, bits;
+        /// ordered_blocks().
+        std::vector<std::uint64_t> order;
+      };
+
       /**
        * Block rows on the device, in the layout of the BlockSparsity. Blocks
        * beyond the block rows are those of other processes; their entries of
@@ -48,15 +59,18 @@ namespace Tessella
        * are found through lists made before the first call.
        *
        * No atomics; which lane adds what, and in which order, depends on the
-       * structure alone. Sums of float are in float.
+       * structure of the whole matrix alone, not on the processes that have
+       * it. Sums of float are in float.
        */
       template <typename Number>
       class BlockMatrix
       {
       public:
-        /// All values are zero. Rows are counted with 32 bits.
+        /// All values are zero. Rows are counted with 32 bits. @p all: null
+        /// on one process.
         BlockMatrix(const BlockSparsity              &sparsity,
-                    const std::vector<std::uint64_t> &dof_offset);
+                    const std::vector<std::uint64_t> &dof_offset,
+                    const AllProcesses               *all);
         ~BlockMatrix();
 
         /// In the device's memory.

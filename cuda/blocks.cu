@@ -466,19 +466,29 @@ namespace Tessella
           Number *const       r    = z + width;
           const unsigned int  warp = threadIdx.x / 32, lane = threadIdx.x % 32,
                              n_warps = blockDim.x / 32;
+          // Places in the row of the columns in the order of the sum.
+          unsigned int *const places = reinterpret_cast<unsigned int *>(r + n);
           const std::uint64_t begin  = rows.block_offset[k];
           const unsigned int  n_blocks =
             static_cast<unsigned int>(rows.block_offset[k + 1] - begin);
           for (unsigned int m = warp; m < n_blocks; m += n_warps)
             {
-              const unsigned int l  = rows.block_column[begin + m];
-              const unsigned int to = rows.column_offset[begin + m];
+              const std::uint64_t block =
+                begin + (rows.order == nullptr ? m : rows.order[begin + m]);
+              const unsigned int place = rows.column_offset[block];
+              const unsigned int to =
+                rows.order == nullptr ? place : rows.ordered_offset[begin + m];
+              const unsigned int l  = rows.block_column[block];
               const unsigned int nl = size(rows, l);
               const Number      *from =
                 l < rows.n ? x + rows.dof_offset[l]
                                 : ghosts + (rows.dof_offset[l] - rows.n_dofs);
               for (unsigned int i = lane; i < nl; i += 32)
-                z[to + i] = from[i];
+                {
+                  z[to + i] = from[i];
+                  if (rows.order != nullptr)
+                    places[to + i] = place + i;
+                }
             }
           __syncthreads();
           for (unsigned int i = warp; i < n; i += n_warps)
@@ -486,9 +496,18 @@ namespace Tessella
               const Number *row =
                 values + rows.value_offset[k] + std::uint64_t(i) * width;
               Number sum = 0;
+              if (rows.order == nullptr)
+                {
 #pragma unroll 4
-              for (unsigned int c = lane; c < width; c += 32)
-                sum += row[c] * z[c];
+                  for (unsigned int c = lane; c < width; c += 32)
+                    sum = fma(row[c], z[c], sum);
+                }
+              else
+                {
+#pragma unroll 4
+                  for (unsigned int c = lane; c < width; c += 32)
+                    sum = fma(row[places[c]], z[c], sum);
+                }
               for (int offset = 16; offset > 0; offset /= 2)
                 sum += __shfl_xor_sync(~0u, sum, offset);
               if (lane == 0)
@@ -497,7 +516,7 @@ namespace Tessella
           __syncthreads();
           for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
             x[first + i] =
-              z[rows.diagonal[k] + i] +
+              x[first + i] +
               diagonal_entry(inverse + rows.square_offset[k], n, i, false, r);
         }
 
@@ -853,7 +872,8 @@ namespace Tessella
         if (n == 0)
           return;
         const std::size_t bytes =
-          (std::size_t(rows.max_width) + rows.max_size) * sizeof(Number);
+          (std::size_t(rows.max_width) + rows.max_size) * sizeof(Number) +
+          (rows.order == nullptr ? 0 : rows.max_width * sizeof(unsigned int));
         allow_shared_memory(relax_kernel<Number>, bytes);
         const unsigned int threads = rows.max_size <= 4    ? 64
                                      : rows.max_size <= 24 ? 128
@@ -998,7 +1018,7 @@ namespace Tessella
 
 
       template <typename Number>
-      double
+      ReproducibleSum
       Blocks<Number>::dot(const std::size_t n, const Number *x, const Number *y)
       {
         return Device::dot(x, y, n);

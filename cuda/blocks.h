@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "reproducible_sum.h"
+
 // What preconditioners and multigrid do with block matrices, in plain types.
 // HostBlocks (source/lac/host_blocks.h) has the same functions for the memory
 // of the host.
@@ -26,6 +28,10 @@ namespace Tessella
       const unsigned int  *block_column, *column_offset, *row_width;
       /// First column of the diagonal block within its block row.
       const unsigned int *diagonal;
+      /// Of several processes, else null: block number m of a block row in the
+      /// order of the sums (ordered_blocks()), counted from the first one of
+      /// the row, and the first column of this block in this order.
+      const unsigned int *order = nullptr, *ordered_offset = nullptr;
       /// First value of each diagonal block in an array of these alone.
       const std::uint64_t *square_offset;
     };
@@ -207,7 +213,7 @@ namespace Tessella
         static void
         download(const std::size_t n, const Number *from, Number *to);
 
-        static double
+        static ReproducibleSum
         dot(const std::size_t n, const Number *x, const Number *y);
       };
     } // namespace Device

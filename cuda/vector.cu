@@ -16,7 +16,7 @@ namespace Tessella
       namespace
       {
         constexpr unsigned int n_threads = 256;
-        /// Of a reduction: as many as the largest cards hold at once.
+        /// As many as the largest cards hold at once.
         constexpr unsigned int max_blocks = 1024;
 
         unsigned int
@@ -127,59 +127,9 @@ namespace Tessella
           }
         };
 
-        // ---- reductions
-        struct Plus
-        {
-          __device__ static double
-          join(const double a, const double b)
-          {
-            return a + b;
-          }
-        };
-        struct Maximum
-        {
-          __device__ static double
-          join(const double a, const double b)
-          {
-            return fmax(a, b);
-          }
-        };
-
+        // ---- maxima: joined by a tree
         template <typename Number>
-        struct Dot : public Plus
-        {
-          const Number *x, *y;
-          __device__ double
-          operator()(const std::size_t i) const
-          {
-            return double(x[i]) * double(y[i]);
-          }
-        };
-        template <typename Number>
-        struct AddAndDot : public Plus
-        {
-          Number       *y, a;
-          const Number *x, *w;
-          __device__ double
-          operator()(const std::size_t i) const
-          {
-            const Number r = y[i] + a * x[i];
-            y[i]           = r;
-            return double(r) * double(w == y ? r : w[i]);
-          }
-        };
-        template <typename Number>
-        struct Sum : public Plus
-        {
-          const Number *x;
-          __device__ double
-          operator()(const std::size_t i) const
-          {
-            return x[i];
-          }
-        };
-        template <typename Number>
-        struct AbsoluteSum : public Plus
+        struct AbsoluteMaximum
         {
           const Number *x;
           __device__ double
@@ -189,17 +139,7 @@ namespace Tessella
           }
         };
         template <typename Number>
-        struct AbsoluteMaximum : public Maximum
-        {
-          const Number *x;
-          __device__ double
-          operator()(const std::size_t i) const
-          {
-            return fabs(double(x[i]));
-          }
-        };
-        template <typename Number>
-        struct Different : public Maximum
+        struct Different
         {
           const Number *x, *y;
           __device__ double
@@ -209,46 +149,32 @@ namespace Tessella
           }
         };
 
-        // What all threads of a block have, joined by a fixed tree; valid in
-        // thread 0.
-        template <typename Function>
+        // Of all threads of a block; valid in thread 0.
         __device__ double
-        join_block(double value)
+        maximum_of_block(double value)
         {
           __shared__ double warps[n_threads / 32];
 #pragma unroll
           for (unsigned int offset = 16; offset > 0; offset /= 2)
-            value = Function::join(value, __shfl_down_sync(~0u, value, offset));
+            value = fmax(value, __shfl_down_sync(~0u, value, offset));
           __syncthreads();
           if (threadIdx.x % 32 == 0)
             warps[threadIdx.x / 32] = value;
           __syncthreads();
           if (threadIdx.x == 0)
             for (unsigned int w = 1; w < n_threads / 32; ++w)
-              value = Function::join(value, warps[w]);
+              value = fmax(value, warps[w]);
           return value;
         }
 
-        // The block that finishes last joins the results of all blocks, in
-        // their order.
-        template <typename Function>
-        __global__ void
-        reduce_kernel(const std::size_t n,
-                      const Function    function,
-                      double           *partial,
-                      unsigned int     *ticket,
-                      double           *result)
+        // Whether this block is the last one to get here with its result in
+        // @p partial, after which those of all blocks can be read.
+        template <typename Result>
+        __device__ bool
+        is_last_block(const Result &value,
+                      Result       *partial,
+                      unsigned int *ticket)
         {
-          const std::size_t stride = std::size_t(gridDim.x) * n_threads;
-          double            value  = 0.;
-#pragma unroll 4
-          for (std::size_t i =
-                 std::size_t(blockIdx.x) * n_threads + threadIdx.x;
-               i < n;
-               i += stride)
-            value = Function::join(value, function(i));
-          value = join_block<Function>(value);
-
           __shared__ bool last;
           if (threadIdx.x == 0)
             {
@@ -258,15 +184,231 @@ namespace Tessella
               last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
             }
           __syncthreads();
-          if (!last)
+          if (last)
+            __threadfence();
+          return last;
+        }
+
+        template <typename Function>
+        __global__ void
+        __launch_bounds__(n_threads) maximum_kernel(const std::size_t n,
+                                                    const Function    function,
+                                                    double           *partial,
+                                                    unsigned int     *ticket,
+                                                    double           *result)
+        {
+          const std::size_t stride = std::size_t(gridDim.x) * n_threads;
+          double            value  = 0.;
+#pragma unroll 4
+          for (std::size_t i =
+                 std::size_t(blockIdx.x) * n_threads + threadIdx.x;
+               i < n;
+               i += stride)
+            value = fmax(value, function(i));
+          if (!is_last_block(maximum_of_block(value), partial, ticket))
             return;
-          __threadfence();
           value = 0.;
           for (unsigned int b = threadIdx.x; b < gridDim.x; b += n_threads)
-            value = Function::join(value, __ldcg(partial + b));
-          value = join_block<Function>(value);
+            value = fmax(value, __ldcg(partial + b));
+          value = maximum_of_block(value);
           if (threadIdx.x == 0)
             *result = value;
+        }
+
+        // ---- sums: of the numbers that value() makes of what load() reads for
+        // n_at_once indices first
+        template <typename Number>
+        struct Dot
+        {
+          const Number *x, *y;
+          struct Entries
+          {
+            Number x, y;
+          };
+          static constexpr int n_at_once = 8;
+          __device__ Entries
+          load(const std::size_t i) const
+          {
+            return {x[i], y[i]};
+          }
+          __device__ double
+          value(const std::size_t, const Entries &e) const
+          {
+            return __dmul_rn(double(e.x), double(e.y));
+          }
+        };
+        template <typename Number>
+        struct AddAndDot
+        {
+          Number       *y, a;
+          const Number *x, *w;
+          struct Entries
+          {
+            Number y, x, w;
+          };
+          static constexpr int n_at_once = 4;
+          __device__ Entries
+          load(const std::size_t i) const
+          {
+            return {y[i], x[i], w == y ? Number(0) : w[i]};
+          }
+          __device__ double
+          value(const std::size_t i, const Entries &e) const
+          {
+            const Number r = e.y + a * e.x;
+            y[i]           = r;
+            return __dmul_rn(double(r), double(w == y ? r : e.w));
+          }
+        };
+        template <typename Number, bool absolute>
+        struct Sum
+        {
+          const Number *x;
+          using Entries                  = Number;
+          static constexpr int n_at_once = 8;
+          __device__ Number
+          load(const std::size_t i) const
+          {
+            return x[i];
+          }
+          __device__ double
+          value(const std::size_t, const Number e) const
+          {
+            return absolute ? fabs(double(e)) : double(e);
+          }
+        };
+
+        // Of all threads of a block; valid in thread 0.
+        __device__ DigitSums
+        sum_of_block(DigitSums sums)
+        {
+          // (a type with initial values cannot be shared)
+          __shared__          __align__(
+            16) unsigned char memory[n_threads / 32 * sizeof(DigitSums)];
+          DigitSums *const    warps = reinterpret_cast<DigitSums *>(memory);
+          int                 level = sums.level;
+#pragma unroll
+          for (unsigned int offset = 16; offset > 0; offset /= 2)
+            level = max(level, __shfl_xor_sync(~0u, level, offset));
+          sums.raise(level);
+#pragma unroll
+          for (unsigned int offset = 16; offset > 0; offset /= 2)
+            {
+#pragma unroll
+              for (int k = 0; k < n_sum_digits; ++k)
+                sums.digit[k] += __shfl_down_sync(~0u, sums.digit[k], offset);
+              sums.special += __shfl_down_sync(~0u, sums.special, offset);
+            }
+          __syncthreads();
+          if (threadIdx.x % 32 == 0)
+            warps[threadIdx.x / 32] = sums;
+          __syncthreads();
+          if (threadIdx.x == 0)
+            for (unsigned int w = 1; w < n_threads / 32; ++w)
+              sums.add(warps[w]);
+          return sums;
+        }
+
+        /// Of a reduction: more would be waiting, and the last one would have
+        /// more to do.
+        constexpr unsigned int max_sum_blocks = 512;
+
+        template <typename Function>
+        __global__ void
+        __launch_bounds__(n_threads, 4) sum_kernel(const std::size_t begin,
+                                                   const std::size_t end,
+                                                   const Function    function,
+                                                   DigitSums        *partial,
+                                                   unsigned int     *ticket,
+                                                   DigitSums        *result)
+        {
+          constexpr int     U      = Function::n_at_once;
+          const std::size_t stride = std::size_t(gridDim.x) * n_threads;
+          // Multiples of their places, exact for 2^22 numbers.
+          double     digits[n_sum_digits] = {}, rounding[n_sum_digits];
+          double     special              = 0.;
+          int        level                = lowest_level;
+          const auto set_rounding         = [&] {
+#pragma unroll
+            for (int k = 0; k < n_sum_digits; ++k)
+              rounding[k] = __longlong_as_double(rounding_bits(level - k));
+          };
+          set_rounding();
+          for (std::size_t i =
+                 begin + std::size_t(blockIdx.x) * n_threads + threadIdx.x;
+               i < end;
+               i += U * stride)
+            {
+              typename Function::Entries entries[U];
+              double                     value[U];
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+                if (i + u * stride < end)
+                  entries[u] = function.load(i + u * stride);
+              int exponent = 0;
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+                {
+                  value[u] = 0.;
+                  if (i + u * stride < end)
+                    value[u] = function.value(i + u * stride, entries[u]);
+                  exponent =
+                    max(exponent, __double2hiint(value[u]) & 0x7fffffff);
+                }
+              exponent >>= 20;
+              if (exponent >= first_exponent_above(level))
+                {
+                  if (level_of_exponent(exponent) > highest_level)
+                    {
+                      exponent = 0;
+#pragma unroll
+                      for (int u = 0; u < U; ++u)
+                        {
+                          const int e =
+                            (__double2hiint(value[u]) & 0x7fffffff) >> 20;
+                          if (level_of_exponent(e) > highest_level)
+                            {
+                              special += copysign(isnan(value[u])
+                                                    ? value[u]
+                                                    : __longlong_as_double(
+                                                        0x7ff0000000000000ll),
+                                                  value[u]);
+                              value[u] = 0.;
+                            }
+                          else
+                            exponent = max(exponent, e);
+                        }
+                    }
+                  for (; level < level_of_exponent(exponent); ++level)
+                    {
+#pragma unroll
+                      for (int k = n_sum_digits - 1; k > 0; --k)
+                        digits[k] = digits[k - 1];
+                      digits[0] = 0.;
+                    }
+                  set_rounding();
+                }
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+#pragma unroll
+                for (int k = 0; k < n_sum_digits; ++k)
+                  {
+                    const double digit = (value[u] + rounding[k]) - rounding[k];
+                    digits[k] += digit;
+                    value[u] -= digit;
+                  }
+            }
+          DigitSums sums;
+          sums.set(digits, level);
+          sums.special = special;
+          if (!is_last_block(sum_of_block(sums), partial, ticket))
+            return;
+          sums = DigitSums();
+          for (unsigned int b = threadIdx.x; b < gridDim.x; b += n_threads)
+            sums.add(partial[b]);
+          sums = sum_of_block(sums);
+          if (threadIdx.x == 0)
+            *result = sums;
         }
 
         // Intermediate and final results of the reductions of a thread of the
@@ -275,33 +417,72 @@ namespace Tessella
         {
           Workspace()
           {
-            partial.resize(max_blocks);
+            maxima.resize(max_blocks);
+            sums.resize(max_sum_blocks);
             ticket = Array<unsigned int>(std::vector<unsigned int>(1, 0));
-            result.resize(1);
+            maximum.resize(1);
+            sum.resize(1);
           }
 
-          Array<double>       partial;
+          Array<double>       maxima;
+          Array<DigitSums>    sums;
           Array<unsigned int> ticket;
-          Array<double, true> result; // the device writes here directly
+          // the device writes here directly
+          Array<double, true>    maximum;
+          Array<DigitSums, true> sum;
         };
+
+        Workspace &
+        workspace()
+        {
+          static thread_local std::unique_ptr<Workspace> result;
+          if (result == nullptr)
+            result = std::make_unique<Workspace>();
+          return *result;
+        }
 
         template <typename Function>
         double
-        reduce(const std::size_t n, const Function &function)
+        maximum(const std::size_t n, const Function &function)
         {
           if (n == 0)
             return 0.;
-          static thread_local std::unique_ptr<Workspace> workspace;
-          if (workspace == nullptr)
-            workspace = std::make_unique<Workspace>();
-          reduce_kernel<<<n_blocks(n), n_threads>>>(n,
-                                                    function,
-                                                    workspace->partial.data(),
-                                                    workspace->ticket.data(),
-                                                    workspace->result.data());
+          Workspace &space = workspace();
+          maximum_kernel<<<n_blocks(n), n_threads>>>(n,
+                                                     function,
+                                                     space.maxima.data(),
+                                                     space.ticket.data(),
+                                                     space.maximum.data());
           check(cudaGetLastError(), "a reduction");
           check(cudaStreamSynchronize(nullptr), "a reduction");
-          return *workspace->result.data();
+          return *space.maximum.data();
+        }
+
+        template <typename Function>
+        ReproducibleSum
+        reproducible_sum(const std::size_t n, const Function &function)
+        {
+          constexpr std::size_t max_n = std::size_t(1) << 31;
+          ReproducibleSum       result;
+          for (std::size_t begin = 0; begin < n; begin += max_n)
+            {
+              const std::size_t     end       = std::min(n, begin + max_n);
+              constexpr std::size_t per_block = n_threads * Function::n_at_once;
+              Workspace            &space     = workspace();
+              sum_kernel<<<static_cast<unsigned int>(std::min<std::size_t>(
+                             max_sum_blocks,
+                             (end - begin + per_block - 1) / per_block)),
+                           n_threads>>>(begin,
+                                        end,
+                                        function,
+                                        space.sums.data(),
+                                        space.ticket.data(),
+                                        space.sum.data());
+              check(cudaGetLastError(), "a reduction");
+              check(cudaStreamSynchronize(nullptr), "a reduction");
+              result.add(*space.sum.data());
+            }
+          return result;
         }
       } // namespace
 
@@ -436,41 +617,41 @@ namespace Tessella
 
 
       template <typename Number>
-      double
+      ReproducibleSum
       dot(const Number *x, const Number *y, const std::size_t n)
       {
-        return reduce(n, Dot<Number>{{}, x, y});
+        return reproducible_sum(n, Dot<Number>{x, y});
       }
 
 
 
       template <typename Number>
-      double
+      ReproducibleSum
       add_and_dot(Number           *y,
                   const Number      a,
                   const Number     *x,
                   const Number     *w,
                   const std::size_t n)
       {
-        return reduce(n, AddAndDot<Number>{{}, y, a, x, w});
+        return reproducible_sum(n, AddAndDot<Number>{y, a, x, w});
       }
 
 
 
       template <typename Number>
-      double
+      ReproducibleSum
       sum(const Number *x, const std::size_t n)
       {
-        return reduce(n, Sum<Number>{{}, x});
+        return reproducible_sum(n, Sum<Number, false>{x});
       }
 
 
 
       template <typename Number>
-      double
+      ReproducibleSum
       absolute_sum(const Number *x, const std::size_t n)
       {
-        return reduce(n, AbsoluteSum<Number>{{}, x});
+        return reproducible_sum(n, Sum<Number, true>{x});
       }
 
 
@@ -479,7 +660,7 @@ namespace Tessella
       double
       absolute_maximum(const Number *x, const std::size_t n)
       {
-        return reduce(n, AbsoluteMaximum<Number>{{}, x});
+        return maximum(n, AbsoluteMaximum<Number>{x});
       }
 
 
@@ -488,37 +669,39 @@ namespace Tessella
       bool
       equal(const Number *x, const Number *y, const std::size_t n)
       {
-        return reduce(n, Different<Number>{{}, x, y}) == 0.;
+        return maximum(n, Different<Number>{x, y}) == 0.;
       }
 
 
 
-#define INSTANTIATE(Number)                                                \
-  template Number *allocate<Number>(const std::size_t);                    \
-  template void    upload(Number *, const Number *, const std::size_t);    \
-  template void    download(Number *, const Number *, const std::size_t);  \
-  template void    copy(Number *, const double *, const std::size_t);      \
-  template void    copy(Number *, const float *, const std::size_t);       \
-  template void    set(Number *, const std::size_t, const Number);         \
-  template void    combine(Number *,                                       \
-                           const std::size_t,                              \
-                           const Number,                                   \
-                           const Number,                                   \
-                           const Number *,                                 \
-                           const Number,                                   \
-                           const Number *);                                \
-  template void    shift(Number *, const std::size_t, const Number);       \
-  template void    multiply(Number *, const Number *, const std::size_t);  \
-  template double  dot(const Number *, const Number *, const std::size_t); \
-  template double  add_and_dot(Number *,                                   \
-                               const Number,                               \
-                               const Number *,                             \
-                               const Number *,                             \
-                               const std::size_t);                         \
-  template double  sum(const Number *, const std::size_t);                 \
-  template double  absolute_sum(const Number *, const std::size_t);        \
-  template double  absolute_maximum(const Number *, const std::size_t);    \
-  template bool    equal(const Number *, const Number *, const std::size_t);
+#define INSTANTIATE(Number)                                                     \
+  template Number *allocate<Number>(const std::size_t);                         \
+  template void    upload(Number *, const Number *, const std::size_t);         \
+  template void    download(Number *, const Number *, const std::size_t);       \
+  template void    copy(Number *, const double *, const std::size_t);           \
+  template void    copy(Number *, const float *, const std::size_t);            \
+  template void    set(Number *, const std::size_t, const Number);              \
+  template void    combine(Number *,                                            \
+                           const std::size_t,                                   \
+                           const Number,                                        \
+                           const Number,                                        \
+                           const Number *,                                      \
+                           const Number,                                        \
+                           const Number *);                                     \
+  template void    shift(Number *, const std::size_t, const Number);            \
+  template void    multiply(Number *, const Number *, const std::size_t);       \
+  template ReproducibleSum dot(const Number *,                                  \
+                               const Number *,                                  \
+                               const std::size_t);                              \
+  template ReproducibleSum add_and_dot(Number *,                                \
+                                       const Number,                            \
+                                       const Number *,                          \
+                                       const Number *,                          \
+                                       const std::size_t);                      \
+  template ReproducibleSum sum(const Number *, const std::size_t);              \
+  template ReproducibleSum absolute_sum(const Number *, const std::size_t);     \
+  template double          absolute_maximum(const Number *, const std::size_t); \
+  template bool equal(const Number *, const Number *, const std::size_t);
 
       INSTANTIATE(double)
       INSTANTIATE(float)

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "reproducible_sum.h"
+
 // Operations on vectors in the memory of a CUDA device, in plain types. All
 // pointers are to device memory unless said otherwise, and all operations run
 // in the default stream, in the order of the calls.
@@ -70,18 +72,17 @@ namespace Tessella
       void
       multiply(Number *y, const Number *x, const std::size_t n);
 
-      // Reductions: summed in double precision by a tree that depends on n
-      // alone, so that the result is the same to the last bit in every run and
-      // on every device. They return when the result is on the host.
+      // Reductions. They return when the result is on the host. Sums are those
+      // of products and numbers in double precision, the same in any order.
 
       /// Sum of x_i y_i.
       template <typename Number>
-      double
+      ReproducibleSum
       dot(const Number *x, const Number *y, const std::size_t n);
 
       /// y += a x, then the sum of y_i w_i; w may be y.
       template <typename Number>
-      double
+      ReproducibleSum
       add_and_dot(Number           *y,
                   const Number      a,
                   const Number     *x,
@@ -90,12 +91,12 @@ namespace Tessella
 
       /// Sum of x_i.
       template <typename Number>
-      double
+      ReproducibleSum
       sum(const Number *x, const std::size_t n);
 
       /// Sum of |x_i|.
       template <typename Number>
-      double
+      ReproducibleSum
       absolute_sum(const Number *x, const std::size_t n);
 
       /// Largest |x_i|.

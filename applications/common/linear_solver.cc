@@ -16,6 +16,7 @@
 #include <tessella/fe/legendre.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
 
 #include <Amesos.h>
@@ -458,17 +459,15 @@ namespace Tessella
       }
 
       // ---- vectors of the memory where the iteration runs
-      using HostVector = LinearAlgebra::distributed::Vector<double>;
-
       void
-      copy(HostVector &to, const Vector &from)
+      copy(HostVector<double> &to, const Vector &from)
       {
         to.reinit(from.locally_owned_elements(), from.get_mpi_communicator());
         std::copy(from.begin(), from.end(), to.begin());
       }
 
       void
-      copy(Vector &to, const HostVector &from)
+      copy(Vector &to, const HostVector<double> &from)
       {
         std::copy_n(from.begin(), from.locally_owned_size(), to.begin());
       }
@@ -542,7 +541,7 @@ namespace Tessella
         initialize_multigrid(multigrid, handler, source, A, symmetric);
         std::conditional_t<
           std::is_same<MatrixType, HostBlockMatrix<double>>::value,
-          HostVector,
+          HostVector<double>,
           DeviceVector<double>>
           x, b;
         copy(b, rhs);

@@ -13,6 +13,7 @@
 #include <tessella/forms/device_coefficients.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/host_vector.h>
 
 #include <algorithm>
 #include <array>
@@ -1194,6 +1195,7 @@ namespace Tessella
   template void PolytopicAssembler<dim>::reinit(HostBlockMatrix<Number> &);    \
   INSTANTIATE_VECTOR(dim, Number, Vector<Number>)                              \
   INSTANTIATE_VECTOR(dim, Number, LinearAlgebra::distributed::Vector<Number>)  \
+  INSTANTIATE_VECTOR(dim, Number, HostVector<Number>)                          \
   template void PolytopicAssembler<dim>::assemble_matrix(                      \
     const Form<dim> &, HostBlockMatrix<Number> &);                             \
   template void PolytopicAssembler<dim>::reinit(DeviceBlockMatrix<Number> &);  \

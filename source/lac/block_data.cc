@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "block_space.h"
+#include "column_order.h"
+#include "reproducible_sum.h"
 
 namespace Tessella
 {
@@ -64,6 +66,27 @@ namespace Tessella
       rows.row_width     = row_width.data();
       rows.diagonal      = diagonal.data();
       rows.square_offset = square_offset.data();
+      if (A.partition() == nullptr)
+        return;
+      const std::vector<std::uint64_t> blocks = ordered_blocks(A);
+      std::vector<unsigned int> numbers(blocks.size()), columns(blocks.size());
+      for (unsigned int k = 0; k < n; ++k)
+        {
+          unsigned int column = 0;
+          for (std::uint64_t m = sparsity.block_offset[k];
+               m < sparsity.block_offset[k + 1];
+               ++m)
+            {
+              const unsigned int l = sparsity.block_column[blocks[m]];
+              numbers[m]           = blocks[m] - sparsity.block_offset[k];
+              columns[m]           = column;
+              column += offset[l + 1] - offset[l];
+            }
+        }
+      order.assign(numbers);
+      ordered_offset.assign(columns);
+      rows.order          = order.data();
+      rows.ordered_offset = ordered_offset.data();
     }
 
 
@@ -248,11 +271,11 @@ namespace Tessella
       p.resize(n);
       q.resize(n);
       const auto dot = [&](const Array<Number> &x, const Array<Number> &y) {
-        return internal::ordered_sum(communicator(), SpaceType::call([&] {
-                                       return Blocks::dot(n,
-                                                          x.data(),
-                                                          y.data());
-                                     }));
+        return internal::value_of_all(communicator(), SpaceType::call([&] {
+                                        return Blocks::dot(n,
+                                                           x.data(),
+                                                           y.data());
+                                      }));
       };
       const unsigned int n_steps = 10;
 
@@ -440,6 +463,7 @@ namespace Tessella
              block_column.memory_consumption() +
              column_offset.memory_consumption() +
              row_width.memory_consumption() + diagonal.memory_consumption() +
+             order.memory_consumption() + ordered_offset.memory_consumption() +
              inverse.memory_consumption() + color_list.memory_consumption();
     }
 

@@ -4,6 +4,7 @@
 #include <tessella/lac/block_partition.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 
@@ -25,6 +26,8 @@ namespace Tessella
     , n_ghosts(0)
     , first(0)
     , n_all(0)
+    , first_of_ghost(first_ghost_row)
+    , sizes{std::numeric_limits<std::uint64_t>::max(), 0, 0}
   {
     internal::on_all_processes(comm, [&] {
       AssertThrow(dof_offset.size() ==
@@ -36,8 +39,15 @@ namespace Tessella
                   ExcMessage("A process can have at most 2^32 - 2 rows of a "
                              "block matrix, ghosts included."));
     });
-    n_owned              = dof_offset[n_owned_blocks];
-    n_ghosts             = dof_offset.back() - n_owned;
+    n_owned  = dof_offset[n_owned_blocks];
+    n_ghosts = dof_offset.back() - n_owned;
+    for (unsigned int k = 0; k < n_owned_blocks; ++k)
+      {
+        const std::uint64_t size = dof_offset[k + 1] - dof_offset[k];
+        sizes.smallest           = std::min(sizes.smallest, size);
+        sizes.largest            = std::max(sizes.largest, size);
+        sizes.bits |= size;
+      }
     const unsigned int n = internal::n_processes(comm);
     first_of_rank.assign(n + 1, 0);
     if (n == 1)
@@ -47,16 +57,24 @@ namespace Tessella
         n_all = first_of_rank[1] = n_owned;
         return;
       }
-    int ierr = MPI_Allgather(&n_owned,
-                             1,
-                             MPI_UINT64_T,
-                             first_of_rank.data() + 1,
-                             1,
-                             MPI_UINT64_T,
-                             comm);
+    const std::array<std::uint64_t, 4> own = {
+      {n_owned, sizes.smallest, sizes.largest, sizes.bits}};
+    std::vector<std::array<std::uint64_t, 4>> of_all(n);
+    const int                                 ierr = MPI_Allgather(own.data(),
+                                   own.size(),
+                                   MPI_UINT64_T,
+                                   of_all.data(),
+                                   own.size(),
+                                   MPI_UINT64_T,
+                                   comm);
     AssertThrowMPI(ierr);
     for (unsigned int r = 0; r < n; ++r)
-      first_of_rank[r + 1] += first_of_rank[r];
+      {
+        first_of_rank[r + 1] = first_of_rank[r] + of_all[r][0];
+        sizes.smallest       = std::min(sizes.smallest, of_all[r][1]);
+        sizes.largest        = std::max(sizes.largest, of_all[r][2]);
+        sizes.bits |= of_all[r][3];
+      }
     first = first_of_rank[internal::this_process(comm)];
     n_all = first_of_rank[n];
 
@@ -191,6 +209,22 @@ namespace Tessella
 
 
 
+  const std::vector<std::uint64_t> &
+  BlockPartition::first_ghost_rows() const
+  {
+    return first_of_ghost;
+  }
+
+
+
+  const BlockPartition::BlockSizes &
+  BlockPartition::block_sizes() const
+  {
+    return sizes;
+  }
+
+
+
   const std::vector<BlockPartition::Partner> &
   BlockPartition::sends() const
   {
@@ -272,7 +306,8 @@ namespace Tessella
   std::size_t
   BlockPartition::memory_consumption() const
   {
-    return first_of_rank.capacity() * sizeof(std::uint64_t) +
+    return (first_of_rank.capacity() + first_of_ghost.capacity()) *
+             sizeof(std::uint64_t) +
            (to.capacity() + from.capacity()) * sizeof(Partner) +
            (sent_blocks.capacity() + sent_rows.capacity()) *
              sizeof(unsigned int);

@@ -3,6 +3,7 @@
 #include <deal.II/base/exceptions.h>
 
 #include <tessella/lac/block_preconditioners.h>
+#include <tessella/lac/host_vector.h>
 
 #include "block_space.h"
 
@@ -345,12 +346,13 @@ namespace Tessella
   template class BlockChebyshev<MatrixType>;      \
   template class BlockGaussSeidel<MatrixType>;
 
-#define INSTANTIATE_NUMBER(Number)                               \
-  INSTANTIATE(HostBlockMatrix<Number>)                           \
-  INSTANTIATE_VECTOR(HostBlockMatrix<Number>, Vector<Number>)    \
-  INSTANTIATE_VECTOR(HostBlockMatrix<Number>,                    \
-                     LinearAlgebra::distributed::Vector<Number>) \
-  INSTANTIATE(DeviceBlockMatrix<Number>)                         \
+#define INSTANTIATE_NUMBER(Number)                                \
+  INSTANTIATE(HostBlockMatrix<Number>)                            \
+  INSTANTIATE_VECTOR(HostBlockMatrix<Number>, Vector<Number>)     \
+  INSTANTIATE_VECTOR(HostBlockMatrix<Number>,                     \
+                     LinearAlgebra::distributed::Vector<Number>)  \
+  INSTANTIATE_VECTOR(HostBlockMatrix<Number>, HostVector<Number>) \
+  INSTANTIATE(DeviceBlockMatrix<Number>)                          \
   INSTANTIATE_VECTOR(DeviceBlockMatrix<Number>, DeviceVector<Number>)
 
   INSTANTIATE_NUMBER(double)

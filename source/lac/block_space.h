@@ -245,8 +245,9 @@ namespace Tessella
     private:
       Array<std::uint64_t> dof_offset, block_offset, value_offset,
         square_offset;
-      Array<unsigned int> block_column, column_offset, row_width, diagonal;
-      std::uint64_t       n_squares = 0;
+      Array<unsigned int> block_column, column_offset, row_width, diagonal,
+        order, ordered_offset;
+      std::uint64_t n_squares = 0;
       /// For relax(), if there are several processes.
       std::unique_ptr<typename SpaceType::Halo> halo;
     };

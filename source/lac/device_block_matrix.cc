@@ -13,6 +13,7 @@
 #include "../../cuda/block_matrix.h"
 #include "../../cuda/vector.h"
 #include "../base/collective.h"
+#include "column_order.h"
 #include "device_call.h"
 #include "halo_exchange.h"
 #include "store_block_row.h"
@@ -27,9 +28,10 @@ namespace Tessella
   template <typename Number>
   struct DeviceBlockMatrix<Number>::Implementation
   {
-    Implementation(const BlockSparsity              &sparsity,
-                   const std::vector<std::uint64_t> &dof_offset)
-      : matrix(sparsity, dof_offset)
+    Implementation(const BlockSparsity                  &sparsity,
+                   const std::vector<std::uint64_t>     &dof_offset,
+                   const internal::Device::AllProcesses *all)
+      : matrix(sparsity, dof_offset, all)
     {}
 
     internal::Device::BlockMatrix<Number> matrix;
@@ -195,8 +197,21 @@ namespace Tessella
   {
     implementation.reset(); // its memory may be needed
     set_structure(sparsity, dof_offset, partition);
+    internal::Device::AllProcesses all;
+    if (partition != nullptr)
+      {
+        const BlockPartition::BlockSizes &sizes = partition->block_sizes();
+        all                                     = {partition->n_rows(),
+                                                   sizes.smallest,
+                                                   sizes.largest,
+                                                   sizes.bits,
+                                                   internal::ordered_blocks(*this)};
+      }
     internal::device_call([&] {
-      implementation = std::make_unique<Implementation>(sparsity, dof_offset);
+      implementation =
+        std::make_unique<Implementation>(sparsity,
+                                         dof_offset,
+                                         partition == nullptr ? nullptr : &all);
     });
     if (partition != nullptr)
       implementation->halo =

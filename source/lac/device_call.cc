@@ -54,7 +54,8 @@ namespace Tessella
       {};
       template <typename Number>
       BlockMatrix<Number>::BlockMatrix(const BlockSparsity &,
-                                       const std::vector<std::uint64_t> &)
+                                       const std::vector<std::uint64_t> &,
+                                       const AllProcesses *)
       {
         no_device();
       }
@@ -335,7 +336,7 @@ namespace Tessella
         no_device();
       }
       template <typename Number>
-      double
+      ReproducibleSum
       Blocks<Number>::dot(const std::size_t, const Number *, const Number *)
       {
         no_device();
@@ -408,13 +409,13 @@ namespace Tessella
         no_device();
       }
       template <typename Number>
-      double
+      ReproducibleSum
       dot(const Number *, const Number *, const std::size_t)
       {
         no_device();
       }
       template <typename Number>
-      double
+      ReproducibleSum
       add_and_dot(Number *,
                   const Number,
                   const Number *,
@@ -424,13 +425,13 @@ namespace Tessella
         no_device();
       }
       template <typename Number>
-      double
+      ReproducibleSum
       sum(const Number *, const std::size_t)
       {
         no_device();
       }
       template <typename Number>
-      double
+      ReproducibleSum
       absolute_sum(const Number *, const std::size_t)
       {
         no_device();
@@ -448,33 +449,35 @@ namespace Tessella
         no_device();
       }
 
-#  define INSTANTIATE(Number)                                                \
-    template class BlockMatrix<Number>;                                      \
-    template Number *allocate<Number>(const std::size_t);                    \
-    template void    upload(Number *, const Number *, const std::size_t);    \
-    template void    download(Number *, const Number *, const std::size_t);  \
-    template void    copy(Number *, const double *, const std::size_t);      \
-    template void    copy(Number *, const float *, const std::size_t);       \
-    template void    set(Number *, const std::size_t, const Number);         \
-    template void    combine(Number *,                                       \
-                             const std::size_t,                              \
-                             const Number,                                   \
-                             const Number,                                   \
-                             const Number *,                                 \
-                             const Number,                                   \
-                             const Number *);                                \
-    template void    shift(Number *, const std::size_t, const Number);       \
-    template void    multiply(Number *, const Number *, const std::size_t);  \
-    template double  dot(const Number *, const Number *, const std::size_t); \
-    template double  add_and_dot(Number *,                                   \
-                                 const Number,                               \
-                                 const Number *,                             \
-                                 const Number *,                             \
-                                 const std::size_t);                         \
-    template double  sum(const Number *, const std::size_t);                 \
-    template double  absolute_sum(const Number *, const std::size_t);        \
-    template double  absolute_maximum(const Number *, const std::size_t);    \
-    template bool    equal(const Number *, const Number *, const std::size_t);
+#  define INSTANTIATE(Number)                                                 \
+    template class BlockMatrix<Number>;                                       \
+    template Number *allocate<Number>(const std::size_t);                     \
+    template void    upload(Number *, const Number *, const std::size_t);     \
+    template void    download(Number *, const Number *, const std::size_t);   \
+    template void    copy(Number *, const double *, const std::size_t);       \
+    template void    copy(Number *, const float *, const std::size_t);        \
+    template void    set(Number *, const std::size_t, const Number);          \
+    template void    combine(Number *,                                        \
+                             const std::size_t,                               \
+                             const Number,                                    \
+                             const Number,                                    \
+                             const Number *,                                  \
+                             const Number,                                    \
+                             const Number *);                                 \
+    template void    shift(Number *, const std::size_t, const Number);        \
+    template void    multiply(Number *, const Number *, const std::size_t);   \
+    template ReproducibleSum dot(const Number *,                              \
+                                 const Number *,                              \
+                                 const std::size_t);                          \
+    template ReproducibleSum add_and_dot(Number *,                            \
+                                         const Number,                        \
+                                         const Number *,                      \
+                                         const Number *,                      \
+                                         const std::size_t);                  \
+    template ReproducibleSum sum(const Number *, const std::size_t);          \
+    template ReproducibleSum absolute_sum(const Number *, const std::size_t); \
+    template double absolute_maximum(const Number *, const std::size_t);      \
+    template bool   equal(const Number *, const Number *, const std::size_t);
 
       INSTANTIATE(double)
       INSTANTIATE(float)

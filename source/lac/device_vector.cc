@@ -14,6 +14,7 @@
 #include "../../cuda/vector.h"
 #include "../base/collective.h"
 #include "device_call.h"
+#include "reproducible_sum.h"
 #include "vector_access.h"
 
 namespace Tessella
@@ -498,15 +499,6 @@ namespace Tessella
 
 
 
-  template <typename Number>
-  double
-  DeviceVector<Number>::sum(const double value) const
-  {
-    return distributed ? internal::ordered_sum(communicator, value) : value;
-  }
-
-
-
   namespace
   {
     // y = s y + a x + b w on the device.
@@ -646,8 +638,11 @@ namespace Tessella
   DeviceVector<Number>::operator*(const DeviceVector &V) const
   {
     check_size(V);
-    return sum(internal::device_call(
-      [&] { return internal::Device::dot(values, V.values, n); }));
+    return internal::value_of_all(communicator, internal::device_call([&] {
+                                    return internal::Device::dot(values,
+                                                                 V.values,
+                                                                 n);
+                                  }));
   }
 
 
@@ -660,9 +655,10 @@ namespace Tessella
   {
     check_size(V);
     check_size(W);
-    return sum(internal::device_call([&] {
-      return internal::Device::add_and_dot(values, a, V.values, W.values, n);
-    }));
+    return internal::value_of_all(communicator, internal::device_call([&] {
+                                    return internal::Device::add_and_dot(
+                                      values, a, V.values, W.values, n);
+                                  }));
   }
 
 
@@ -680,8 +676,10 @@ namespace Tessella
   typename DeviceVector<Number>::real_type
   DeviceVector<Number>::l1_norm() const
   {
-    return sum(internal::device_call(
-      [&] { return internal::Device::absolute_sum(values, n); }));
+    return internal::value_of_all(communicator, internal::device_call([&] {
+                                    return internal::Device::absolute_sum(
+                                      values, n);
+                                  }));
   }
 
 
@@ -690,8 +688,10 @@ namespace Tessella
   typename DeviceVector<Number>::real_type
   DeviceVector<Number>::l2_norm() const
   {
-    return std::sqrt(sum(internal::device_call(
-      [&] { return internal::Device::dot(values, values, n); })));
+    return std::sqrt(
+      internal::value_of_all(communicator, internal::device_call([&] {
+                               return internal::Device::dot(values, values, n);
+                             })));
   }
 
 
@@ -712,8 +712,9 @@ namespace Tessella
   DeviceVector<Number>::mean_value() const
   {
     AssertThrow(n_global > 0, ExcMessage("An empty vector has no mean value."));
-    return sum(internal::device_call(
-             [&] { return internal::Device::sum(values, n); })) /
+    return internal::value_of_all(communicator, internal::device_call([&] {
+                                    return internal::Device::sum(values, n);
+                                  })) /
            n_global;
   }
 

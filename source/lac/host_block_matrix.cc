@@ -4,11 +4,13 @@
 
 #include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/host_vector.h>
 
 #include <algorithm>
 #include <mutex>
 #include <utility>
 
+#include "column_order.h"
 #include "halo_exchange.h"
 #include "host_blocks.h"
 #include "transpose_plan.h"
@@ -29,7 +31,6 @@ namespace Tessella
     std::vector<unsigned int> interior, boundary;
     /// Columns of the block rows with ghosts in the order of the block rows of
     /// all processes, and their places in the block row.
-    std::once_flag             order_made;
     std::vector<std::uint64_t> ordered_offset;
     std::vector<unsigned int>  ordered_column, ordered_place;
     std::once_flag             transpose_made;
@@ -37,41 +38,24 @@ namespace Tessella
     /// Contributions to products with the transpose, of several processes.
     internal::HostArray<Number> sent, received;
 
-    // Collective.
     void
     make_order(const BlockMatrixBase &matrix)
     {
-      std::call_once(order_made, [&] {
-        const BlockSparsity       &sparsity = matrix.block_sparsity();
-        const auto                &offset   = matrix.dof_offset();
-        const unsigned int         n_owned  = sparsity.row_width.size();
-        std::vector<std::uint64_t> global(offset.begin(), offset.end() - 1);
-        for (unsigned int k = 0; k < n_owned; ++k)
-          global[k] += matrix.partition()->first_row();
-        matrix.partition()->update_ghosts(global);
-        ordered_offset.assign(1, 0);
-        std::vector<std::uint64_t> blocks;
-        for (const unsigned int k : boundary)
-          {
-            blocks.clear();
-            for (std::uint64_t b = sparsity.block_offset[k];
-                 b < sparsity.block_offset[k + 1];
-                 ++b)
-              blocks.push_back(b);
-            std::stable_sort(blocks.begin(),
-                             blocks.end(),
-                             [&](const std::uint64_t a, const std::uint64_t b) {
-                               return global[sparsity.block_column[a]] <
-                                      global[sparsity.block_column[b]];
-                             });
-            for (const std::uint64_t b : blocks)
-              {
-                ordered_column.push_back(sparsity.block_column[b]);
-                ordered_place.push_back(sparsity.column_offset[b]);
-              }
-            ordered_offset.push_back(ordered_column.size());
-          }
-      });
+      const BlockSparsity             &sparsity = matrix.block_sparsity();
+      const std::vector<std::uint64_t> blocks =
+        internal::ordered_blocks(matrix);
+      ordered_offset.assign(1, 0);
+      for (const unsigned int k : boundary)
+        {
+          for (std::uint64_t m = sparsity.block_offset[k];
+               m < sparsity.block_offset[k + 1];
+               ++m)
+            {
+              ordered_column.push_back(sparsity.block_column[blocks[m]]);
+              ordered_place.push_back(sparsity.column_offset[blocks[m]]);
+            }
+          ordered_offset.push_back(ordered_column.size());
+        }
     }
 
     // Collective.
@@ -238,7 +222,6 @@ namespace Tessella
                           b);
           return;
         }
-      data.make_order(matrix);
       data.halo->start(x);
       product<Number>(matrix,
                       values,
@@ -427,6 +410,7 @@ namespace Tessella
         implementation->halo =
           std::make_unique<internal::HostHalo<Number>>(partition);
         list_rows(implementation->interior, implementation->boundary);
+        implementation->make_order(*this);
       }
     *this = 0.;
   }
@@ -698,14 +682,15 @@ namespace Tessella
                                                     const VectorType &,          \
                                                     const VectorType &) const;
 
-#define INSTANTIATE(Number)                         \
-  template class HostBlockMatrix<Number>;           \
-  template void HostBlockMatrix<Number>::copy_from( \
-    const HostBlockMatrix<double> &);               \
-  template void HostBlockMatrix<Number>::copy_from( \
-    const HostBlockMatrix<float> &);                \
-  INSTANTIATE_VECTOR(Number, Vector<Number>)        \
-  INSTANTIATE_VECTOR(Number, LinearAlgebra::distributed::Vector<Number>)
+#define INSTANTIATE(Number)                                              \
+  template class HostBlockMatrix<Number>;                                \
+  template void HostBlockMatrix<Number>::copy_from(                      \
+    const HostBlockMatrix<double> &);                                    \
+  template void HostBlockMatrix<Number>::copy_from(                      \
+    const HostBlockMatrix<float> &);                                     \
+  INSTANTIATE_VECTOR(Number, Vector<Number>)                             \
+  INSTANTIATE_VECTOR(Number, LinearAlgebra::distributed::Vector<Number>) \
+  INSTANTIATE_VECTOR(Number, HostVector<Number>)
 
   INSTANTIATE(double)
   INSTANTIATE(float)

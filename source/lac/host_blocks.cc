@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "reproducible_sum.h"
+
 namespace Tessella
 {
   namespace internal
@@ -360,27 +362,49 @@ namespace Tessella
     {
       for_block_ranges(
         n_list, [&](const unsigned int begin, const unsigned int end) {
-          std::vector<Number> gathered, r(rows.max_size), z(rows.max_size);
+          std::vector<Number> gathered, ordered, r(rows.max_size),
+            z(rows.max_size);
+          std::vector<unsigned int> columns;
           for (unsigned int l = begin; l < end; ++l)
             {
-              const unsigned int  k     = list[l];
-              const unsigned int  width = rows.row_width[k];
-              const std::uint64_t first = rows.dof_offset[k];
-              const unsigned int  n     = size(rows, k);
+              const unsigned int  k           = list[l];
+              const unsigned int  width       = rows.row_width[k];
+              const std::uint64_t first       = rows.dof_offset[k];
+              const unsigned int  n           = size(rows, k);
+              const std::uint64_t first_block = rows.block_offset[k];
+              const unsigned int  n_blocks =
+                rows.block_offset[k + 1] - first_block;
+              const unsigned int *column = rows.block_column + first_block;
+              const Number       *row    = values + rows.value_offset[k];
+              // (columns are in ascending order, those of others at the end)
+              if (column[n_blocks - 1] >= rows.n)
+                {
+                  columns.resize(n_blocks);
+                  ordered.resize(std::size_t(n) * width);
+                  for (unsigned int m = 0; m < n_blocks; ++m)
+                    {
+                      const unsigned int b = rows.order[first_block + m];
+                      columns[m]           = column[b];
+                      const Number *from =
+                        row + rows.column_offset[first_block + b];
+                      Number *to =
+                        ordered.data() + rows.ordered_offset[first_block + m];
+                      for (unsigned int i = 0; i < n;
+                           ++i, from += width, to += width)
+                        std::copy_n(from, size(rows, columns[m]), to);
+                    }
+                  column = columns.data();
+                  row    = ordered.data();
+                }
               gathered.resize(width);
-              gather(rows.block_column + rows.block_offset[k],
-                     rows.block_offset[k + 1] - rows.block_offset[k],
+              gather(column,
+                     n_blocks,
                      rows.dof_offset,
                      rows.n,
                      x,
                      ghosts,
                      gathered.data());
-              multiply(values + rows.value_offset[k],
-                       n,
-                       width,
-                       width,
-                       gathered.data(),
-                       r.data());
+              multiply(row, n, width, width, gathered.data(), r.data());
               for (unsigned int i = 0; i < n; ++i)
                 r[i] = b[first + i] - r[i];
               multiply(
@@ -605,25 +629,12 @@ namespace Tessella
 
 
     template <typename Number>
-    double
+    ReproducibleSum
     HostBlocks<Number>::dot(const std::size_t n,
                             const Number     *x,
                             const Number     *y)
     {
-      // sums of pieces of a fixed size, added in order
-      constexpr std::size_t piece    = 4096;
-      const std::size_t     n_pieces = (n + piece - 1) / piece;
-      std::vector<double>   sums(n_pieces);
-      for_blocks(n_pieces, [&](const unsigned int p) {
-        double sum = 0.;
-        for (std::size_t i = p * piece; i < std::min(n, (p + 1) * piece); ++i)
-          sum += double(x[i]) * double(y[i]);
-        sums[p] = sum;
-      });
-      double sum = 0.;
-      for (const double s : sums)
-        sum += s;
-      return sum;
+      return host_dot(n, x, y);
     }
 
 

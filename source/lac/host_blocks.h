@@ -254,7 +254,7 @@ namespace Tessella
       copy(const std::size_t n, const Number *from, Number *to);
       static void
       download(const std::size_t n, const Number *from, Number *to);
-      static double
+      static ReproducibleSum
       dot(const std::size_t n, const Number *x, const Number *y);
     };
   } // namespace internal

@@ -5,6 +5,7 @@
 
 #include <deal.II/lac/lapack_full_matrix.h>
 
+#include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
 
 #include <algorithm>
@@ -800,6 +801,24 @@ namespace Tessella
       });
       return result;
     }
+
+
+
+    // What @p make makes instead of @p implementation, with the time that this
+    // takes; if it throws, there is none.
+    template <typename Implementation, typename Make>
+    void
+    rebuild(std::unique_ptr<Implementation> &implementation,
+            const MultigridHierarchy        &hierarchy,
+            const Make                      &make)
+    {
+      const Timer timer;
+      implementation.reset();
+      std::unique_ptr<Implementation> result = make();
+      result->prepare_levels(hierarchy);
+      result->report.setup_time = timer.wall_time();
+      implementation            = std::move(result);
+    }
   } // namespace
 
 
@@ -810,13 +829,11 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
-    const Timer timer;
-    implementation.reset();
-    auto result = start<Implementation>(matrix, hierarchy, data);
-    result->make_matrices(hierarchy, nullptr);
-    result->prepare_levels(hierarchy);
-    result->report.setup_time = timer.wall_time();
-    implementation            = std::move(result);
+    rebuild(implementation, hierarchy, [&] {
+      auto result = start<Implementation>(matrix, hierarchy, data);
+      result->make_matrices(hierarchy, nullptr);
+      return result;
+    });
   }
 
 
@@ -828,16 +845,14 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
-    const Timer timer;
-    implementation.reset();
-    internal::on_all_processes(hierarchy.communicator(), [&] {
-      check_matrix(without_penalty, hierarchy.level(0), 0);
+    rebuild(implementation, hierarchy, [&] {
+      internal::on_all_processes(hierarchy.communicator(), [&] {
+        check_matrix(without_penalty, hierarchy.level(0), 0);
+      });
+      auto result = start<Implementation>(matrix, hierarchy, data);
+      result->make_matrices(hierarchy, &without_penalty);
+      return result;
     });
-    auto result = start<Implementation>(matrix, hierarchy, data);
-    result->make_matrices(hierarchy, &without_penalty);
-    result->prepare_levels(hierarchy);
-    result->report.setup_time = timer.wall_time();
-    implementation            = std::move(result);
   }
 
 
@@ -849,28 +864,26 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
-    const Timer timer;
-    implementation.reset();
-    AssertThrow(coarse_matrices.size() + 1 == hierarchy.n_levels(),
-                ExcMessage("Multigrid was given " +
-                           std::to_string(coarse_matrices.size()) +
-                           " coarse matrices, but the hierarchy has " +
-                           std::to_string(hierarchy.n_levels() - 1) +
-                           " coarse levels."));
-    auto result = start<Implementation>(matrix, hierarchy, data);
-    for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
-      {
-        internal::on_all_processes(hierarchy.communicator(), [&] {
-          check_matrix(coarse_matrices[l], hierarchy.level(l + 1), l + 1);
-        });
-        auto &level  = *result->levels[l + 1];
-        level.own    = std::move(coarse_matrices[l]);
-        level.matrix = &level.own;
-        level.blocks.reinit(level.own);
-      }
-    result->prepare_levels(hierarchy);
-    result->report.setup_time = timer.wall_time();
-    implementation            = std::move(result);
+    rebuild(implementation, hierarchy, [&] {
+      AssertThrow(coarse_matrices.size() + 1 == hierarchy.n_levels(),
+                  ExcMessage("Multigrid was given " +
+                             std::to_string(coarse_matrices.size()) +
+                             " coarse matrices, but the hierarchy has " +
+                             std::to_string(hierarchy.n_levels() - 1) +
+                             " coarse levels."));
+      auto result = start<Implementation>(matrix, hierarchy, data);
+      for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
+        {
+          internal::on_all_processes(hierarchy.communicator(), [&] {
+            check_matrix(coarse_matrices[l], hierarchy.level(l + 1), l + 1);
+          });
+          auto &level  = *result->levels[l + 1];
+          level.own    = std::move(coarse_matrices[l]);
+          level.matrix = &level.own;
+          level.blocks.reinit(level.own);
+        }
+      return result;
+    });
   }
 
 
@@ -917,14 +930,12 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
-    const Timer timer;
-    implementation.reset();
-    auto result =
-      start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
-    result->make_matrices(hierarchy, nullptr);
-    result->prepare_levels(hierarchy);
-    result->report.setup_time = timer.wall_time();
-    implementation            = std::move(result);
+    rebuild(implementation, hierarchy, [&] {
+      auto result =
+        start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
+      result->make_matrices(hierarchy, nullptr);
+      return result;
+    });
   }
 
 
@@ -937,26 +948,24 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
-    const Timer timer;
-    implementation.reset();
-    internal::on_all_processes(hierarchy.communicator(), [&] {
-      check_matrix(without_penalty, hierarchy.level(0), 0);
-    });
-    auto result =
-      start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
-    {
-      MatrixType rounded;
+    rebuild(implementation, hierarchy, [&] {
       internal::on_all_processes(hierarchy.communicator(), [&] {
-        rounded.reinit(matrix.block_sparsity(),
-                       matrix.dof_offset(),
-                       matrix.partition());
+        check_matrix(without_penalty, hierarchy.level(0), 0);
       });
-      result->change_basis(without_penalty, rounded);
-      result->make_matrices(hierarchy, &rounded);
-    }
-    result->prepare_levels(hierarchy);
-    result->report.setup_time = timer.wall_time();
-    implementation            = std::move(result);
+      auto result =
+        start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
+      {
+        MatrixType rounded;
+        internal::on_all_processes(hierarchy.communicator(), [&] {
+          rounded.reinit(matrix.block_sparsity(),
+                         matrix.dof_offset(),
+                         matrix.partition());
+        });
+        result->change_basis(without_penalty, rounded);
+        result->make_matrices(hierarchy, &rounded);
+      }
+      return result;
+    });
   }
 
 
@@ -1122,6 +1131,8 @@ namespace Tessella
                      LinearAlgebra::distributed::Vector<double>)
   INSTANTIATE_VECTOR(HostBlockMatrix<float>,
                      LinearAlgebra::distributed::Vector<float>)
+  INSTANTIATE_VECTOR(HostBlockMatrix<double>, HostVector<double>)
+  INSTANTIATE_VECTOR(HostBlockMatrix<float>, HostVector<float>)
   INSTANTIATE_VECTOR(HostBlockMatrix<double>, TrilinosWrappers::MPI::Vector)
   INSTANTIATE_VECTOR(DeviceBlockMatrix<double>, DeviceVector<double>)
   INSTANTIATE_VECTOR(DeviceBlockMatrix<float>, DeviceVector<float>)
@@ -1134,6 +1145,7 @@ namespace Tessella
     const;
 
   INSTANTIATE_OTHER(LinearAlgebra::distributed::Vector<double>)
+  INSTANTIATE_OTHER(HostVector<double>)
   INSTANTIATE_OTHER(TrilinosWrappers::MPI::Vector)
 #undef INSTANTIATE_OTHER
 #undef INSTANTIATE

@@ -15,12 +15,14 @@
 
 #include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/host_vector.h>
 #include <tessella/space_time/space_time_form.h>
 #include <tessella/space_time/space_time_slab.h>
 
 #include <cmath>
 #include <cstring>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -90,6 +92,60 @@ namespace
   }
 
   // ---- vectors
+
+  /// Sums have the bits of those of the host.
+  template <typename Number>
+  void
+  check_sums(const std::string    &name,
+             const Vector<Number> &u,
+             const Vector<Number> &v)
+  {
+    const auto same = [](const double a, const double b) {
+      return a == b || (std::isnan(a) && std::isnan(b));
+    };
+    const DeviceVector<Number>   U(u), V(v);
+    Tessella::HostVector<Number> x(u.size()), y(v.size());
+    std::copy(u.begin(), u.end(), x.begin());
+    std::copy(v.begin(), v.end(), y.begin());
+    verify(name + "*, bits", same(U * V, x * y));
+    verify(name + "l1, bits", same(U.l1_norm(), x.l1_norm()));
+    verify(name + "l2, bits", same(U.l2_norm(), x.l2_norm()));
+    if (u.size() > 0)
+      verify(name + "mean, bits", same(U.mean_value(), x.mean_value()));
+    DeviceVector<Number> W(U);
+    const double         dot = W.add_and_dot(0.25, V, V);
+    verify(name + "add_and_dot, bits", dot == W * V || !std::isfinite(dot));
+  }
+
+  /// Numbers of very different size, infinite ones and others that are none.
+  void
+  check_special_sums()
+  {
+    for (const int range : {200, 480})
+      {
+        Vector<double> u = some_vector<double>(100003, 1),
+                       v = some_vector<double>(100003, 2);
+        for (unsigned int i = 0; i < u.size(); ++i)
+          {
+            u(i) = std::ldexp(u(i), int(2 * range * some_number(i + 7)));
+            v(i) = std::ldexp(v(i), int(2 * range * some_number(3 * i + 1)));
+          }
+        const std::string name = "range " + std::to_string(range) + ", ";
+        check_sums(name, u, v);
+        for (const double x : {1e299,
+                               -1e299,
+                               std::numeric_limits<double>::infinity(),
+                               std::nan("")})
+          {
+            u(u.size() / 3) = x;
+            check_sums(name + std::to_string(x) + ", ", u, v);
+            verify(name + "finite",
+                   !std::isfinite(DeviceVector<double>(u).l1_norm()));
+          }
+        u(5) = 1e299;
+        check_sums(name + "two, ", u, v);
+      }
+  }
 
   template <typename Number>
   void
@@ -210,10 +266,7 @@ namespace
     verify(name + "all_zero",
            zero.all_zero() && U.all_zero() == (n == 0) && zero.size() == n);
     verify(name + "==", U == U && (n == 0 || U != V));
-    bool same = true;
-    for (unsigned int i = 0; i < 5; ++i)
-      same = same && U * V == U * V && V.l1_norm() == V.l1_norm();
-    verify(name + "repeated reductions", same);
+    check_sums(name, u, v);
     verify(name + "indices",
            U.locally_owned_elements().n_elements() == n &&
              U.size() == U.locally_owned_size());
@@ -772,11 +825,14 @@ main(int argc, char **argv)
   if (name == "unavailable")
     check_unavailable();
   else if (name == "vector")
-    for (const unsigned int n : {0u, 1u, 31u, 1000u, 300007u})
-      {
-        check_vector<double>(n);
-        check_vector<float>(n);
-      }
+    {
+      for (const unsigned int n : {0u, 1u, 31u, 1000u, 300007u, 3000017u})
+        {
+          check_vector<double>(n);
+          check_vector<float>(n);
+        }
+      check_special_sums();
+    }
   else if (name == "small")
     {
       check_small_meshes<2>();

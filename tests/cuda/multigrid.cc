@@ -10,23 +10,12 @@
 
 #include "../multigrid/check_multigrid.h"
 #include "../tests.h"
+#include "checks.h"
 
 using namespace MultigridTest;
 
 namespace
 {
-  unsigned int n_checks = 0, n_failures = 0;
-
-  void
-  verify(const std::string &name, const bool good, const std::string &text = "")
-  {
-    ++n_checks;
-    if (good)
-      return;
-    ++n_failures;
-    std::cout << name << ": FAILED " << text << std::endl;
-  }
-
   using Host   = HostBlockMatrix<double>;
   using Device = DeviceBlockMatrix<double>;
 
@@ -238,7 +227,7 @@ namespace
                 0.);
     device.matrix.copy_from(values);
     verify(name + ", singular block",
-           contains(message([&] {
+           contains(message_of([&] {
                       BlockJacobi<Device> jacobi;
                       jacobi.initialize(device.matrix);
                     }),
@@ -253,12 +242,12 @@ namespace
     // all memory but a little is taken (by vectors that 32 bits can count)
     std::vector<std::unique_ptr<DeviceVector<double>>> taken;
     for (std::size_t size = std::size_t(1) << 31; size >= 1 << 17; size /= 2)
-      while (message([&] {
+      while (message_of([&] {
                taken.push_back(std::make_unique<DeviceVector<double>>(size));
              }) == "no exception")
         ;
-    const std::string text =
-      message([&] { multigrid.initialize(device.matrix, device.hierarchy()); });
+    const std::string text = message_of(
+      [&] { multigrid.initialize(device.matrix, device.hierarchy()); });
     verify("memory", contains(text, "memory"), text);
     taken.clear();
     multigrid.initialize(device.matrix, device.hierarchy());
@@ -276,7 +265,7 @@ main(int argc, char **argv)
     return 77;
   if (name == "unavailable")
     verify("no device",
-           contains(message([] {
+           contains(message_of([] {
                       Device              matrix;
                       BlockJacobi<Device> jacobi;
                       jacobi.initialize(matrix);

@@ -31,38 +31,12 @@
 #include <string>
 #include <vector>
 
+#include "../messages.h"
+
 namespace MultigridTest
 {
   using namespace dealii;
   using namespace Tessella;
-
-  /// What @p function throws, in one line: deal.II breaks long texts.
-  template <typename Function>
-  std::string
-  message(const Function &function)
-  {
-    try
-      {
-        function();
-      }
-    catch (const ExceptionBase &exception)
-      {
-        std::ostringstream stream;
-        exception.print_info(stream);
-        std::istringstream words(stream.str());
-        std::string        text;
-        for (std::string word; words >> word;)
-          text += (text.empty() ? "" : " ") + word;
-        return text;
-      }
-    return "no exception";
-  }
-
-  inline bool
-  contains(const std::string &text, const std::string &part)
-  {
-    return text.find(part) != std::string::npos;
-  }
 
   /// Numbers in (-0.5, 0.5) that do not repeat.
   inline double

@@ -10,6 +10,8 @@
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/trilinos_vector.h>
 
+#include <tessella/lac/host_vector.h>
+
 #include "check_multigrid.h"
 
 namespace MultigridTest
@@ -51,6 +53,35 @@ namespace MultigridTest
   get_entries(const TrilinosWrappers::MPI::Vector &from)
   {
     return std::vector<double>(from.begin(), from.end());
+  }
+
+  template <typename MatrixType>
+  struct SinglePrecision;
+  template <>
+  struct SinglePrecision<HostBlockMatrix<double>>
+  {
+    using Matrix = HostBlockMatrix<float>;
+    using Vector = HostVector<float>;
+  };
+  template <>
+  struct SinglePrecision<DeviceBlockMatrix<double>>
+  {
+    using Matrix = DeviceBlockMatrix<float>;
+    using Vector = DeviceVector<float>;
+  };
+
+  template <typename To, typename From>
+  void
+  round(HostVector<To> &to, const HostVector<From> &from)
+  {
+    to.reinit(from.locally_owned_elements(), from.get_mpi_communicator());
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+  template <typename To, typename From>
+  void
+  round(DeviceVector<To> &to, const DeviceVector<From> &from)
+  {
+    to = from;
   }
 
   /// A Poisson problem on families of cells of an adaptive mesh: the same
@@ -142,8 +173,17 @@ namespace MultigridTest
     unsigned int
     cg_iterations(const Preconditioner &preconditioner) const
     {
+      VectorType x(rhs);
+      return cg_iterations(preconditioner, x);
+    }
+
+    /// @p x: the solution.
+    template <typename Preconditioner>
+    unsigned int
+    cg_iterations(const Preconditioner &preconditioner, VectorType &x) const
+    {
       SolverControl control(500, 1e-8 * rhs.l2_norm(), false, false);
-      VectorType    x(rhs);
+      x.reinit(rhs);
       x = 0.;
       SolverCG<VectorType>(control).solve(matrix, x, rhs, preconditioner);
       return control.last_step();
@@ -195,37 +235,37 @@ namespace MultigridTest
                                    : 0,
                                  MPI_COMM_WORLD) == 1,
              "");
-      const auto compare = [&](const std::string &what, const double bound) {
+      // (the order of all sums is that of one process)
+      const auto compare = [&](const std::string &what) {
         const double error = difference(y, Y);
-        verify(name(what), error < bound, number(error));
+        verify(name(what), error == 0., number(error));
       };
       y = all.rhs;
       Y = one.rhs;
-      compare("right-hand side", 1e-13);
+      compare("right-hand side");
       all.matrix.vmult(y, x);
       one.matrix.vmult(Y, X);
-      // (on the host the order of summation is that of one process)
-      compare("product",
-              std::is_same<VectorType, DeviceVector<double>>::value
-                ? 1e-13
-                : std::numeric_limits<double>::min());
+      compare("product");
       all.matrix.vmult_add(y, x);
       one.matrix.vmult_add(Y, X);
-      compare("product, added", 1e-13);
+      compare("product, added");
       const auto transposed = [&](const TestCase    &test,
                                   const TestCase    &test_of_one,
                                   const std::string &what) {
-        // (the order of summation is that of one process)
         test.matrix.Tvmult(y, x);
         test_of_one.matrix.Tvmult(Y, X);
-        const double error = difference(y, Y);
-        verify(name("transpose" + what), error == 0., number(error));
+        compare("transpose" + what);
         VectorType z(x);
         test.matrix.Tvmult_add(y, x);
         test.matrix.subtract_product(z, x, y, true);
-        test_of_one.matrix.Tvmult(Y, X);
         y = z;
-        compare("transpose, added and subtracted" + what, 1e-13);
+        z = X;
+        test_of_one.matrix.Tvmult(Y, X);
+        test_of_one.matrix.Tvmult_add(Y, X);
+        test_of_one.matrix.subtract_product(z, X, Y, true);
+        Y = z;
+        z.reinit(y);
+        compare("transpose, added and subtracted" + what);
         // x.Ay = y.A^T x
         const VectorType u = test.some_entries(2);
         test.matrix.vmult(y, u);
@@ -257,11 +297,14 @@ namespace MultigridTest
       }
       const double norm = all.matrix.residual(y, x, all.rhs),
                    NORM = one.matrix.residual(Y, X, one.rhs);
-      compare("residual", 1e-13);
-      verify(name("norm"), std::abs(norm - NORM) < 1e-12 * NORM, number(norm));
+      compare("residual");
+      verify(name("norms"),
+             norm == NORM && x.l1_norm() == X.l1_norm() &&
+               x.mean_value() == X.mean_value(),
+             number(norm));
       verify(name("dot"),
-             std::abs(x * all.rhs - X * one.rhs) <
-               1e-12 * X.l2_norm() * one.rhs.l2_norm(),
+             x * all.rhs == X * one.rhs &&
+               x.add_and_dot(0.3, y, all.rhs) == X.add_and_dot(0.3, Y, one.rhs),
              number(x * all.rhs));
 
       BlockJacobi<MatrixType> jacobi, JACOBI;
@@ -269,19 +312,19 @@ namespace MultigridTest
       JACOBI.initialize(one.matrix);
       jacobi.vmult(y, x);
       JACOBI.vmult(Y, X);
-      compare("block Jacobi", 1e-12);
+      compare("block Jacobi");
       BlockChebyshev<MatrixType> chebyshev, CHEBYSHEV;
       chebyshev.initialize(all.matrix);
       CHEBYSHEV.initialize(one.matrix);
       chebyshev.vmult(y, x);
       CHEBYSHEV.vmult(Y, X);
-      compare("Chebyshev", 1e-10);
+      compare("Chebyshev");
       BlockGaussSeidel<MatrixType> gauss_seidel, GAUSS_SEIDEL;
       gauss_seidel.initialize(all.matrix);
       GAUSS_SEIDEL.initialize(one.matrix);
       gauss_seidel.vmult(y, x);
       GAUSS_SEIDEL.vmult(Y, X);
-      compare("Gauss-Seidel", 1e-12);
+      compare("Gauss-Seidel");
       verify(name("colours"),
              gauss_seidel.n_colors() == GAUSS_SEIDEL.n_colors(),
              std::to_string(gauss_seidel.n_colors()));
@@ -332,6 +375,70 @@ namespace MultigridTest
         check_iterations("assembled, Gauss-Seidel, W");
       }
 
+    // The same bits, and so the same iterations, with preconditioners that do
+    // not join polytopes: unions end where the part of a process does.
+    for (unsigned int p = 0; p <= 3; ++p)
+      {
+        const TestCase all(MPI_COMM_WORLD, p), one(MPI_COMM_SELF, p);
+        VectorType x = all.some_entries(1), y(all.rhs), X = one.some_entries(1),
+                   Y(one.rhs);
+        const auto compare = [&](const std::string &what) {
+          const double error = difference(y, Y);
+          verify(name("p = " + std::to_string(p) + ", same bits, " + what),
+                 error == 0.,
+                 number(error));
+        };
+        all.matrix.vmult(y, x);
+        one.matrix.vmult(Y, X);
+        compare("product");
+        all.matrix.Tvmult(y, x);
+        one.matrix.Tvmult(Y, X);
+        compare("transpose");
+        {
+          typename SinglePrecision<MatrixType>::Matrix A, B;
+          typename SinglePrecision<MatrixType>::Vector u, v, U, V;
+          A.copy_from(all.matrix);
+          B.copy_from(one.matrix);
+          round(u, x);
+          round(U, X);
+          v = u;
+          V = U;
+          A.vmult(v, u);
+          B.vmult(V, U);
+          const double norm = v.l2_norm(), NORM = V.l2_norm();
+          A.Tvmult(u, v);
+          B.Tvmult(U, V);
+          round(y, u);
+          round(Y, U);
+          compare("in float");
+          verify(name("p = " + std::to_string(p) + ", same bits, float norm"),
+                 norm == NORM,
+                 number(norm - NORM));
+        }
+        const auto solve = [&](const std::string &what,
+                               const auto        &preconditioner,
+                               const auto        &of_one) {
+          const unsigned int n = all.cg_iterations(preconditioner, y),
+                             N = one.cg_iterations(of_one, Y);
+          compare("solution, " + what);
+          verify(name("p = " + std::to_string(p) + ", iterations, " + what),
+                 n == N,
+                 std::to_string(n) + ", on one process " + std::to_string(N));
+        };
+        BlockChebyshev<MatrixType> chebyshev, CHEBYSHEV;
+        chebyshev.initialize(all.matrix);
+        CHEBYSHEV.initialize(one.matrix);
+        solve("Chebyshev", chebyshev, CHEBYSHEV);
+        BlockGaussSeidel<MatrixType> gauss_seidel, GAUSS_SEIDEL;
+        gauss_seidel.initialize(all.matrix);
+        GAUSS_SEIDEL.initialize(one.matrix);
+        solve("Gauss-Seidel", gauss_seidel, GAUSS_SEIDEL);
+        MG multigrid, of_one;
+        multigrid.initialize(all.matrix, MultigridHierarchy(all.handler, {}));
+        of_one.initialize(one.matrix, MultigridHierarchy(one.handler, {}));
+        solve("degrees", multigrid, of_one);
+      }
+
     // ---- errors on one process are thrown on all
     TestCase   all(MPI_COMM_WORLD, 1);
     const auto verify_message = [&](const std::string &what,
@@ -352,18 +459,18 @@ namespace MultigridTest
                   0.);
       TestCase bad(MPI_COMM_WORLD, 1);
       bad.matrix.copy_from(values);
-      verify_message("singular block", "singular", message([&] {
+      verify_message("singular block", "singular", message_of([&] {
                        MG multigrid;
                        multigrid.initialize(bad.matrix, bad.hierarchy());
                      }));
     }
-    verify_message("coarsest level", "more than the 5 allowed", message([&] {
+    verify_message("coarsest level", "more than the 5 allowed", message_of([&] {
                      MG                          multigrid;
                      typename MG::AdditionalData data;
                      data.max_coarse_dofs = 5;
                      multigrid.initialize(all.matrix, all.hierarchy(), data);
                    }));
-    verify_message("vector of one process", "imension", message([&] {
+    verify_message("vector of one process", "imension", message_of([&] {
                      VectorType x(3), y(3);
                      all.matrix.vmult(y, x);
                    }));

@@ -305,14 +305,14 @@ namespace
                   << std::endl;
         if (p == 1)
           check(prefix<dim>() + "no step()",
-                contains(message([&] { in_float.step(v, u); }),
+                contains(message_of([&] { in_float.step(v, u); }),
                          "has no step()"));
         HostBlockMatrix<float> rounded, rounded_without;
         rounded.copy_from(test.matrix);
         rounded_without.copy_from(test.without_penalty);
         rounding_fails =
           rounding_fails ||
-          message([&] {
+          message_of([&] {
             in_float.initialize(rounded, rounded_without, hierarchy);
             AssertThrow(test.cg_iterations(in_float) <= n + 1,
                         ExcMessage("many iterations"));
@@ -420,7 +420,7 @@ namespace
         check(prefix<dim>() + "groups of four", good && n <= 5);
       }
 
-    deallog << message([&] {
+    deallog << message_of([&] {
                  NestedAgglomeration::by_strategies<dim>(
                    handler,
                    {Agglomeration::rtree_parts<dim>(24),
@@ -498,7 +498,7 @@ namespace
       BlockJacobi<Matrix> jacobi;
       jacobi.initialize(bad.matrix);
     };
-    deallog << message(singular_block).substr(0, 46) << std::endl;
+    deallog << message_of(singular_block).substr(0, 46) << std::endl;
 
     // only Neumann boundaries: constants are in the kernel
     const auto neumann = [&] {
@@ -510,7 +510,7 @@ namespace
       assembler.assemble_matrix(bad.form, bad.matrix);
       multigrid.initialize(bad.matrix, bad.hierarchy());
     };
-    deallog << message(neumann).substr(0, 85) << std::endl;
+    deallog << message_of(neumann).substr(0, 85) << std::endl;
 
     // a penalty that is too small, a negative matrix
     const auto indefinite = [&](const double penalty) {
@@ -523,35 +523,35 @@ namespace
       multigrid.initialize(bad.matrix, bad.hierarchy());
     };
     check("indefinite",
-          contains(message([&] { indefinite(0.05); }), "positive definite"));
+          contains(message_of([&] { indefinite(0.05); }), "positive definite"));
     check("other matrix",
-          contains(message([&] {
+          contains(message_of([&] {
                      Case<2, Matrix> other(6, 2, {1}, false);
                      multigrid.initialize(other.matrix, hierarchy);
                    }),
                    "not the degrees of freedom"));
     check("coarse matrices",
-          contains(message([&] {
+          contains(message_of([&] {
                      multigrid.initialize(test.matrix,
                                           std::vector<Matrix>(1),
                                           hierarchy);
                    }),
                    "was given 1 coarse matrices"));
     check("coarsest level",
-          contains(message([&] {
+          contains(message_of([&] {
                      MG::AdditionalData data;
                      data.max_coarse_dofs = 5;
                      multigrid.initialize(test.matrix, hierarchy, data);
                    }),
                    "more than the 5 allowed"));
-    check("not initialised", message([&] {
+    check("not initialised", message_of([&] {
                                MG             none;
                                Vector<double> x, y;
                                none.vmult(x, y);
                              }) != "no exception");
     multigrid.initialize(test.matrix, hierarchy);
     check("sizes",
-          contains(message([&] {
+          contains(message_of([&] {
                      Vector<double> x(3), y(3);
                      multigrid.vmult(x, y);
                    }),

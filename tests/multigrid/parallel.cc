@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Block matrices, block preconditioners and multigrid on several processes:
-// products and preconditioners are those of one process, iterations are close
-// to those of one, errors are thrown on all.
+// products, sums and preconditioners have the bits of one process, and so have
+// solutions; iterations of multigrid are close to those of one; errors are
+// thrown on all.
 
 #include "../tests.h"
 #include "check_parallel.h"
@@ -55,9 +56,18 @@ namespace
     reference.vmult(y, solution);
     y -= rhs;
     check("Trilinos: solution", y.l2_norm() < 1.01e-8 * rhs.l2_norm());
+    // vectors of deal.II
+    Distributed u(test.rhs), v(test.rhs);
+    std::copy(rhs.begin(), rhs.end(), u.begin());
+    test.matrix.vmult(v, u);
+    matrix.vmult(y, rhs);
+    check("distributed::Vector: product",
+          Utilities::MPI::min(std::equal(v.begin(), v.end(), y.begin()) ? 1 : 0,
+                              MPI_COMM_WORLD) == 1);
+
     // (what belongs to one process only)
     Vector<double> local(test.rhs.locally_owned_size());
-    const auto     text = message([&] { matrix.vmult(local, local); });
+    const auto     text = message_of([&] { matrix.vmult(local, local); });
     check("Vector is refused",
           Utilities::MPI::min(contains(text, "imension") ? 1 : 0,
                               MPI_COMM_WORLD) == 1);
@@ -70,7 +80,7 @@ main(int argc, char **argv)
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
   initlog();
   using Matrix     = HostBlockMatrix<double>;
-  using VectorType = LinearAlgebra::distributed::Vector<double>;
+  using VectorType = HostVector<double>;
   check_parallel<2, Matrix, VectorType>(verify);
   check_parallel<3, Matrix, VectorType>(verify);
   test_trilinos();

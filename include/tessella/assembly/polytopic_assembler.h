@@ -226,7 +226,7 @@ namespace Tessella
     template <typename Number>
     void
     reinit(HostBlockMatrix<Number> &matrix);
-    /// VectorType: Vector<Number> on one process,
+    /// VectorType: Vector<Number> on one process, HostVector<Number>,
     /// LinearAlgebra::distributed::Vector<Number>,
     /// TrilinosWrappers::MPI::Vector if Number is double.
     template <typename Number, typename VectorType>

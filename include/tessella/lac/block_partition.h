@@ -63,6 +63,19 @@ namespace Tessella
     first_rows() const;
     dealii::IndexSet
     locally_owned_rows() const;
+    /// Global number of the first row of each ghost.
+    const std::vector<std::uint64_t> &
+    first_ghost_rows() const;
+    /// Sizes of the blocks of all processes, in rows.
+    struct BlockSizes
+    {
+      std::uint64_t smallest, largest;
+      /// Bits that are set in one of them: a power of two that divides it
+      /// divides all sizes.
+      std::uint64_t bits;
+    };
+    const BlockSizes &
+    block_sizes() const;
 
     const std::vector<Partner> &
     sends() const;
@@ -98,7 +111,8 @@ namespace Tessella
     MPI_Comm                   comm;
     unsigned int               n_owned_blocks;
     std::uint64_t              n_owned, n_ghosts, first, n_all;
-    std::vector<std::uint64_t> first_of_rank;
+    std::vector<std::uint64_t> first_of_rank, first_of_ghost;
+    BlockSizes                 sizes;
     std::vector<Partner>       to, from;
     std::vector<unsigned int>  sent_blocks, sent_rows;
   };

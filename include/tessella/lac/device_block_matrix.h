@@ -40,8 +40,9 @@ namespace Tessella
    *
    * <b>Many processes</b>: as HostBlockMatrix. Entries that other processes
    * need go through pinned memory of the host while the device computes the
-   * rows that need none of theirs. The same bits in every run; for another
-   * number of processes sums of vmult() are in another order.
+   * rows that need none of theirs. Sums go through the columns in the order
+   * that they have on one process, by kernels that are chosen by what all
+   * processes have: the same bits for every number of them.
    *
    * Errors, as exceptions: a build without CUDA or a machine without a device
    * (when a matrix is constructed), too little memory on the device, vectors

@@ -43,17 +43,18 @@ namespace Tessella
    * default stream, and return before they are done; those with a result
    * (products, norms, all_zero()) wait for it, about 10 microseconds.
    *
-   * <b>Same input, same bits.</b> Reductions sum in double precision by a tree
-   * that depends on the size alone: results are the same to the last bit in
-   * every run and on every device.
+   * <b>Same input, same bits.</b> Sums are made of integer parts of the
+   * numbers, or of products rounded to double precision: results are the same
+   * to the last bit in every order, that is in every run, on every device, for
+   * every number of processes, and those of HostVector. (Of a number that is
+   * 2^96 times smaller than the largest one nothing is left; numbers and
+   * products from 2^991, 1e298, on count as infinite.)
    *
    * <b>Many processes.</b> reinit() with the indices that a process owns makes
    * a distributed vector, of which each process has these entries, on its own
    * device; begin(), end() and copies to and from the host are about them.
    * There are no ghost entries: DeviceBlockMatrix exchanges what it needs.
-   * Reductions are collective; sums of the processes are added in the order of
-   * their numbers: the same bits in every run, but others for another number
-   * of processes.
+   * Reductions are collective.
    *
    * Errors, as exceptions: a build without CUDA or a machine without a device
    * (when a vector is constructed), too little memory on the device, vectors
@@ -238,9 +239,6 @@ namespace Tessella
     void
     check_size(const DeviceVector &vector) const;
 
-    /// Of all processes.
-    double
-    sum(const double value) const;
     void
     resize(const size_type size, const bool omit_zeroing_entries);
     /// A copy's size is that of its source unless this is distributed.

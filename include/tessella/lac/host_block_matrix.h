@@ -39,14 +39,14 @@ namespace Tessella
    *
    * <b>Many processes.</b> On a distributed mesh each process has the rows of
    * the polytopes that it owns. Vectors are then
-   * LinearAlgebra::distributed::Vector or, for double,
+   * HostVector, LinearAlgebra::distributed::Vector or, for double,
    * TrilinosWrappers::MPI::Vector, as the assembler's reinit() makes them; they
    * need no ghost entries. Products send the entries that other processes
    * need, compute the rows that need none of theirs, and then the others. They
    * are collective. Sums go through the columns in the order that they have on
    * one process and are the same to the last bit for every number of them
-   * (scalar products of deal.II's vectors are not). In products with the
-   * transpose a process sends the contributions of its rows to entries of
+   * (so are scalar products of HostVector, others are not). In products with
+   * the transpose a process sends the contributions of its rows to entries of
    * others; they are added in the order of the rows of all processes.
    *
    * Errors, as exceptions: vectors or matrices of other sizes, a product with
@@ -93,7 +93,7 @@ namespace Tessella
     values() const;
 
     // ---- products; source and destination must differ. VectorType:
-    // Vector<Number> on one process,
+    // Vector<Number> on one process, HostVector<Number>,
     // LinearAlgebra::distributed::Vector<Number>, TrilinosWrappers::MPI::Vector
     // if Number is double
     template <typename VectorType>
