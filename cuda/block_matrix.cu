@@ -41,22 +41,17 @@ namespace Tessella
         };
 
         /// A block of a block column.
-        struct Contribution
+        struct alignas(8) Contribution
         {
           unsigned int first_value; ///< in packs
           unsigned int row;         ///< block row
-          /// Entries per row of the block row, times 2^16, plus the place of
-          /// the contribution in its batch.
-          unsigned int width_and_place;
         };
 
         /// Consecutive block columns, for products with the transpose.
         struct alignas(16) ColumnBatch
         {
-          std::uint64_t first; ///< of the contributions
-          unsigned int  n;
+          std::uint64_t first;                   ///< of the contributions
           unsigned int  first_column, n_columns; ///< blocks
-          unsigned int  unused;
         };
 
         // V numbers that are loaded at once.
@@ -586,7 +581,16 @@ namespace Tessella
             store(y + p * V + v, b + p * V + v, product, sum.v[v]);
         }
 
-        constexpr unsigned int column_threads = 256;
+        constexpr unsigned int column_threads = 128;
+        /// Packs of z that a thread computes.
+        constexpr unsigned int packs_per_thread = 4;
+
+        /// Contributions of @p n_packs that a thread block has places for.
+        __host__ __device__ constexpr unsigned int
+        batch_places(const unsigned int n_packs)
+        {
+          return column_threads * packs_per_thread / n_packs;
+        }
 
         /**
          * Both steps at once, for uniform blocks of N rows that are so small
@@ -597,12 +601,18 @@ namespace Tessella
          * the same time, where neighbours have close numbers), keeps z in
          * shared memory, and then adds as column_sums_kernel() does: the same
          * operations in the same order.
+         *
+         * What there is to do is in lists with the same number of places for
+         * each thread block, so that all threads know at once where to read.
+         * @p width_and_place: entries per row of the block row, times 2^16 (0:
+         * empty place), plus the number of the contribution in the batch.
          */
         template <typename Number, int N>
         __global__ void
         __launch_bounds__(column_threads)
           column_batch_kernel(const ColumnBatch *__restrict__ batches,
                               const Contribution *__restrict__ contributions,
+                              const unsigned int *__restrict__ width_and_place,
                               const std::uint64_t *__restrict__ block_offset,
                               const Number *__restrict__ values,
                               const Number *__restrict__ x,
@@ -613,63 +623,101 @@ namespace Tessella
           constexpr int V       = N % 4 == 0 && sizeof(Number) == 4 ? 4
                                   : N % 2 == 0                      ? 2
                                                                     : 1,
-                        n_packs = N / V;
-          using PackType        = Pack<Number, V>;
-          extern __shared__ __align__(16) unsigned char shared[];
-          PackType *const z = reinterpret_cast<PackType *>(shared);
+                        n_packs = N / V, places = batch_places(n_packs),
+                        // loaded at once, as far as registers go
+            U            = N * sizeof(Number) > 32 ? 1 : 2;
+          using PackType = Pack<Number, V>;
+          __shared__ PackType z[places * n_packs];
 
-          const ColumnBatch batch = batches[blockIdx.x];
-          for (unsigned int i = threadIdx.x; i < batch.n * n_packs;
-               i += column_threads)
+          Contribution contribution[packs_per_thread];
+          unsigned int info[packs_per_thread];
+#pragma unroll
+          for (int u = 0; u < packs_per_thread; ++u)
             {
-              const unsigned int m = i / n_packs, part = i % n_packs;
-              const Contribution contribution = contributions[batch.first + m];
-              const unsigned int width = contribution.width_and_place >> 16,
-                                 place = contribution.width_and_place & 65535u;
-              const Number *const value =
-                values + (std::uint64_t(contribution.first_value) + part) * V;
-              const PackType *const factors =
-                reinterpret_cast<const PackType *>(
-                  x + std::uint64_t(contribution.row) * N);
-              PackType a[N], f[n_packs], sum = {};
+              const unsigned int m =
+                (threadIdx.x + u * column_threads) / n_packs;
+              info[u] = 0;
+              if (m < places)
+                {
+                  const std::size_t entry =
+                    std::size_t(blockIdx.x) * places + m;
+                  contribution[u] = contributions[entry];
+                  info[u]         = width_and_place[entry];
+                }
+            }
+          // what a thread adds afterwards
+          const ColumnBatch  batch = batches[blockIdx.x];
+          const bool         adds  = threadIdx.x < batch.n_columns * n_packs;
+          unsigned int       begin = 0, end = 0;
+          const unsigned int sum_part = threadIdx.x % n_packs;
+          if (adds)
+            {
+              const std::uint64_t *const offset =
+                block_offset + batch.first_column + threadIdx.x / n_packs;
+              begin = static_cast<unsigned int>(offset[0] - batch.first);
+              end   = static_cast<unsigned int>(offset[1] - batch.first);
+            }
+
 #pragma unroll
-              for (int r = 0; r < N; ++r)
-                a[r] = load_with_neighbours<Number, V>(value + r * width);
+          for (int first = 0; first < packs_per_thread; first += U)
+            {
+              PackType a[U][N], f[U][n_packs];
 #pragma unroll
-              for (int p = 0; p < n_packs; ++p)
-                f[p] = factors[p];
+              for (int u = 0; u < U; ++u)
+                {
+                  const unsigned int part =
+                    (threadIdx.x + (first + u) * column_threads) % n_packs;
+                  const unsigned int  width = info[first + u] >> 16;
+                  const Number *const value =
+                    values +
+                    (std::uint64_t(contribution[first + u].first_value) +
+                     part) *
+                      V;
+                  const PackType *const factors =
+                    reinterpret_cast<const PackType *>(
+                      x + std::uint64_t(contribution[first + u].row) * N);
+                  if (width > 0)
+                    {
 #pragma unroll
-              for (int r = 0; r < N; ++r)
-                add_product(sum, a[r], f[r / V].v[r % V]);
-              z[place * n_packs + part] = sum;
+                      for (int r = 0; r < N; ++r)
+                        a[u][r] =
+                          load_with_neighbours<Number, V>(value + r * width);
+#pragma unroll
+                      for (int p = 0; p < n_packs; ++p)
+                        f[u][p] = factors[p];
+                    }
+                }
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+                if (info[first + u] > 65535)
+                  {
+                    const unsigned int part =
+                      (threadIdx.x + (first + u) * column_threads) % n_packs;
+                    PackType sum = {};
+#pragma unroll
+                    for (int r = 0; r < N; ++r)
+                      add_product(sum, a[u][r], f[u][r / V].v[r % V]);
+                    z[(info[first + u] & 65535u) * n_packs + part] = sum;
+                  }
             }
           __syncthreads();
 
-          for (unsigned int i = threadIdx.x; i < batch.n_columns * n_packs;
-               i += column_threads)
+          if (!adds)
+            return;
+          PackType sum = {};
+#pragma unroll 4
+          for (unsigned int m = begin; m < end; ++m)
             {
-              const unsigned int         j = i / n_packs, part = i % n_packs;
-              const std::uint64_t *const offset =
-                block_offset + batch.first_column + j;
-              const unsigned int end =
-                static_cast<unsigned int>(offset[1] - batch.first);
-              PackType sum = {};
-              for (unsigned int m =
-                     static_cast<unsigned int>(offset[0] - batch.first);
-                   m < end;
-                   ++m)
-                {
-                  const PackType p = z[m * n_packs + part];
-#pragma unroll
-                  for (int v = 0; v < V; ++v)
-                    sum.v[v] += p.v[v];
-                }
-              const std::uint64_t row =
-                (std::uint64_t(batch.first_column) * n_packs + i) * V;
+              const PackType p = z[m * n_packs + sum_part];
 #pragma unroll
               for (int v = 0; v < V; ++v)
-                store(y + row + v, b + row + v, product, sum.v[v]);
+                sum.v[v] += p.v[v];
             }
+          const std::uint64_t row =
+            (std::uint64_t(batch.first_column) * n_packs + threadIdx.x) * V;
+#pragma unroll
+          for (int v = 0; v < V; ++v)
+            store(y + row + v, b + row + v, product, sum.v[v]);
         }
 
         unsigned int
@@ -714,7 +762,7 @@ namespace Tessella
         /// contribution_offset besides.
         Array<ColumnBatch>   column_batches;
         Array<Contribution>  contributions;
-        unsigned int         column_memory = 0;
+        Array<unsigned int>  width_and_place;
         Array<BlockRow>      rows;
         Array<unsigned int>  warp_row, block_pack, pack_column, first_pack;
         Array<std::uint64_t> contribution_offset;
@@ -1057,12 +1105,13 @@ namespace Tessella
                             const std::vector<std::uint64_t> &offset,
                             const std::vector<std::uint64_t> &place)
         {
-          constexpr std::size_t  max_bytes   = 46080;
-          constexpr unsigned int max_columns = 64;
-          const std::size_t      n           = sparsity.row_width.size();
+          const std::size_t n = sparsity.row_width.size();
           if (!uniform || max_n == 0 || max_n > 6 ||
               n_values / pack >= (1ull << 32))
             return false;
+          const unsigned int n_packs     = max_n / pack,
+                             places      = batch_places(n_packs),
+                             max_columns = column_threads / n_packs;
           // Sums over the rows of a block row begin here.
           std::vector<std::uint64_t> first_sum(n + 1, 0);
           for (std::size_t k = 0; k < n; ++k)
@@ -1071,50 +1120,61 @@ namespace Tessella
                 return false;
               first_sum[k + 1] = first_sum[k] + sparsity.row_width[k];
             }
+          struct Entry
+          {
+            Contribution contribution;
+            unsigned int width_and_place;
+          };
+          std::vector<Entry>        entries;
           std::vector<ColumnBatch>  batches;
-          std::vector<Contribution> list(place.size());
-          std::size_t               largest = 0;
+          std::vector<Contribution> list;
+          std::vector<unsigned int> numbers;
           for (std::size_t j = 0; j < n;)
             {
               ColumnBatch batch  = {};
               batch.first        = offset[j];
               batch.first_column = static_cast<unsigned int>(j);
-              const auto bytes   = [&](const std::size_t end) {
-                return (offset[end] - batch.first) * max_n * sizeof(Number);
-              };
               while (j < n && batch.n_columns < max_columns &&
-                     bytes(j + 1) <= max_bytes)
+                     offset[j + 1] - batch.first <= places)
                 {
                   ++batch.n_columns;
                   ++j;
                 }
               if (batch.n_columns == 0)
                 return false;
-              largest = std::max<std::size_t>(largest, bytes(j));
-              batch.n = static_cast<unsigned int>(offset[j] - batch.first);
-              batches.push_back(batch);
-              for (unsigned int m = 0; m < batch.n; ++m)
+              entries.clear();
+              for (std::uint64_t m = batch.first; m < offset[j]; ++m)
                 {
-                  const std::uint64_t sum = place[batch.first + m];
+                  const std::uint64_t sum = place[m];
                   const std::size_t   k =
                     std::upper_bound(first_sum.begin(), first_sum.end(), sum) -
                     first_sum.begin() - 1;
-                  Contribution &contribution = list[batch.first + m];
-                  contribution.first_value   = static_cast<unsigned int>(
+                  Entry entry                    = {};
+                  entry.contribution.first_value = static_cast<unsigned int>(
                     (sparsity.value_offset[k] + sum - first_sum[k]) / pack);
-                  contribution.row = static_cast<unsigned int>(k);
-                  contribution.width_and_place =
-                    (sparsity.row_width[k] << 16) + m;
+                  entry.contribution.row = static_cast<unsigned int>(k);
+                  entry.width_and_place =
+                    (sparsity.row_width[k] << 16) +
+                    static_cast<unsigned int>(m - batch.first);
+                  entries.push_back(entry);
                 }
-              std::sort(list.begin() + batch.first,
-                        list.begin() + batch.first + batch.n,
-                        [](const Contribution &a, const Contribution &b) {
-                          return a.first_value < b.first_value;
+              std::sort(entries.begin(),
+                        entries.end(),
+                        [](const Entry &a, const Entry &b) {
+                          return a.contribution.first_value <
+                                 b.contribution.first_value;
                         });
+              entries.resize(places);
+              for (const Entry &entry : entries)
+                {
+                  list.push_back(entry.contribution);
+                  numbers.push_back(entry.width_and_place);
+                }
+              batches.push_back(batch);
             }
-          column_memory  = static_cast<unsigned int>(largest);
-          column_batches = Array<ColumnBatch>(batches);
-          contributions  = Array<Contribution>(list);
+          column_batches  = Array<ColumnBatch>(batches);
+          contributions   = Array<Contribution>(list);
+          width_and_place = Array<unsigned int>(numbers);
           return true;
         }
 
@@ -1127,15 +1187,15 @@ namespace Tessella
         {
           column_batch_kernel<Number, N>
             <<<static_cast<unsigned int>(column_batches.size()),
-               column_threads,
-               column_memory>>>(column_batches.data(),
-                                contributions.data(),
-                                contribution_offset.data(),
-                                values.data(),
-                                x,
-                                y,
-                                b,
-                                product);
+               column_threads>>>(column_batches.data(),
+                                 contributions.data(),
+                                 width_and_place.data(),
+                                 contribution_offset.data(),
+                                 values.data(),
+                                 x,
+                                 y,
+                                 b,
+                                 product);
           check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
@@ -1419,7 +1479,8 @@ namespace Tessella
                implementation->n_columns * sizeof(unsigned int) +
                implementation->rows.size() * sizeof(BlockRow) +
                implementation->column_batches.size() * sizeof(ColumnBatch) +
-               implementation->contributions.size() * sizeof(Contribution) +
+               implementation->contributions.size() *
+                 (sizeof(Contribution) + sizeof(unsigned int)) +
                (implementation->warp_row.size() +
                 implementation->block_pack.size() +
                 implementation->pack_column.size() +

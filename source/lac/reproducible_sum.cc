@@ -19,12 +19,24 @@ namespace Tessella
   {
     namespace
     {
-      typedef double       Pack __attribute__((vector_size(32)));
-      typedef std::int64_t PackOfBits __attribute__((vector_size(32)));
+      // Compiled for wider registers, too, and chosen at run time. (Nothing
+      // but the speed depends on that: see CMakeLists.txt.)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#  define TESSELLA_CLONES \
+    __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#  define TESSELLA_CLONES
+#endif
+#define TESSELLA_INLINE inline __attribute__((always_inline))
 
-      constexpr std::size_t pack_size = sizeof(Pack) / sizeof(double);
+      constexpr std::size_t pack_size = 8;
+      typedef double        Pack __attribute__((vector_size(64), aligned(8)));
+      typedef float         FloatPack
+        __attribute__((vector_size(32), aligned(4), may_alias));
+      typedef std::int64_t PackOfBits __attribute__((vector_size(64)));
+
       /// Numbers whose largest one is known before they are added.
-      constexpr std::size_t chunk = 128;
+      constexpr std::size_t chunk = 256;
 
       double
       number_of_bits(const std::uint64_t bits)
@@ -42,18 +54,111 @@ namespace Tessella
         return (bits >> 52) & 0x7ff;
       }
 
-      Pack
-      pack_of(const double x)
+      TESSELLA_INLINE Pack
+      load(const double *x)
       {
-        return Pack{x, x, x, x};
+        return *reinterpret_cast<const Pack *>(x);
+      }
+      TESSELLA_INLINE Pack
+      load(const float *x)
+      {
+        return __builtin_convertvector(*reinterpret_cast<const FloatPack *>(x),
+                                       Pack);
       }
 
-      Pack
-      magnitude(const Pack &p)
+      /// Puts x_i y_i, or x_i or its magnitude without y, into @p numbers, with
+      /// zeros behind them up to whole packs; returns the largest exponent.
+      template <typename Number>
+      TESSELLA_INLINE int
+      fill(const std::size_t n,
+           const Number     *x,
+           const Number     *y,
+           const bool        absolute,
+           double           *numbers)
       {
-        const std::int64_t mask = std::numeric_limits<std::int64_t>::max();
-        const PackOfBits   bits = (PackOfBits)p;
-        return (Pack)(bits & PackOfBits{mask, mask, mask, mask});
+        // (as integers, magnitudes have their order, and what is not a number
+        // comes last)
+        constexpr std::int64_t mask = std::numeric_limits<std::int64_t>::max();
+        PackOfBits             largest = {};
+        const std::size_t      n_whole = n / pack_size * pack_size;
+        for (std::size_t i = 0; i < n_whole; i += pack_size)
+          {
+            Pack p = load(x + i);
+            if (y != nullptr)
+              p *= load(y + i);
+            const PackOfBits bits = (PackOfBits)p & mask;
+            if (absolute)
+              p = (Pack)bits;
+            *reinterpret_cast<Pack *>(numbers + i) = p;
+            largest = bits > largest ? bits : largest;
+          }
+        if (n > n_whole)
+          {
+            Pack p = {};
+            for (std::size_t i = n_whole; i < n; ++i)
+              p[i - n_whole] =
+                y == nullptr ? double(x[i]) : double(x[i]) * double(y[i]);
+            const PackOfBits bits = (PackOfBits)p & mask;
+            if (absolute)
+              p = (Pack)bits;
+            *reinterpret_cast<Pack *>(numbers + n_whole) = p;
+            largest = bits > largest ? bits : largest;
+          }
+        std::int64_t bits = 0;
+        for (std::size_t v = 0; v < pack_size; ++v)
+          bits = std::max<std::int64_t>(bits, largest[v]);
+        return static_cast<int>(bits >> 52);
+      }
+
+      TESSELLA_CLONES int
+      fill_numbers(const std::size_t n,
+                   const double     *x,
+                   const double     *y,
+                   const bool        absolute,
+                   double           *numbers)
+      {
+        return fill(n, x, y, absolute, numbers);
+      }
+      TESSELLA_CLONES int
+      fill_numbers(const std::size_t n,
+                   const float      *x,
+                   const float      *y,
+                   const bool        absolute,
+                   double           *numbers)
+      {
+        return fill(n, x, y, absolute, numbers);
+      }
+
+      /// Adds the digits of @p numbers to @p sums, a pack for each place.
+      TESSELLA_CLONES void
+      add_digits(const std::size_t n_packs,
+                 const double     *numbers,
+                 const double     *rounding,
+                 double           *sums)
+      {
+        static_assert(n_sum_digits == 4, "Written out for speed.");
+        Pack *const s  = reinterpret_cast<Pack *>(sums);
+        Pack        s0 = s[0], s1 = s[1], s2 = s[2], s3 = s[3];
+        const Pack  zero = {}, r0 = zero + rounding[0], r1 = zero + rounding[1],
+                   r2 = zero + rounding[2], r3 = zero + rounding[3];
+        for (std::size_t i = 0; i < n_packs; ++i)
+          {
+            Pack       p  = load(numbers + i * pack_size);
+            const Pack d0 = (p + r0) - r0;
+            s0 += d0;
+            p -= d0;
+            const Pack d1 = (p + r1) - r1;
+            s1 += d1;
+            p -= d1;
+            const Pack d2 = (p + r2) - r2;
+            s2 += d2;
+            p -= d2;
+            s3 += (p + r3) - r3;
+          }
+        s[0] = s0;
+        s[1] = s1;
+        s[2] = s2;
+        s[3] = s3;
       }
 
       /// Sums of digits of up to 2^22 numbers, in a pack for each place.
@@ -65,47 +170,24 @@ namespace Tessella
           set_level(lowest_level);
         }
 
-        /// @p largest: magnitudes of which one is the largest of the numbers;
-        /// those are changed.
+        /// Of @p n numbers, zeros behind them up to whole packs; they may be
+        /// changed. @p exponent: the largest one.
         void
-        add(Pack *numbers, const std::size_t n_packs, const Pack &largest)
+        add(const std::size_t n, double *numbers, const int exponent)
         {
-          double m = largest[0];
-          for (std::size_t v = 1; v < pack_size; ++v)
-            m = std::max(m, largest[v]);
-          if (!(m < bound))
-            raise(numbers, n_packs, exponent_of(m));
-          Pack s[n_sum_digits], r[n_sum_digits];
-          for (int k = 0; k < n_sum_digits; ++k)
-            {
-              s[k] = sums[k];
-              r[k] = pack_of(rounding[k]);
-            }
-          for (std::size_t i = 0; i < n_packs; ++i)
-            {
-              Pack p = numbers[i];
-              for (int k = 0; k < n_sum_digits; ++k)
-                {
-                  const Pack digit = (p + r[k]) - r[k];
-                  s[k] += digit;
-                  p -= digit;
-                }
-            }
-          for (int k = 0; k < n_sum_digits; ++k)
-            sums[k] = s[k];
+          if (exponent >= first_exponent_above(level))
+            raise(n, numbers, exponent);
+          add_digits((n + pack_size - 1) / pack_size, numbers, rounding, sums);
         }
 
         DigitSums
         result() const
         {
           DigitSums result;
-          double    s[n_sum_digits];
+          double    s[n_sum_digits] = {};
           for (int k = 0; k < n_sum_digits; ++k)
-            {
-              s[k] = sums[k][0];
-              for (std::size_t v = 1; v < pack_size; ++v)
-                s[k] += sums[k][v];
-            }
+            for (std::size_t v = 0; v < pack_size; ++v)
+              s[k] += sums[k * pack_size + v];
           result.set(s, level);
           result.special = special;
           return result;
@@ -118,98 +200,74 @@ namespace Tessella
           level = to;
           for (int k = 0; k < n_sum_digits; ++k)
             rounding[k] = number_of_bits(rounding_bits(level - k));
-          bound =
-            number_of_bits(std::uint64_t(first_exponent_above(level)) << 52);
         }
 
         // To the level of the largest number; takes out what counts as infinite
         // or is not a number.
         void
-        raise(Pack *numbers, const std::size_t n_packs, int exponent)
+        raise(const std::size_t n, double *numbers, int exponent)
         {
           if (level_of_exponent(exponent) > highest_level)
             {
               exponent = 0;
-              for (std::size_t i = 0; i < n_packs; ++i)
-                for (std::size_t v = 0; v < pack_size; ++v)
-                  {
-                    const double x = numbers[i][v];
-                    if (level_of_exponent(exponent_of(x)) > highest_level)
-                      {
-                        special +=
-                          std::isnan(x)
-                            ? x
-                            : std::copysign(
-                                std::numeric_limits<double>::infinity(), x);
-                        numbers[i][v] = 0.;
-                      }
-                    else
-                      exponent = std::max(exponent, exponent_of(x));
-                  }
+              for (std::size_t i = 0; i < n; ++i)
+                {
+                  const int e = exponent_of(numbers[i]);
+                  if (level_of_exponent(e) > highest_level)
+                    {
+                      special += std::isnan(numbers[i])
+                                   ? numbers[i]
+                                   : std::copysign(
+                                       std::numeric_limits<double>::infinity(),
+                                       numbers[i]);
+                      numbers[i] = 0.;
+                    }
+                  else
+                    exponent = std::max(exponent, e);
+                }
             }
           const int to = level_of_exponent(exponent), from = level;
           if (to <= from)
             return;
-          for (int k = n_sum_digits - 1; k >= 0; --k)
-            sums[k] = k >= to - from ? sums[k - (to - from)] : Pack{};
+          const std::size_t shift =
+            std::min(to - from, n_sum_digits) * pack_size;
+          std::copy_backward(sums,
+                             sums + n_sum_digits * pack_size - shift,
+                             sums + n_sum_digits * pack_size);
+          std::fill_n(sums, shift, 0.);
           set_level(to);
         }
 
         int    level;
-        double rounding[n_sum_digits], bound, special = 0.;
-        Pack   sums[n_sum_digits] = {};
+        double rounding[n_sum_digits], special = 0.;
+        double sums[n_sum_digits * pack_size] = {};
       };
 
-      // Of numbers read by load(i), a pack from i on, or by one(i).
-      template <typename Load, typename One>
+      template <typename Number>
       ReproducibleSum
-      host_sum(const std::size_t n, const Load &load, const One &one)
+      sum_on_host(const std::size_t n,
+                  const Number     *x,
+                  const Number     *y,
+                  const bool        absolute)
       {
-        constexpr std::size_t piece = 32 * chunk;
+        constexpr std::size_t piece = 16 * chunk;
         ReproducibleSum       sum;
         std::mutex            mutex;
         for_block_ranges(
           (n + piece - 1) / piece,
           [&](const unsigned int first, const unsigned int last) {
             ReproducibleSum sum_here;
-            Pack            numbers[chunk / pack_size];
+            double          numbers[chunk];
             for (std::size_t p = first; p < last; ++p)
               {
                 Adder             adder;
                 const std::size_t end = std::min(n, (p + 1) * piece);
-                for (std::size_t begin = p * piece; begin < end; begin += chunk)
+                for (std::size_t i = p * piece; i < end; i += chunk)
                   {
-                    const std::size_t size    = std::min(chunk, end - begin),
-                                      n_whole = size / pack_size;
-                    Pack       largest        = {};
-                    const auto put = [&](const std::size_t m, const Pack &p) {
-                      numbers[m]     = p;
-                      const Pack abs = magnitude(p);
-                      // (what is not a number stays)
-                      largest = abs <= largest ? largest : abs;
-                    };
-                    std::size_t n_packs = n_whole;
-                    bool        number  = true;
-                    for (std::size_t m = 0; m < n_whole; ++m)
-                      put(m, load(begin + m * pack_size));
-                    if (size > n_whole * pack_size)
-                      {
-                        Pack rest = {};
-                        for (std::size_t v = n_whole * pack_size; v < size; ++v)
-                          rest[v - n_whole * pack_size] = one(begin + v);
-                        put(n_packs++, rest);
-                      }
-                    // (a comparison with it is false, so that it may have been
-                    // replaced by a later number)
-                    Pack zero = {};
-                    for (std::size_t m = 0; m < n_packs; ++m)
-                      zero += numbers[m] - numbers[m];
-                    for (std::size_t v = 0; v < pack_size; ++v)
-                      number = number && zero[v] == 0.;
-                    if (!number)
-                      largest =
-                        pack_of(std::numeric_limits<double>::infinity());
-                    adder.add(numbers, n_packs, largest);
+                    const std::size_t size     = std::min(chunk, end - i);
+                    const int         exponent = fill_numbers(
+                      size, x + i, y == nullptr ? y : y + i, absolute, numbers);
+                    adder.add(size, numbers, exponent);
                   }
                 sum_here.add(adder.result());
               }
@@ -217,20 +275,6 @@ namespace Tessella
             sum.add(sum_here);
           });
         return sum;
-      }
-
-      template <typename Number>
-      Pack
-      load(const Number *x)
-      {
-        if constexpr (std::is_same<Number, double>::value)
-          {
-            Pack p;
-            std::memcpy(&p, x, sizeof(p));
-            return p;
-          }
-        else
-          return Pack{x[0], x[1], x[2], x[3]};
       }
     } // namespace
 
@@ -240,10 +284,7 @@ namespace Tessella
     ReproducibleSum
     host_dot(const std::size_t n, const Number *x, const Number *y)
     {
-      return host_sum(
-        n,
-        [&](const std::size_t i) { return load(x + i) * load(y + i); },
-        [&](const std::size_t i) { return double(x[i]) * double(y[i]); });
+      return sum_on_host(n, x, y, false);
     }
 
 
@@ -252,10 +293,7 @@ namespace Tessella
     ReproducibleSum
     host_sum(const std::size_t n, const Number *x)
     {
-      return host_sum(
-        n,
-        [&](const std::size_t i) { return load(x + i); },
-        [&](const std::size_t i) { return double(x[i]); });
+      return sum_on_host<Number>(n, x, nullptr, false);
     }
 
 
@@ -264,10 +302,7 @@ namespace Tessella
     ReproducibleSum
     host_absolute_sum(const std::size_t n, const Number *x)
     {
-      return host_sum(
-        n,
-        [&](const std::size_t i) { return magnitude(load(x + i)); },
-        [&](const std::size_t i) { return std::abs(double(x[i])); });
+      return sum_on_host<Number>(n, x, nullptr, true);
     }
 
 
@@ -324,5 +359,7 @@ namespace Tessella
     INSTANTIATE(double)
     INSTANTIATE(float)
 #undef INSTANTIATE
+#undef TESSELLA_CLONES
+#undef TESSELLA_INLINE
   } // namespace internal
 } // namespace Tessella

@@ -29,13 +29,13 @@ namespace Tessella
    * all blocks at once.
    *
    * With several processes (all functions are collective then) they are the
-   * same up to rounding as on one: diagonal blocks belong to one process,
-   * Chebyshev's polynomial takes the product with the whole matrix, and
-   * colours go through the block rows of all processes.
+   * same as on one: diagonal blocks belong to one process, Chebyshev's
+   * polynomial takes the product with the whole matrix, and colours go through
+   * the block rows of all processes.
    *
    * Results are the same to the last bit in every run and for every number of
-   * threads. vmult() of one object may not run in several threads at the same
-   * time.
+   * threads and processes. vmult() of one object may not run in several threads
+   * at the same time.
    *
    * Errors, as exceptions: a diagonal block that is singular (with its number),
    * too little memory on the device, vectors of other sizes than the matrix.

@@ -93,7 +93,9 @@ namespace Tessella
    * smoothers exchange what a product does. The matrix of the coarsest level is
    * gathered and inverted by every process, each of which keeps its rows of the
    * inverse; a cycle gathers the right-hand side of that level once. Iterations
-   * are close to those of one process, where polytopes may be joined otherwise.
+   * are close to those of one process, where polytopes are joined otherwise:
+   * unions end where the part of a process does. Without unions, that is where
+   * the degree alone goes down, results have the same bits.
    *
    * Same input, same bits: as the matrices and preconditioners. vmult() of one
    * object may not run in several threads at the same time.
