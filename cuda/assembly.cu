@@ -860,6 +860,15 @@ namespace Tessella
 
       template <int dim>
       void
+      Assembler<dim>::expect_constant_facets()
+      {
+        implementation->count_facet_points(true, false);
+      }
+
+
+
+      template <int dim>
+      void
       Assembler<dim>::largest_diffusion(const Evaluation<dim> &evaluation,
                                         double                *a_bar)
       {

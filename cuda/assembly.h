@@ -331,6 +331,11 @@ namespace Tessella
                   const Parallel                   &parallel);
         ~Assembler();
 
+        /// Makes what forms need besides whose interior facets have constant
+        /// coefficients; the first one does it otherwise.
+        void
+        expect_constant_facets();
+
         /**
          * Computes the block rows of the matrix and the vector (what
          * @p form asks for). Coefficients come from @p tabulation, or from

@@ -99,6 +99,16 @@ namespace Tessella
 
 
 
+      int
+      current_device()
+      {
+        int device = 0;
+        check(cudaGetDevice(&device), "the choice of a device");
+        return device;
+      }
+
+
+
       void
       set_device(const int device)
       {

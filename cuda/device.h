@@ -28,6 +28,10 @@ namespace Tessella
       unsigned int
       n_devices();
 
+      /// Number of the calling thread's device.
+      int
+      current_device();
+
       /// Makes a device that of the calling thread.
       void
       set_device(const int device);

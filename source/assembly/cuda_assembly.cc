@@ -374,6 +374,91 @@ namespace Tessella
 
 
     template <int dim>
+    void
+    CUDAAssembly<dim>::prepare(const PolytopicMesh<dim> &mesh,
+                               const BlockSparsity      &sparsity,
+                               const HostRules<dim>     &rules,
+                               const unsigned int        coefficient_order,
+                               const PolynomialSpaceType space,
+                               const std::size_t         device_memory)
+    {
+      guard([&]() {
+        select_mesh(
+          mesh, rules, coefficient_order, space, AssemblyStrategy::block_rows);
+        if (device != nullptr)
+          return;
+        send_mesh(mesh, sparsity, device_memory);
+        prepared = device != nullptr;
+        // (at the bottom of slabs they vary)
+        if (prepared && !mesh.prismatic)
+          device->expect_constant_facets();
+      });
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAAssembly<dim>::select_mesh(const PolytopicMesh<dim> &mesh,
+                                   const HostRules<dim>     &rules,
+                                   const unsigned int        coefficient_order,
+                                   const PolynomialSpaceType space,
+                                   const AssemblyStrategy    strategy)
+    {
+      const Key key = {{mesh.revision,
+                        mesh.quadrature_revision,
+                        coefficient_order,
+                        static_cast<unsigned int>(space) +
+                          4u * static_cast<unsigned int>(strategy)}};
+      if (key == present && mesh.revision != 0)
+        return;
+      device.reset();
+      paper.reset();
+      present                       = key;
+      tables                        = make_rule_tables(mesh, rules);
+      const unsigned int max_degree = highest_degree(mesh);
+      // Spaces of lower degree are prefixes of the largest one.
+      exponents.resize(dim * Legendre::n_functions(dim, max_degree, space));
+      Legendre::exponents(dim, max_degree, space, exponents.data());
+      degrees = make_degrees(mesh);
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAAssembly<dim>::send_mesh(const PolytopicMesh<dim> &mesh,
+                                 const BlockSparsity      &sparsity,
+                                 const std::size_t         device_memory)
+    {
+      workspace->set_limit(device_memory);
+      const std::size_t bytes = Device::Assembler<dim>::memory(
+        mesh, sparsity, tables, exponents.size());
+      if (bytes > workspace->limit() / 2)
+        {
+          device.reset();
+          return;
+        }
+      if (device != nullptr)
+        return;
+      // (what an earlier, larger mesh has left)
+      if (workspace->used() > 4 * bytes)
+        workspace->release();
+      device =
+        std::make_unique<Device::Assembler<dim>>(mesh,
+                                                 sparsity,
+                                                 0,
+                                                 mesh.n_owned_polytopes(),
+                                                 degrees,
+                                                 tables,
+                                                 exponents,
+                                                 *workspace,
+                                                 parallel_ranges);
+    }
+
+
+
+    template <int dim>
     template <typename Number>
     Device::Times
     CUDAAssembly<dim>::run(const Problem                &problem,
@@ -389,51 +474,18 @@ namespace Tessella
                        target.has_rhs(),
                        problem.strategy == AssemblyStrategy::block_rows);
 
-      // ---- what is kept while the mesh stays the same
-      const Key key = {{mesh.revision,
-                        mesh.quadrature_revision,
-                        problem.form.coefficient_order(),
-                        static_cast<unsigned int>(problem.space) +
-                          4u * static_cast<unsigned int>(problem.strategy)}};
-      if (key != present || mesh.revision == 0)
-        {
-          device.reset();
-          paper.reset();
-          present                       = key;
-          tables                        = make_rule_tables(mesh, problem.rules);
-          const unsigned int max_degree = highest_degree(mesh);
-          // Spaces of lower degree are prefixes of the largest one.
-          exponents.resize(
-            dim * Legendre::n_functions(dim, max_degree, problem.space));
-          Legendre::exponents(dim, max_degree, problem.space, exponents.data());
-          degrees = make_degrees(mesh);
-        }
-
+      select_mesh(mesh,
+                  problem.rules,
+                  problem.form.coefficient_order(),
+                  problem.space,
+                  problem.strategy);
       if (problem.strategy != AssemblyStrategy::block_rows)
         return run_paper_strategy(problem, data, target);
-
-      // ---- the mesh as a whole, if it leaves room for chunks
+      if (device == nullptr || prepared)
+        send_mesh(mesh, sparsity, problem.device_memory);
+      prepared = false;
       if (device == nullptr)
-        {
-          workspace->set_limit(problem.device_memory);
-          const std::size_t bytes = Device::Assembler<dim>::memory(
-            mesh, sparsity, tables, exponents.size());
-          if (bytes > workspace->limit() / 2)
-            return run_parts(problem, data, target, a_bar);
-          // (what an earlier, larger mesh has left)
-          if (workspace->used() > 4 * bytes)
-            workspace->release();
-          device =
-            std::make_unique<Device::Assembler<dim>>(mesh,
-                                                     sparsity,
-                                                     0,
-                                                     mesh.n_owned_polytopes(),
-                                                     degrees,
-                                                     tables,
-                                                     exponents,
-                                                     *workspace,
-                                                     parallel_ranges);
-        }
+        return run_parts(problem, data, target, a_bar);
       try
         {
           Device::Evaluation<dim> evaluation;

@@ -71,6 +71,20 @@ namespace Tessella
       void
       start(const std::size_t result_bytes);
 
+      /**
+       * Sends mesh and structure to the device for forms of this coefficient
+       * order, for which @p rules are, if they fit into @p device_memory bytes
+       * (0: what is free); the next assemble() does it otherwise, or once more
+       * if its form is of another order. Errors as in assemble().
+       */
+      void
+      prepare(const PolytopicMesh<dim> &mesh,
+              const BlockSparsity      &sparsity,
+              const HostRules<dim>     &rules,
+              const unsigned int        coefficient_order,
+              const PolynomialSpaceType space,
+              const std::size_t         device_memory);
+
       /// Bytes of device memory taken at present.
       std::size_t
       held() const;
@@ -100,6 +114,20 @@ namespace Tessella
       template <typename Function>
       auto
       guard(const Function &function) -> decltype(function());
+
+      /// Drops what belongs to another mesh or order.
+      void
+      select_mesh(const PolytopicMesh<dim> &mesh,
+                  const HostRules<dim>     &rules,
+                  const unsigned int        coefficient_order,
+                  const PolynomialSpaceType space,
+                  const AssemblyStrategy    strategy);
+
+      /// Makes @ref device, or drops it if the mesh leaves no room for chunks.
+      void
+      send_mesh(const PolytopicMesh<dim> &mesh,
+                const BlockSparsity      &sparsity,
+                const std::size_t         device_memory);
 
       /// @p a_bar: nothing but largest_diffusion() is wanted.
       template <typename Number>
@@ -142,6 +170,8 @@ namespace Tessella
       std::unique_ptr<Device::Workspace> workspace;
       /// Null if the mesh goes through in parts.
       std::unique_ptr<Device::Assembler<dim>> device;
+      /// By prepare(): what is free may have changed since.
+      bool prepared = false;
       /// For other strategies than block rows, which work in two and three
       /// variables.
       std::unique_ptr<Device::PaperAssembler<(dim < 4 ? dim : 3)>> paper;

@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <future>
 #include <limits>
 #include <utility>
 
@@ -217,6 +218,18 @@ namespace Tessella
                              "the element has " +
                              std::to_string(handler->n_components()) +
                              " components. Use PolytopeValues for systems."));
+      AssertThrow(!penalty || (data.penalty.constant >= 0. &&
+                               std::isfinite(data.penalty.constant)),
+                  ExcMessage("The penalty constant is " +
+                             std::to_string(data.penalty.constant) +
+                             ", but it must be a finite number that is not"
+                             " negative."));
+      prepare_rules(form.coefficient_order());
+    }
+
+    void
+    prepare_rules(const unsigned int coefficient_order)
+    {
       const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
       if (degree_revision != mesh.revision || mesh.revision == 0)
         {
@@ -224,23 +237,17 @@ namespace Tessella
           degree_revision = mesh.revision;
         }
       handler->tabulate(
-        form.coefficient_order() +
+        coefficient_order +
         (handler->polynomial_space() == PolynomialSpaceType::tensor_product
            ? 2 * (dim - 1) * max_degree
            : 0));
-      AssertThrow(!penalty || (data.penalty.constant >= 0. &&
-                               std::isfinite(data.penalty.constant)),
-                  ExcMessage("The penalty constant is " +
-                             std::to_string(data.penalty.constant) +
-                             ", but it must be a finite number that is not"
-                             " negative."));
       if (rules == nullptr || rules_revision != mesh.revision ||
-          mesh.revision == 0 || rules_order != form.coefficient_order())
+          mesh.revision == 0 || rules_order != coefficient_order)
         {
-          rules = std::make_unique<internal::HostRules<dim>>(
-            mesh, form.coefficient_order());
+          rules =
+            std::make_unique<internal::HostRules<dim>>(mesh, coefficient_order);
           rules_revision = mesh.revision;
-          rules_order    = form.coefficient_order();
+          rules_order    = coefficient_order;
         }
     }
 
@@ -322,6 +329,41 @@ namespace Tessella
     }
 
 #ifdef TESSELLA_HAVE_CUDA
+    // Begins to send the mesh to the device, for a form whose coefficients are
+    // of the order of the last one (constant ones at first), while the calling
+    // thread does something else; what fails here is done again, and reported,
+    // by the assembly. Wait before anything changes.
+    std::future<void>
+    send_mesh()
+    {
+      const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      // (points that are stored depend on the order)
+      if (backend != Backend::cuda || mesh.revision == 0 ||
+          data.strategy != AssemblyStrategy::block_rows || devices_are_shared ||
+          handler->n_polytopes() == 0 || handler->n_components() != 1 ||
+          !mesh.subcell_point_weights.empty() ||
+          !mesh.facet_point_weights.empty() ||
+          MultithreadInfo::n_threads() == 1)
+        return {};
+      const BlockSparsity &blocks = get_sparsity();
+      const int            device = internal::Device::current_device();
+      return std::async(std::launch::async, [this, &mesh, &blocks, device]() {
+        try
+          {
+            internal::Device::set_device(device);
+            prepare_rules(rules_order);
+            cuda.prepare(mesh,
+                         blocks,
+                         *rules,
+                         rules_order,
+                         handler->polynomial_space(),
+                         data.device_memory);
+          }
+        catch (const std::exception &)
+          {}
+      });
+    }
+
     // Whether there is a penalty that varies in space.
     static bool
     varies(const Form<dim> &form)
@@ -878,11 +920,19 @@ namespace Tessella
       TrilinosBlockMatrix::check_size(implementation->get_sparsity(),
                                       implementation->dof_offset);
     });
+#ifdef TESSELLA_HAVE_CUDA
+    // (most of what follows takes one thread)
+    const std::future<void> mesh_sent = implementation->send_mesh();
+#endif
     TrilinosBlockMatrix::reinit(matrix,
                                 implementation->get_sparsity(),
                                 implementation->dof_offset,
                                 implementation->communicator,
                                 implementation->ghost_columns);
+#ifdef TESSELLA_HAVE_CUDA
+    if (mesh_sent.valid())
+      mesh_sent.wait();
+#endif
     implementation->report.structure_time = timer.wall_time();
   }
 
