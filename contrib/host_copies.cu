@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What several devices of a host can deliver at once: each of N processes
+// copies 1 GiB from its own device to the host, in pieces, through four or
+// eight pinned buffers; "alone", and from there on to memory of the process by
+// its threads, as assembly into matrices of the host does. Prints the
+// milliseconds of the slowest process, the best of eight runs. From the root of
+// the repository:
+//
+//   nvcc -O3 -std=c++17 -Icuda -Iinclude -Ibuild/include -o host_copies contrib/host_copies.cu
+//   ./host_copies N THREADS
+//
+// Linux; N at most the number of devices.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <mutex>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "host_memory.h"
+
+namespace
+{
+  constexpr std::size_t  total       = std::size_t(1) << 30;
+  constexpr unsigned int max_buffers = 8, max_processes = 64, n_runs = 8;
+
+  struct Shared
+  {
+    pthread_barrier_t barrier;
+    double            seconds[max_processes];
+  };
+
+  void
+  check(const cudaError_t error)
+  {
+    if (error != cudaSuccess)
+      {
+        std::fprintf(stderr, "host_copies: %s\n", cudaGetErrorString(error));
+        _exit(1);
+      }
+  }
+
+  class Copies
+  {
+  public:
+    Copies(const int          device,
+           const unsigned int n_threads,
+           const std::size_t  piece,
+           const unsigned int n_buffers,
+           const char        *from,
+           char              *pinned,
+           char              *to)
+      : device(device)
+      , n_threads(n_threads)
+      , piece(piece)
+      , n_buffers(n_buffers)
+      , n_pieces(total / piece)
+      , from(from)
+      , pinned(pinned)
+      , to(to)
+    {
+      check(cudaStreamCreate(&stream));
+      for (cudaEvent_t &e : event)
+        check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+    }
+
+    ~Copies()
+    {
+      for (const cudaEvent_t e : event)
+        cudaEventDestroy(e);
+      cudaStreamDestroy(stream);
+    }
+
+    void
+    alone()
+    {
+      for (std::size_t p = 0; p < n_pieces; ++p)
+        start(p);
+      check(cudaStreamSynchronize(stream));
+    }
+
+    // Threads take slices of pieces in turn; who finds its piece not there yet
+    // asks whether it has come, who takes the last slice of one starts the
+    // next.
+    void
+    through()
+    {
+      constexpr std::size_t least = 65536;
+      const std::size_t     slice =
+                          std::min(piece, std::max(least, piece / n_threads)),
+                        n_slices = (piece + slice - 1) / slice;
+      std::atomic<std::size_t>  next(0), arrived(0);
+      std::atomic<unsigned int> n_done[max_buffers];
+      std::mutex                mutex;
+      for (auto &n : n_done)
+        n = 0;
+      std::fill_n(started, max_buffers, 0);
+      for (std::size_t p = 0; p < std::min<std::size_t>(n_buffers, n_pieces);
+           ++p)
+        start(p);
+      const auto work = [&]() {
+        check(cudaSetDevice(device));
+        for (;;)
+          {
+            const std::size_t s = next++, p = s / n_slices;
+            if (p >= n_pieces)
+              return;
+            while (arrived.load(std::memory_order_acquire) <= p)
+              if (mutex.try_lock())
+                {
+                  const std::size_t a = arrived.load();
+                  if (a <= p && started[a % n_buffers] == a + 1 &&
+                      cudaEventQuery(event[a % n_buffers]) == cudaSuccess)
+                    arrived.store(a + 1, std::memory_order_release);
+                  mutex.unlock();
+                }
+            const std::size_t offset = (s % n_slices) * slice,
+                              n      = std::min(slice, piece - offset);
+            Tessella::internal::Device::copy_past_caches(
+              to + p * piece + offset,
+              pinned + (p % n_buffers) * piece + offset,
+              n);
+            if (++n_done[p % n_buffers] == n_slices)
+              {
+                n_done[p % n_buffers] = 0;
+                if (p + n_buffers < n_pieces)
+                  {
+                    const std::lock_guard<std::mutex> lock(mutex);
+                    start(p + n_buffers);
+                  }
+              }
+          }
+      };
+      std::vector<std::thread> threads;
+      for (unsigned int t = 1; t < n_threads; ++t)
+        threads.emplace_back(work);
+      work();
+      for (std::thread &thread : threads)
+        thread.join();
+    }
+
+  private:
+    void
+    start(const std::size_t p)
+    {
+      check(cudaMemcpyAsync(pinned + (p % n_buffers) * piece,
+                            from + p * piece,
+                            piece,
+                            cudaMemcpyDeviceToHost,
+                            stream));
+      check(cudaEventRecord(event[p % n_buffers], stream));
+      started[p % n_buffers] = p + 1;
+    }
+
+    const int          device;
+    const unsigned int n_threads;
+    const std::size_t  piece;
+    const unsigned int n_buffers;
+    const std::size_t  n_pieces;
+    const char *const  from;
+    char *const pinned, *const to;
+    cudaStream_t stream = nullptr;
+    cudaEvent_t  event[max_buffers];
+    std::size_t  started[max_buffers] = {};
+  };
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+  const int n_processes = argc == 3 ? std::atoi(argv[1]) : 0,
+            n_threads   = argc == 3 ? std::atoi(argv[2]) : 0;
+  if (n_processes < 1 || n_processes > int(max_processes) || n_threads < 1)
+    {
+      std::fprintf(stderr, "Usage: host_copies N THREADS\n");
+      return 1;
+    }
+  Shared *const         shared = static_cast<Shared *>(mmap(nullptr,
+                                                    sizeof(Shared),
+                                                    PROT_READ | PROT_WRITE,
+                                                    MAP_SHARED | MAP_ANONYMOUS,
+                                                    -1,
+                                                    0));
+  pthread_barrierattr_t attributes;
+  pthread_barrierattr_init(&attributes);
+  pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_barrier_init(&shared->barrier, &attributes, n_processes);
+  int me = 0;
+  for (int p = 1; p < n_processes && me == 0; ++p)
+    if (fork() == 0)
+      me = p;
+  const auto all_processes = [&]() { pthread_barrier_wait(&shared->barrier); };
+
+  constexpr std::size_t max_bytes = std::size_t(64) << 20;
+  check(cudaSetDevice(me));
+  char *from = nullptr, *pinned = nullptr;
+  check(cudaMalloc(&from, total));
+  check(cudaMemset(from, 1, total));
+  check(cudaHostAlloc(reinterpret_cast<void **>(&pinned), max_bytes, 0));
+  std::vector<char> to(total + 64);
+  char *const       aligned = to.data() + 64 - std::size_t(to.data()) % 64;
+
+  for (const bool through : {false, true})
+    for (const unsigned int n_buffers : {4u, max_buffers})
+      for (std::size_t piece = max_bytes / n_buffers; piece >= 1 << 20;
+           piece /= 2)
+        {
+          Copies copies(me, n_threads, piece, n_buffers, from, pinned, aligned);
+          double best = 1e300;
+          for (unsigned int r = 0; r < n_runs; ++r)
+            {
+              check(cudaDeviceSynchronize());
+              all_processes();
+              const auto begin = std::chrono::steady_clock::now();
+              through ? copies.through() : copies.alone();
+              shared->seconds[me] = std::chrono::duration<double>(
+                                      std::chrono::steady_clock::now() - begin)
+                                      .count();
+              all_processes();
+              best = std::min(best,
+                              *std::max_element(shared->seconds,
+                                                shared->seconds + n_processes));
+              all_processes();
+            }
+          if (me == 0)
+            std::printf(
+              "%d processes, %d threads, %s, %u buffers of %zu MiB: "
+              "%.1f ms, %.1f GB/s each\n",
+              n_processes,
+              n_threads,
+              through ? "through" : "alone",
+              n_buffers,
+              piece >> 20,
+              1e3 * best,
+              1e-9 * total / best);
+          std::fflush(stdout);
+        }
+  if (me == 0)
+    while (wait(nullptr) > 0)
+      ;
+  // (a piece that was taken too early)
+  return std::count(aligned, aligned + total, 1) == std::ptrdiff_t(total) ? 0
+                                                                          : 1;
+}
