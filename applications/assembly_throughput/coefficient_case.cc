@@ -53,39 +53,68 @@ namespace Tessella
         Batches<dim> batches;
       };
 
+      /// Numbers a point that evaluate() stores.
+      template <int dim>
+      unsigned int
+      n_values(const Problem<dim> &problem, const bool on_facets)
+      {
+        return (problem.diffusion != nullptr ? 1 : 0) +
+               (problem.diffusion_tensor != nullptr ? dim * dim : 0) +
+               (problem.advection != nullptr ? dim : 0) +
+               (problem.reaction != nullptr && !on_facets ? 1 : 0) +
+               (problem.source != nullptr && !on_facets ? 1 : 0);
+      }
+
+      /// All functions at some points; stored at @p target, unless it is null.
       template <int dim>
       void
       evaluate(const Problem<dim>            &problem,
                const std::vector<Point<dim>> &points,
                const bool                     on_facets,
                std::vector<double>           &values,
-               std::vector<Tensor<2, dim>>   &tensors)
+               std::vector<Tensor<2, dim>>   &tensors,
+               double                        *target)
       {
         values.resize(points.size());
         tensors.resize(points.size());
-        if (problem.diffusion != nullptr)
-          problem.diffusion->value_list(points, values);
+        const auto scalar = [&](const Function<dim> *function,
+                                const unsigned int   component) {
+          if (function == nullptr)
+            return;
+          function->value_list(points, values, component);
+          if (target != nullptr)
+            target = std::copy(values.begin(), values.end(), target);
+        };
+        scalar(problem.diffusion.get(), 0);
         if (problem.diffusion_tensor != nullptr)
-          problem.diffusion_tensor->value_list(points, tensors);
-        if (problem.advection != nullptr)
-          for (unsigned int d = 0; d < dim; ++d)
-            problem.advection->value_list(points, values, d);
+          {
+            problem.diffusion_tensor->value_list(points, tensors);
+            if (target != nullptr)
+              for (const Tensor<2, dim> &tensor : tensors)
+                target = std::copy_n(tensor.begin_raw(), dim * dim, target);
+          }
+        for (unsigned int d = 0; d < dim; ++d)
+          scalar(problem.advection.get(), d);
         if (on_facets)
           return;
-        if (problem.reaction != nullptr)
-          problem.reaction->value_list(points, values);
-        if (problem.source != nullptr)
-          problem.source->value_list(points, values);
+        scalar(problem.reaction.get(), 0);
+        scalar(problem.source.get(), 0);
       }
 
-      /// Seconds for all batches.
+      /// Seconds for all batches; with @p memory, which is large enough, values
+      /// are stored there.
       template <int dim>
       double
-      time_evaluation(const Problem<dim> &problem,
-                      const Batches<dim> &batches,
-                      const bool          on_facets,
-                      const unsigned int  repetitions)
+      time_evaluation(const Problem<dim>  &problem,
+                      const Batches<dim>  &batches,
+                      const bool           on_facets,
+                      const unsigned int   repetitions,
+                      std::vector<double> *memory)
       {
+        const std::size_t distance =
+          std::size_t(batch_size) * n_values(problem, on_facets);
+        if (memory != nullptr && memory->size() < batches.size() * distance)
+          memory->resize(batches.size() * distance);
         double least = std::numeric_limits<double>::max();
         for (unsigned int r = 0; r < repetitions; ++r)
           {
@@ -97,7 +126,13 @@ namespace Tessella
                 std::vector<double>         values;
                 std::vector<Tensor<2, dim>> tensors;
                 for (std::size_t i = begin; i < end; ++i)
-                  evaluate(problem, batches[i], on_facets, values, tensors);
+                  evaluate(problem,
+                           batches[i],
+                           on_facets,
+                           values,
+                           tensors,
+                           memory == nullptr ? nullptr
+                                             : memory->data() + i * distance);
               },
               8);
             least = std::min(least, timer.wall_time());
@@ -144,6 +179,7 @@ namespace Tessella
       prepare_quadrature(handler, 2 * handler.max_degree() + order);
       PolytopeQuadrature<dim>  volume;
       InterfaceQuadrature<dim> facets;
+      std::vector<double>      memory;
       for (unsigned int first = 0; first < view.n_polytopes();
            first += chunk_size)
         {
@@ -175,9 +211,14 @@ namespace Tessella
                   on_facets.add(facets);
                 }
             }
-          result.evaluation +=
-            time_evaluation(problem, in_volume.batches, false, repetitions) +
-            time_evaluation(problem, on_facets.batches, true, repetitions);
+          const auto time = [&](std::vector<double> *target) {
+            return time_evaluation(
+                     problem, in_volume.batches, false, repetitions, target) +
+                   time_evaluation(
+                     problem, on_facets.batches, true, repetitions, target);
+          };
+          result.evaluation += time(nullptr);
+          result.stored_evaluation += time(&memory);
         }
       return result;
     }
@@ -202,6 +243,10 @@ namespace Tessella
       table.add("facets ms/M", 1e3 * result.cost.facets / M);
       table.add("x evaluation",
                 (result.cost.volume + result.cost.facets) / result.evaluation);
+      table.add("stored ms/M", 1e3 * result.stored_evaluation / M);
+      table.add("x stored",
+                (result.cost.volume + result.cost.facets) /
+                  result.stored_evaluation);
     }
 
 

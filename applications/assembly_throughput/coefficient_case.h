@@ -27,6 +27,8 @@ namespace Tessella
       /// batches of points that are there already, by all threads, the fastest
       /// of several rounds.
       double evaluation = 0.;
+      /// The same with all values stored in memory.
+      double stored_evaluation = 0.;
     };
 
     template <int dim>

@@ -563,7 +563,7 @@ namespace Tessella
                                 const unsigned int             shift,
                                 const Device::Penalty         &penalty,
                                 const AssemblyTarget<Number>  &target,
-                                const Device::Evaluation<dim> *evaluation) const
+                                const Device::Evaluation<dim> *evaluation)
     {
       if constexpr (std::is_same<AssemblerType, Device::Assembler<dim>>::value)
         if (evaluation != nullptr)
@@ -576,7 +576,6 @@ namespace Tessella
         select_kernels<dim>(problem.instruction_set);
       const double               *sigma     = problem.penalty.sigma;
       const DiffusionValues<dim> *diffusion = problem.diffusion;
-      std::vector<double>         a_bar, new_sigma;
       // numbers of the whole mesh
       const auto number = [&](const Device::Chunk &local) {
         Device::Chunk chunk = local;
@@ -645,11 +644,22 @@ namespace Tessella
                 data.volume_layout.a >= 0 &&
                 problem.form.facet_structure().penalty;
               if (penalty_varies)
-                a_bar.resize(2 * std::size_t(mesh.n_facets()), 0.);
+                {
+                  kept_a_bar.resize(2 * std::size_t(mesh.n_facets()));
+                  for_ranges(kept_a_bar.size(),
+                             1 << 14,
+                             [&](const std::size_t begin,
+                                 const std::size_t end) {
+                               std::fill(kept_a_bar.begin() + begin,
+                                         kept_a_bar.begin() + end,
+                                         0.);
+                             });
+                }
               else
-                new_sigma.resize(mesh.n_facets(), 0.);
-              tabulation.volume = [&](const Device::Chunk &chunk,
-                                      double              *table) {
+                kept_sigma.assign(mesh.n_facets(), 0.);
+              tabulation.volume = [&,
+                                   penalty_varies](const Device::Chunk &chunk,
+                                                   double              *table) {
                 return tabulate_packed_volume(mesh,
                                               problem.form,
                                               problem.rules,
@@ -658,16 +668,16 @@ namespace Tessella
                                               subcell_points(),
                                               chunk,
                                               table,
-                                              a_bar.empty() ? nullptr
-                                                            : a_bar.data());
+                                              penalty_varies ? kept_a_bar.data()
+                                                             : nullptr);
               };
               tabulation.start_facets = [&, penalty_varies]() {
                 if (penalty_varies)
                   penalty_from_diffusion(mesh,
                                          problem.penalty_constant,
-                                         a_bar,
-                                         new_sigma);
-                sigma = new_sigma.data();
+                                         kept_a_bar,
+                                         kept_sigma);
+                sigma = kept_sigma.data();
               };
               tabulation.facets = [&](const Device::Chunk &chunk,
                                       double              *table) {

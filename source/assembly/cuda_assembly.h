@@ -147,7 +147,7 @@ namespace Tessella
                const unsigned int             shift,
                const Device::Penalty         &penalty,
                const AssemblyTarget<Number>  &target,
-               const Device::Evaluation<dim> *evaluation = nullptr) const;
+               const Device::Evaluation<dim> *evaluation = nullptr);
 
       /// The strategies of the paper.
       template <typename Number>
@@ -168,6 +168,10 @@ namespace Tessella
       std::vector<unsigned char>         exponents;
       Device::Degrees                    degrees;
       std::unique_ptr<Device::Workspace> workspace;
+      /// What the host finds for the penalty, see penalty_from_diffusion():
+      /// kept, as memory that is touched first costs more than what is done
+      /// with it.
+      std::vector<double> kept_a_bar, kept_sigma;
       /// Null if the mesh goes through in parts.
       std::unique_ptr<Device::Assembler<dim>> device;
       /// By prepare(): what is free may have changed since.
