@@ -218,15 +218,8 @@ namespace Tessella
               for (unsigned int t = 0; t < 4; ++t)
                 D.facet_rule[t][p] = rules.facet[t][p];
             }
-          kernels = std::make_unique<Kernels<dim>>(mesh,
-                                                   sparsity,
-                                                   first,
-                                                   last,
-                                                   degrees,
-                                                   rules,
-                                                   subcell_q.data(),
-                                                   workspace,
-                                                   parallel);
+          kernels = std::make_unique<Kernels<dim>>(
+            mesh, sparsity, first, last, degrees, rules, workspace, parallel);
           kernels->bind(D);
         }
 
@@ -904,7 +897,9 @@ namespace Tessella
         };
         Times times;
         times.kernel = I.kernels->name(form);
-        I.D.form     = form;
+        I.kernels->prepare(form, I.subcell_q.data(), I.workspace, I.parallel);
+        I.kernels->bind(I.D);
+        I.D.form = form;
         I.count_facet_points(form.constant_facets, form.constant_bottom);
         if (evaluation != nullptr)
           I.prepare_evaluation(*evaluation);

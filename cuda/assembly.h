@@ -64,6 +64,8 @@ namespace Tessella
         double       a[dim * dim], b[dim], theta = 0.;
         VolumeLayout volume_layout;
         FacetLayout  facet_layout;
+        /// Nothing in the matrix depends on the last variable but the basis.
+        bool stationary = false;
         /// The right-hand side f is this one everywhere, and has no table.
         bool   constant_f = false;
         double f          = 0.;

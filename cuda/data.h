@@ -60,6 +60,24 @@ namespace Tessella
         }
       };
 
+      /// The rule in space of prisms, or of the facets between them: the first
+      /// points of the product with one in time.
+      struct SlabRule
+      {
+        unsigned int n_space, n_points; ///< points in space, and all
+        unsigned int offset;            ///< as in RuleTables
+        unsigned int inverse;           ///< 2^32 / n_space, rounded up
+        double       factor;            ///< by which weights are multiplied
+      };
+
+      /// What SlabKernel needs besides.
+      struct SlabRules
+      {
+        SlabRule     volume, facet;
+        unsigned int quads_per_facet;  ///< of FacetQuad
+        unsigned int facets_per_batch; ///< that 16 points are enough for
+      };
+
       /// A block row.
       struct alignas(16) Row
       {
@@ -73,6 +91,9 @@ namespace Tessella
         unsigned int degree, n_basis;
         unsigned int first_subcell, n_subcells;
         bool         empty_blocks; ///< some that no facet contributes to
+        /// An element of a slab that is as high as the slab, as are its
+        /// neighbours (and not computed in parts): SlabKernel may do it.
+        bool upright;
 
         __host__ __device__ unsigned int
         n_quads() const
@@ -156,6 +177,9 @@ namespace Tessella
         unsigned int volume_columns;
         /// Those that are not zero: bit e (dim + 1) + f for row e, column f.
         unsigned int volume_entries;
+        SlabRules    slab;
+        /// SlabKernel has computed the rows that it can.
+        bool leave_out_upright;
 
         FormData<dim> form;
 
@@ -168,6 +192,14 @@ namespace Tessella
         std::uint64_t first_value, first_dof;
         unsigned int  first_polytope, n_polytopes;
         std::uint64_t first_unit; ///< block or unit
+
+        /// Rows that other kernels compute.
+        __device__ bool
+        leaves_out(const Row &row) const
+        {
+          return row.n_quads() > split_limit ||
+                 (leave_out_upright && row.upright);
+        }
       };
     } // namespace Device
   }   // namespace internal

@@ -61,6 +61,43 @@ namespace Tessella
           return choice;
         }
 
+        template <typename T>
+        void
+        to_device(Workspace         &workspace,
+                  Array<T>          &array,
+                  const RawArray<T> &values)
+        {
+          array.resize(values.size());
+          workspace->upload(reinterpret_cast<char *>(array.data()),
+                            {{reinterpret_cast<const char *>(values.data()),
+                              values.size() * sizeof(T),
+                              0}});
+        }
+
+        /// The row of each block, and its quads, which not all kernels read.
+        void
+        blocks_to_device(Workspace             &workspace,
+                         const Parallel        &parallel,
+                         const BlockSparsity   &sparsity,
+                         const unsigned int     first,
+                         const unsigned int     last,
+                         const RawArray<uint2> &block_quads,
+                         Array<unsigned int>   &block_row,
+                         Array<uint2>          &block_quad)
+        {
+          RawArray<unsigned int> row(block_quads.size());
+          parallel(last - first,
+                   1024,
+                   [&](const std::size_t begin, const std::size_t end) {
+                     for (std::size_t k = first + begin; k < first + end; ++k)
+                       std::fill(row.data() + sparsity.block_offset[k],
+                                 row.data() + sparsity.block_offset[k + 1],
+                                 static_cast<unsigned int>(k));
+                   });
+          to_device(workspace, block_row, row);
+          to_device(workspace, block_quad, block_quads);
+        }
+
         /// Columns of the volume's coefficients that are not zero.
         template <int dim>
         unsigned int
@@ -110,7 +147,6 @@ namespace Tessella
                             const unsigned int        last,
                             const Degrees            &degrees,
                             const RuleTables         &rules,
-                            const std::uint64_t      *first_point,
                             Workspace                &workspace,
                             const Parallel           &parallel)
         : mesh(mesh)
@@ -139,16 +175,9 @@ namespace Tessella
           }
         facet_step = triples ? 3 : 4;
 
+        set_slab_rules();
+
         // ---- number of quads of each row
-        const auto n_subcell_points = [&](const unsigned int s,
-                                          const unsigned int p) {
-          const unsigned int type =
-            static_cast<unsigned int>(mesh.subcell_type[s]);
-          return mesh.subcell_type[s] == SubCellType::tabulated
-                   ? mesh.subcell_point_offset[s + 1] -
-                       mesh.subcell_point_offset[s]
-                   : rules.subcell[type][p].n_points;
-        };
         const auto interface_degree = [&](const unsigned int i) {
           const unsigned int other = mesh.interface_polytope[2 * i + 1],
                              p = mesh.degree[mesh.interface_polytope[2 * i]];
@@ -224,36 +253,21 @@ namespace Tessella
             "smaller problem or the host backend.");
 
         // ---- quads, and those of each block
-        RawArray<VolumeQuad>   volume(n_volume);
-        RawArray<FacetQuad>    facets(n_facets);
-        RawArray<unsigned int> row(sparsity.block_column.size());
-        block_quads = RawArray<uint2>(row.size());
+        RawArray<FacetQuad> facets(n_facets);
+        block_quads = RawArray<uint2>(sparsity.block_column.size());
         parallel(
           last - first,
           grain,
           [&](const std::size_t begin, const std::size_t end) {
             for (std::size_t k = first + begin; k < first + end; ++k)
               {
-                Row          &row_k = row_data[k];
-                unsigned int  v = row_k.volume_begin, f = row_k.facet_begin;
-                std::uint64_t point = first_point[mesh.subcell_offset[k]];
-                for (unsigned int s = mesh.subcell_offset[k];
-                     s < mesh.subcell_offset[k + 1];
-                     ++s)
-                  {
-                    const unsigned int m = n_subcell_points(s, mesh.degree[k]);
-                    for (unsigned int q = 0; q < m; q += 4)
-                      volume[v++] = {s, q, point + q};
-                    point += m;
-                  }
+                Row                &row_k       = row_data[k];
+                unsigned int        f           = row_k.facet_begin;
                 const std::uint64_t first_block = sparsity.block_offset[k],
                                     last_block  = sparsity.block_offset[k + 1];
                 std::uint64_t block             = first_block;
                 for (std::uint64_t b = first_block; b < last_block; ++b)
-                  {
-                    row[b]         = k;
-                    block_quads[b] = {f, f};
-                  }
+                  block_quads[b] = {f, f};
                 row_k.boundary_begin = row_k.bottom_begin = invalid_index;
                 for (unsigned int e = mesh.polytope_interface_offset[k];
                      e < mesh.polytope_interface_offset[k + 1];
@@ -311,7 +325,21 @@ namespace Tessella
                   }
                 row_k.boundary_begin = std::min(row_k.boundary_begin, f);
                 row_k.bottom_begin   = std::min(row_k.bottom_begin, f);
-                row_k.empty_blocks   = false;
+                row_k.upright        = slab && row_k.bottom_begin < f &&
+                                row_k.n_quads() <= split_limit;
+                const double *const box = mesh.box.data();
+                for (unsigned int e = mesh.polytope_interface_offset[k];
+                     row_k.upright && e < mesh.polytope_interface_offset[k + 1];
+                     ++e)
+                  {
+                    const std::size_t j =
+                      mesh.neighbor(mesh.polytope_interface[e]);
+                    for (unsigned int d = dim - 1; d < 2 * dim; d += dim)
+                      row_k.upright = row_k.upright && (j == invalid_index ||
+                                                        box[2 * dim * j + d] ==
+                                                          box[2 * dim * k + d]);
+                  }
+                row_k.empty_blocks = false;
                 for (std::uint64_t b = sparsity.block_offset[k];
                      b < sparsity.block_offset[k + 1];
                      ++b)
@@ -322,10 +350,17 @@ namespace Tessella
               }
           });
 
+        n_not_upright     = 0;
+        bool empty_blocks = false;
+        for (unsigned int k = first; k < last; ++k)
+          {
+            n_not_upright += row_data[k].upright ? 0 : 1;
+            empty_blocks = empty_blocks || row_data[k].empty_blocks;
+          }
         for (unsigned int k = first; k < last; ++k)
           if (row_data[k].n_quads() <= split_limit)
             {
-              if (mesh.prismatic &&
+              if (degrees.bottom_id != invalid_index &&
                   row_data[k].boundary_begin < row_data[k].bottom_begin)
                 boundary_rows[0].push_back(k);
               if (row_data[k].boundary_begin < row_data[k].facet_end)
@@ -333,23 +368,96 @@ namespace Tessella
             }
         for (unsigned int i = 0; i < 2; ++i)
           boundary_row[i] = Array<unsigned int>(boundary_rows[i]);
-        const auto to_device = [&workspace](auto &array, const auto &values) {
-          array.resize(values.size());
-          workspace->upload(reinterpret_cast<char *>(array.data()),
-                            {{reinterpret_cast<const char *>(values.data()),
-                              values.size() * sizeof(*values.data()),
-                              0}});
-        };
-        to_device(volume_quad, volume);
-        to_device(facet_quad, facets);
-        to_device(rows, row_data);
-        to_device(block_row, row);
-        to_device(block_quad, block_quads);
+        to_device(workspace, facet_quad, facets);
+        to_device(workspace, rows, row_data);
+        if (empty_blocks)
+          blocks_to_device(workspace,
+                           parallel,
+                           sparsity,
+                           first,
+                           last,
+                           block_quads,
+                           block_row,
+                           block_quad);
         if (!split_rows.empty())
           {
             make_block_units(split_rows, split_units);
             make_rhs_units(split_rows, rhs_units);
           }
+      }
+
+
+
+      template <int dim>
+      unsigned int
+      Kernels<dim>::n_subcell_points(const unsigned int subcell,
+                                     const unsigned int degree) const
+      {
+        const SubCellType type = mesh.subcell_type[subcell];
+        return type == SubCellType::tabulated
+                 ? mesh.subcell_point_offset[subcell + 1] -
+                     mesh.subcell_point_offset[subcell]
+                 : rules.subcell[static_cast<unsigned int>(type)][degree]
+                     .n_points;
+      }
+
+
+
+      template <int dim>
+      void
+      Kernels<dim>::prepare(const FormData<dim> &form,
+                            const std::uint64_t *first_point,
+                            Workspace           &workspace,
+                            const Parallel      &parallel)
+      {
+        // Kernels that are compiled for a degree number the points of affine
+        // sub-cells themselves; those that compute tiles do not.
+        const bool numbered = choice.degree >= 0 && (simplices || prisms),
+                   matrix =
+                     form.matrix && !(slab_matrix(form) && n_not_upright == 0),
+                   rhs   = form.rhs && !(slab_rhs(form) && n_not_upright == 0);
+        const bool tiles = !split_rows.empty() ||
+                           (matrix && (choice.scheme == RowScheme::units ||
+                                       (form.facets && !form.penalty_facets)));
+        if (first == last)
+          return;
+        if ((tiles || (matrix && choice.scheme == RowScheme::blocks)) &&
+            block_row.size() == 0)
+          blocks_to_device(workspace,
+                           parallel,
+                           sparsity,
+                           first,
+                           last,
+                           block_quads,
+                           block_row,
+                           block_quad);
+        if (!(tiles || (matrix && !numbered) ||
+              (rhs && (!numbered || dim == 4 || choice.degree < 1 ||
+                       choice.degree > 5))) ||
+            volume_quad.size() > 0)
+          return;
+        RawArray<VolumeQuad> volume(row_data[last - 1].volume_end);
+        parallel(last - first,
+                 256,
+                 [&](const std::size_t begin, const std::size_t end) {
+                   for (std::size_t k = first + begin; k < first + end; ++k)
+                     {
+                       unsigned int  v = row_data[k].volume_begin;
+                       std::uint64_t point =
+                         first_point[mesh.subcell_offset[k]];
+                       for (unsigned int s = mesh.subcell_offset[k];
+                            s < mesh.subcell_offset[k + 1];
+                            ++s)
+                         {
+                           const unsigned int m =
+                             n_subcell_points(s, mesh.degree[k]);
+                           for (unsigned int q = 0; q < m; q += 4)
+                             volume[v++] = {s, q, point + q};
+                           point += m;
+                         }
+                     }
+                 });
+        to_device(workspace, volume_quad, volume);
       }
 
 
@@ -366,7 +474,8 @@ namespace Tessella
                             (boundary_row[0].size() + boundary_row[1].size()) *
                               sizeof(unsigned int) +
                             scratch.size() * sizeof(double);
-        for (const UnitList *list : {&split_units, &all_units, &rhs_units})
+        for (const UnitList *list :
+             {&split_units, &all_units, &rhs_units, &other_units})
           bytes += list->units.size() * sizeof(Unit) +
                    list->reductions.size() * sizeof(Reduction);
         return bytes;
@@ -521,12 +630,96 @@ namespace Tessella
         D.affine      = simplices || prisms;
         D.affine_type = static_cast<unsigned int>(
           prisms ? SubCellType::prism : SubCellType::simplex);
-        D.tensor_space = tensor_space;
-        D.uniform      = uniform;
-        D.split_limit  = split_limit;
-        D.max_degree   = max_degree;
-        D.n_pairs      = pairs;
-        D.facet_step   = facet_step;
+        D.tensor_space      = tensor_space;
+        D.uniform           = uniform;
+        D.split_limit       = split_limit;
+        D.max_degree        = max_degree;
+        D.n_pairs           = pairs;
+        D.facet_step        = facet_step;
+        D.slab              = slab_rules;
+        D.leave_out_upright = false;
+      }
+
+
+
+      template <int dim>
+      void
+      Kernels<dim>::set_slab_rules()
+      {
+        slab_rules = SlabRules();
+        slab =
+          dim > 2 && prisms && uniform && max_degree >= 1 && max_degree <= 3;
+        if (!slab)
+          return;
+        // The points in space are the first ones of the product.
+        const auto make = [&](const RuleTables::Entry &entry,
+                              const unsigned int       rule_dim) {
+          const double *time = rules.data.data() + entry.offset +
+                               (rule_dim - 1) * entry.n_points,
+                       *weights = time + entry.n_points;
+          SlabRule rule;
+          rule.n_points = entry.n_points;
+          rule.offset   = entry.offset;
+          rule.n_space  = 0;
+          while (rule.n_space < entry.n_points && time[rule.n_space] == time[0])
+            ++rule.n_space;
+          double first = 0., all = 0.;
+          for (unsigned int q = 0; q < entry.n_points; ++q)
+            {
+              all += weights[q];
+              first += q < rule.n_space ? weights[q] : 0.;
+            }
+          rule.factor  = all / first;
+          rule.inverse = static_cast<unsigned int>(
+            ((std::uint64_t(1) << 32) + rule.n_space - 1) / rule.n_space);
+          return rule;
+        };
+        const RuleTables::Entry &facet =
+          rules.facet[static_cast<unsigned int>(FacetType::prism)][max_degree];
+        slab_rules.volume =
+          make(rules.subcell[static_cast<unsigned int>(SubCellType::prism)]
+                            [max_degree],
+               dim);
+        slab_rules.facet = make(facet, dim - 1);
+        slab_rules.facet.factor *= facet_factor(dim, true);
+        slab_rules.quads_per_facet =
+          (facet.n_points + facet_step - 1) / facet_step;
+        slab_rules.facets_per_batch = 16 / slab_rules.facet.n_space;
+        slab = slab_rules.volume.n_space > 1 && slab_rules.facet.n_space > 1 &&
+               slab_rules.facets_per_batch > 0;
+      }
+
+
+
+      template <int dim>
+      bool
+      Kernels<dim>::slab_matrix(const FormData<dim> &form) const
+      {
+        if (!slab || !form.stationary || !form.volume || !form.facets ||
+            !form.penalty_facets)
+          return false;
+        if (!form.constant_volume)
+          // (tables of b have the coefficient of d/dt)
+          return !form.constant_facets && form.volume_layout.b >= 0;
+        if (!form.constant_facets || !form.constant_bottom ||
+            !(form.b[dim - 1] > 0.) || form.C[0][dim] != form.b[dim - 1] ||
+            form.C[dim][0] != 0.)
+          return false;
+        for (int d = 1; d <= dim; ++d)
+          if (form.C[d][dim] != 0. || form.C[dim][d] != 0. ||
+              form.a[(d - 1) * dim + dim - 1] != 0. ||
+              form.a[(dim - 1) * dim + d - 1] != 0.)
+            return false;
+        return true;
+      }
+
+
+
+      template <int dim>
+      bool
+      Kernels<dim>::slab_rhs(const FormData<dim> &form) const
+      {
+        return slab && form.constant_f && form.constant_volume;
       }
 
 
@@ -602,9 +795,18 @@ namespace Tessella
       {
         const bool units = choice.scheme == RowScheme::units ||
                            (form.facets && !form.penalty_facets);
-        std::string text = units ? "tiles of 32 x 32"
-                           : choice.scheme == RowScheme::rows ? "block rows"
-                                                              : "blocks";
+        std::string text;
+        if (slab_matrix(form) && n_not_upright < last - first)
+          {
+            text = "rows of slabs from matrices in space, p = " +
+                   std::to_string(max_degree) + " (specialised)";
+            if (n_not_upright == 0)
+              return text;
+            text += ", " + std::to_string(n_not_upright) + " rows by: ";
+          }
+        text += units                              ? "tiles of 32 x 32"
+                : choice.scheme == RowScheme::rows ? "block rows"
+                                                   : "blocks";
         text += units || choice.degree < 0
                   ? " (general)"
                   : ", p = " + std::to_string(choice.degree) + " (specialised)";
@@ -658,6 +860,20 @@ namespace Tessella
       template <int dim>
       template <typename Number>
       void
+      Kernels<dim>::launch_slab_rows(const Data<dim>   &D,
+                                     const bool         constant,
+                                     const cudaStream_t stream) const
+      {
+        if constexpr (dim > 2)
+          SlabLauncher<dim, Number>::rows(
+            max_degree, tensor_space, constant, D, stream);
+      }
+
+
+
+      template <int dim>
+      template <typename Number>
+      void
       Kernels<dim>::launch(Data<dim>          D,
                            const Chunk       &chunk,
                            const cudaStream_t stream,
@@ -666,22 +882,38 @@ namespace Tessella
         clock.start(stream);
         D.volume_columns = volume_columns(D.form);
         D.volume_entries = volume_entries(D.form);
+        // What SlabKernel computes is left out by the others.
+        const bool slab_rows = D.form.matrix && slab_matrix(D.form),
+                   rhs_rows  = D.form.rhs && slab_rhs(D.form);
+        if (slab_rows || rhs_rows)
+          {
+            Data<dim> R   = D;
+            R.form.matrix = slab_rows;
+            R.form.rhs    = rhs_rows;
+            launch_slab_rows<Number>(R,
+                                     !slab_rows || D.form.constant_volume,
+                                     stream);
+            clock.stop("rows of slabs", stream);
+          }
         // The kernels of block rows may compute the volume's part of the
         // right-hand side on the way.
         bool rhs = false;
-        if (D.form.matrix)
+        if (D.form.matrix && !(slab_rows && n_not_upright == 0))
           {
+            D.leave_out_upright = slab_rows;
             if (choice.scheme == RowScheme::units ||
                 (D.form.facets && !D.form.penalty_facets))
               {
-                if (all_units.rows.empty())
+                UnitList &list = slab_rows ? other_units : all_units;
+                if (list.rows.empty())
                   {
                     std::vector<unsigned int> rows;
                     for (unsigned int k = first; k < last; ++k)
-                      rows.push_back(k);
-                    make_block_units(rows, all_units);
+                      if (!(slab_rows && row_data[k].upright))
+                        rows.push_back(k);
+                    make_block_units(rows, list);
                   }
-                launch_units<Number, false>(D, all_units, chunk, stream);
+                launch_units<Number, false>(D, list, chunk, stream);
                 clock.stop("tiles", stream);
               }
             else
@@ -693,9 +925,10 @@ namespace Tessella
                     // bit, as alone: compilers round what has several users
                     // differently.
                     const VolumeRule alone = rhs_rule(D.form);
-                    rhs =
-                      !D.affine || choice.degree < 0 ||
-                      (dim == 3 && alone.closed_form && D.volume_rule == alone);
+                    rhs                    = !slab_rows && !rhs_rows &&
+                          (!D.affine || choice.degree < 0 ||
+                           (dim == 3 && alone.closed_form &&
+                            D.volume_rule == alone));
                     Data<dim> R = D;
                     R.form.rhs  = D.form.rhs && rhs;
                     Launcher<dim, Number>::rows(choice, R, stream);
@@ -720,9 +953,10 @@ namespace Tessella
           }
         if (D.form.rhs)
           {
-            if (!rhs)
+            if (!rhs && !(rhs_rows && n_not_upright == 0))
               {
-                D.volume_rule = rhs_rule(D.form);
+                D.leave_out_upright = rhs_rows;
+                D.volume_rule       = rhs_rule(D.form);
                 Launcher<dim, Number>::rhs(choice, D, max_basis, stream);
               }
             const unsigned int all   = D.form.constant_bottom ? 0 : 1;
@@ -740,7 +974,8 @@ namespace Tessella
                 max_basis,
                 stream);
             launch_units<Number, true>(D, rhs_units, chunk, stream);
-            clock.stop(rhs ? "right-hand side (boundary)" : "right-hand side",
+            clock.stop(rhs || rhs_rows ? "right-hand side (boundary)"
+                                       : "right-hand side",
                        stream);
           }
       }

@@ -60,7 +60,6 @@ namespace Tessella
                 const unsigned int        last,
                 const Degrees            &degrees,
                 const RuleTables         &rules,
-                const std::uint64_t      *first_point,
                 Workspace                &workspace,
                 const Parallel           &parallel);
 
@@ -77,6 +76,14 @@ namespace Tessella
         /// Sets what belongs to this class.
         void
         bind(Data<dim> &data) const;
+
+        /// Makes the list of quadrature points of the volume, if kernels for a
+        /// form read it. Arguments as of the constructor.
+        void
+        prepare(const FormData<dim> &form,
+                const std::uint64_t *first_point,
+                Workspace           &workspace,
+                const Parallel      &parallel);
 
         /// Name of the kernel that a form is assembled with.
         std::string
@@ -110,6 +117,28 @@ namespace Tessella
 
         VolumeRule
         rhs_rule(const FormData<dim> &form) const;
+
+        /// Whether SlabKernel computes the matrix, the right-hand side; each
+        /// depends on the form only, as above.
+        bool
+        slab_matrix(const FormData<dim> &form) const;
+
+        bool
+        slab_rhs(const FormData<dim> &form) const;
+
+        template <typename Number>
+        void
+        launch_slab_rows(const Data<dim>   &data,
+                         const bool         constant,
+                         const cudaStream_t stream) const;
+
+        unsigned int
+        n_subcell_points(const unsigned int subcell,
+                         const unsigned int degree) const;
+
+        /// Rules for it; none if it does not serve the mesh.
+        void
+        set_slab_rules();
 
         /// Tiles of some rows in device memory.
         struct UnitList
@@ -146,8 +175,12 @@ namespace Tessella
         KernelChoice              choice;
         unsigned int              max_degree, max_basis, pairs, facet_step;
         bool                      uniform, tensor_space, simplices, prisms;
-        RawArray<Row>             row_data;
-        RawArray<uint2>           block_quads;
+        /// SlabKernel serves the mesh, but for a number of rows.
+        bool            slab;
+        unsigned int    n_not_upright;
+        SlabRules       slab_rules;
+        RawArray<Row>   row_data;
+        RawArray<uint2> block_quads;
 
         Array<VolumeQuad>   volume_quad;
         Array<FacetQuad>    facet_quad;
@@ -162,7 +195,9 @@ namespace Tessella
         std::vector<unsigned int> boundary_rows[2];
         Array<unsigned int>       boundary_row[2];
         UnitList                  split_units, all_units, rhs_units;
-        Array<double>             scratch;
+        /// Of rows that SlabKernel does not do.
+        UnitList      other_units;
+        Array<double> scratch;
       };
 
       /// Starts one of the compiled kernels: instantiated for both dimensions
@@ -211,6 +246,19 @@ namespace Tessella
                   const std::uint64_t first_reduction,
                   const std::uint64_t n_reductions,
                   const cudaStream_t  stream);
+      };
+
+      /// Starts one of the kernels for slabs, degree 1 to 3; prismatic: of that
+      /// degree in time for every function of space; constant: see SlabKernel.
+      template <int dim, typename Number>
+      struct SlabLauncher
+      {
+        static void
+        rows(const unsigned int degree,
+             const bool         prismatic,
+             const bool         constant,
+             const Data<dim>   &data,
+             const cudaStream_t stream);
       };
     } // namespace Device
   }   // namespace internal

@@ -151,7 +151,7 @@ namespace Tessella
         const unsigned int        k   = D.first_polytope + blockIdx.x;
         const unsigned int        i0  = 8 * T * blockIdx.y;
         const Row                 row = D.rows[k];
-        if (i0 >= row.n_basis || row.n_quads() > D.split_limit)
+        if (i0 >= row.n_basis || D.leaves_out(row))
           return;
         RhsKernel<dim, P, T, Number> kernel(D, n_slots, k, i0, shared);
         if (P == 1 && D.volume_rule.closed_form && D.form.source())

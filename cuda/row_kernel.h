@@ -621,7 +621,7 @@ namespace Tessella
       {
         extern __shared__ double2 shared[];
         const unsigned int        k = D.first_polytope + blockIdx.x;
-        if (D.rows[k].n_quads() > D.split_limit)
+        if (D.leaves_out(D.rows[k]))
           return;
         RowKernel<dim, P, T, packed, Number, cells> kernel(D, k, shared);
         kernel.compute();

@@ -447,7 +447,7 @@ namespace Tessella
               return;
           }
         const unsigned int k = D.block_row[b];
-        if (D.rows[k].n_quads() > D.split_limit)
+        if (D.leaves_out(D.rows[k]))
           return;
         if (!second)
           {

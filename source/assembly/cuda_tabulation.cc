@@ -2,6 +2,8 @@
 
 #include "cuda_tabulation.h"
 
+#include <tessella/forms/stationary_matrix.h>
+
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -161,6 +163,10 @@ namespace Tessella
       data.constant_volume = V.constant;
       data.flux            = F.b || F.beta;
       data.penalty_facets  = block_rows && form.has_penalty_facets(data.theta);
+      const auto *const stationary =
+        dynamic_cast<const StationaryMatrix *>(&form);
+      data.stationary =
+        stationary != nullptr && stationary->matrix_is_stationary();
 
       Device::VolumeLayout &L   = data.volume_layout;
       const auto            add = [](int &entry, const int n, int &total) {

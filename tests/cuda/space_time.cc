@@ -3,10 +3,11 @@
 // Space-time slabs on a device against the host backend: every entry of matrix
 // and right-hand side, on all kinds of meshes, for both spaces, with local time
 // stepping, constant and varying coefficients, functors, code, values per
-// material and per cell; the same bits in every run and in parts; the inflow of
-// a solution that stays on the device. Argument: 2d, 3d (dimension of space),
-// or text (of code that is compiled; needs no device). Returns 77 without a
-// device, 1 if a check fails.
+// material and per cell; coefficients that do not depend on time, for which the
+// device needs matrices in space only; the same bits in every run and in parts;
+// the inflow of a solution that stays on the device. Argument: 2d, 3d
+// (dimension of space), or text (of code that is compiled; needs no device).
+// Returns 77 without a device, 1 if a check fails.
 
 #include <tessella/forms/device_function.h>
 #include <tessella/lac/device_block_matrix.h>
@@ -41,7 +42,7 @@ namespace
     SparsityPattern      pattern;
     SparseMatrix<double> matrix;
     Vector<double>       rhs;
-    std::string          coefficients;
+    std::string          coefficients, kernel;
     unsigned int         n_parts = 1;
 
     System() = default;
@@ -58,7 +59,15 @@ namespace
       assembler.reinit(pattern, matrix, rhs);
       assembler.assemble(form, matrix, rhs);
       coefficients = assembler.report().coefficients;
+      kernel       = assembler.report().device_kernels;
       n_parts      = assembler.report().n_parts;
+    }
+
+    // Assembled from matrices in space.
+    bool
+    from_space() const
+    {
+      return kernel.find("matrices in space") != std::string::npos;
     }
 
     bool
@@ -457,10 +466,240 @@ namespace
       }
   }
 
+  // A mesh of simplices with boundary ids 1 on the right, where the advection
+  // below goes out, 2 at the bottom, where it does, too, and 0.
+  template <int dim>
+  void
+  make_simplices(Triangulation<dim> &triangulation)
+  {
+    make_mesh("simplices", triangulation);
+    for (const auto &cell : triangulation.active_cell_iterators())
+      {
+        cell->set_material_id(cell->center()[0] < 0.7 ? 3 : 7);
+        for (const unsigned int f : cell->face_indices())
+          if (cell->face(f)->at_boundary())
+            cell->face(f)->set_boundary_id(
+              cell->face(f)->center()[0] > 1.5 - 1e-10 ? 1
+              : cell->face(f)->center()[1] < 1e-10     ? 2
+                                                       : 0);
+      }
+  }
+
+  // Coefficients that do not depend on time; data may.
+  template <int dim>
+  std::shared_ptr<Tessella::SpaceTimeForm<dim>>
+  stationary_form(const std::string                         &kind,
+                  const Tessella::AgglomerationHandler<dim> &handler)
+  {
+    constexpr int  D    = dim + 1;
+    auto           form = std::make_shared<Tessella::SpaceTimeForm<dim>>();
+    Tensor<2, dim> a;
+    Tensor<1, dim> w;
+    for (unsigned int d = 0; d < dim; ++d)
+      {
+        a[d][d] = 1. - 0.3 * d;
+        w[d]    = d == 1 ? -0.4 : 1. - 0.2 * d;
+      }
+    a[0][1] = a[1][0] = 0.2;
+    Tessella::BoundaryCondition<D> neumann, robin;
+    neumann.type  = Tessella::BoundaryType::neumann;
+    neumann.value = make<D>([](const Point<D> &x) { return x[dim]; });
+    robin.type    = Tessella::BoundaryType::robin;
+    robin.value   = neumann.value;
+    robin.robin_coefficient =
+      make<D>([](const Point<D> &x) { return 1. + x[0]; });
+    form->set_source(1.);
+    if (kind == "heat")
+      {
+        form->set_diffusion(2.);
+        return form;
+      }
+    if (kind == "advection")
+      {
+        form->set_advection(w);
+        form->set_reaction(0.3);
+        return form;
+      }
+    form->set_boundary_condition(1, neumann);
+    if (kind == "constant")
+      {
+        form->set_diffusion(a);
+        form->set_advection(w);
+        form->set_reaction(1.5);
+        form->set_theta(-1.);
+        return form;
+      }
+    if (kind == "materials" || kind == "cells")
+      {
+        Vector<double> numbers(handler.get_triangulation().n_active_cells());
+        for (unsigned int c = 0; c < numbers.size(); ++c)
+          numbers[c] = 1. + c % 5;
+        const auto values = [&](const double left, const double right) {
+          return kind == "materials"
+                   ? Tessella::CellwiseCoefficient({{3, left}, {7, right}})
+                   : Tessella::CellwiseCoefficient(handler.polytopic_mesh(),
+                                                   numbers);
+        };
+        form->set_diffusion(values(1., 4.), a);
+        form->set_advection(w);
+        form->set_reaction(values(2., 0.5));
+        form->set_source(values(-1., 3.));
+        return form;
+      }
+    // functions of space, declared; "moving": not, and one that is not
+    form->set_boundary_condition(2, robin);
+    const bool moving = kind == "moving";
+    form->set_diffusion(make<D>([moving](const Point<D> &x) {
+      return 1. + x[0] + (moving ? x[dim] : 0.);
+    }));
+    form->set_advection(
+      std::shared_ptr<const Function<D>>(std::make_shared<SpaceTimeFunction<D>>(
+        [w](const Point<D> &x, const unsigned int d) {
+          return w[d] * (1. + x[0] * x[1]);
+        },
+        dim)));
+    form->set_reaction(
+      make<D>([](const Point<D> &x) { return 1. + x[0] * x[1]; }));
+    form->set_source(
+      make<D>([](const Point<D> &x) { return std::sin(x[1] + 2. * x[dim]); }));
+    // (with more points on facets in space there is no such kernel)
+    form->set_coefficient_order(dim == 2 ? 2 : 0);
+    if (!moving)
+      form->declare_matrix_stationary();
+    return form;
+  }
+
+  template <int dim>
+  void
+  check_stationary()
+  {
+    Triangulation<dim> triangulation;
+    make_simplices(triangulation);
+    Tessella::AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(scattered<dim>(5));
+    for (const PolynomialSpaceType space :
+         {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+      for (unsigned int p = 1; p <= 3; ++p)
+        {
+          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+          Tessella::SpaceTimeSlab<dim> slab(handler, space);
+          for (const std::string kind : {"heat",
+                                         "advection",
+                                         "constant",
+                                         "materials",
+                                         "cells",
+                                         "declared",
+                                         "moving"})
+            {
+              const auto        form = stationary_form(kind, handler);
+              const std::string name =
+                kind +
+                (space == PolynomialSpaceType::prismatic ? ", PQ" : ", P") +
+                std::to_string(p);
+              slab.reinit(0.3, 0.4);
+              form->set_slab(slab);
+              const System<dim> device(slab, *form, Tessella::Backend::cuda);
+              compare(name,
+                      slab,
+                      System<dim>(slab, *form, Tessella::Backend::host),
+                      device);
+              verify(name + " by: " + device.kernel,
+                     device.from_space() == (kind != "moving") &&
+                         device.kernel.find("rows by: ") == std::string::npos
+                       ? 0.
+                       : 1.,
+                     0.);
+              verify(name + ", same bits",
+                     device == System<dim>(slab, *form, Tessella::Backend::cuda)
+                       ? 0.
+                       : 1.,
+                     0.);
+              // the right-hand side alone
+              typename System<dim>::Assembler::AdditionalData data;
+              data.backend = Tessella::Backend::cuda;
+              typename System<dim>::Assembler assembler(slab, data);
+              System<dim>                     again;
+              assembler.reinit(again.pattern, again.matrix, again.rhs);
+              assembler.assemble_rhs(*form, again.rhs);
+              verify(name + ", right-hand side alone",
+                     kind == "moving" || again.rhs == device.rhs ? 0. : 1.,
+                     0.);
+              // neighbours that are not as high: no row, some rows
+              slab.reinit(0.3, 0.4, mixed_intervals(handler.n_polytopes()));
+              form->set_slab(slab);
+              verify(
+                name + ", several intervals",
+                System<dim>(slab, *form, Tessella::Backend::cuda).from_space()
+                  ? 1.
+                  : 0.,
+                0.);
+            }
+        }
+    handler.agglomerate(scattered<dim>(0));
+    std::vector<unsigned int> intervals(handler.n_polytopes(), 1);
+    intervals[0] = 2;
+    for (const PolynomialSpaceType space :
+         {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+      for (unsigned int p = 1; p <= 3; ++p)
+        {
+          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+          Tessella::SpaceTimeSlab<dim> slab(handler, space);
+          slab.reinit(0.3, 0.4, intervals);
+          for (const std::string kind : {"constant", "materials"})
+            {
+              const auto form = stationary_form(kind, handler);
+              form->set_slab(slab);
+              const System<dim> device(slab, *form, Tessella::Backend::cuda);
+              const std::string name =
+                kind + ", some rows" +
+                (space == PolynomialSpaceType::prismatic ? ", PQ" : ", P") +
+                std::to_string(p);
+              compare(name,
+                      slab,
+                      System<dim>(slab, *form, Tessella::Backend::host),
+                      device);
+              verify(name + " by: " + device.kernel,
+                     device.from_space() &&
+                         device.kernel.find("rows by: ") != std::string::npos
+                       ? 0.
+                       : 1.,
+                     0.);
+            }
+        }
+    // so many points that rows are computed in parts
+    if (dim == 2)
+      {
+        triangulation.refine_global(2);
+        Tessella::AgglomerationHandler<dim> coarse(triangulation);
+        coarse.agglomerate([](const Triangulation<dim> &mesh) {
+          std::vector<unsigned int> ids(mesh.n_active_cells());
+          for (unsigned int c = 0; c < ids.size(); ++c)
+            ids[c] = c < ids.size() / 8 ? c % 3 : 3;
+          return ids;
+        });
+        coarse.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(3));
+        Tessella::SpaceTimeSlab<dim> slab(coarse,
+                                          PolynomialSpaceType::total_degree);
+        slab.reinit(0.3, 0.4);
+        const auto        form = stationary_form("constant", coarse);
+        const System<dim> device(slab, *form, Tessella::Backend::cuda);
+        compare("large rows",
+                slab,
+                System<dim>(slab, *form, Tessella::Backend::host),
+                device);
+        verify("large rows by: " + device.kernel,
+               device.from_space() &&
+                   device.kernel.find("rows in parts") != std::string::npos
+                 ? 0.
+                 : 1.,
+               0.);
+      }
+  }
+
   // Parts of the mesh have the same bits: as much memory as makes two or more.
   template <int dim>
   void
-  check_parts()
+  check_parts(const bool one_interval)
   {
     Triangulation<dim> triangulation;
     make_mesh("simplices", triangulation);
@@ -472,10 +711,17 @@ namespace
       {
         handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
         Tessella::SpaceTimeSlab<dim> slab(handler);
-        slab.reinit(0.2, 0.5, mixed_intervals(handler.n_polytopes()));
+        if (one_interval)
+          slab.reinit(0.2, 0.5);
+        else
+          slab.reinit(0.2, 0.5, mixed_intervals(handler.n_polytopes()));
         Tessella::SpaceTimeForm<dim> form;
         form.set_diffusion(2.);
         form.set_source(1.);
+        Tessella::BoundaryCondition<dim + 1> condition;
+        condition.value = make<dim + 1>(
+          [](const Point<dim + 1> &x) { return x[0] - 2. * x[dim]; });
+        form.set_default_boundary_condition(condition);
         const System<dim> whole(slab, form, Tessella::Backend::cuda);
         std::size_t       too_little = 0, enough = std::size_t(1) << 28;
         unsigned int      n_parts = 0;
@@ -563,7 +809,9 @@ namespace
   {
     check_meshes<dim>(meshes);
     check_coefficients<dim>();
-    check_parts<dim>();
+    check_stationary<dim>();
+    for (const bool one_interval : {false, true})
+      check_parts<dim>(one_interval);
     check_numbers<dim>();
   }
 } // namespace

@@ -7,6 +7,7 @@
 #include <deal.II/base/tensor_function.h>
 
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/stationary_matrix.h>
 
 #include <memory>
 
@@ -37,7 +38,8 @@ namespace Tessella
    * slab before is not part of the form: SpaceTimeSlab::add_inflow().
    */
   template <int dim>
-  class SpaceTimeForm : public AdvectionDiffusionReaction<dim + 1>
+  class SpaceTimeForm : public AdvectionDiffusionReaction<dim + 1>,
+                        public StationaryMatrix
   {
   public:
     using FunctionPointer = std::shared_ptr<const dealii::Function<dim + 1>>;
@@ -100,9 +102,11 @@ namespace Tessella
 
     /// Whether matrices of slabs of equal length are equal: no coefficient of
     /// the matrix is a function, or all that are have been declared not to
-    /// depend on time.
+    /// depend on time. A CUDA device then computes the rows of elements that
+    /// are as high as the slab, and whose neighbours are, from matrices in
+    /// space.
     bool
-    matrix_is_stationary() const;
+    matrix_is_stationary() const override;
     void
     declare_matrix_stationary(const bool stationary = true);
 

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "slab_launcher.h"
+
+template struct Tessella::internal::Device::SlabLauncher<3, double>;
+template struct Tessella::internal::Device::SlabLauncher<3, float>;
