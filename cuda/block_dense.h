@@ -25,21 +25,23 @@ namespace Tessella
       }
 
       /**
-       * Calls store(i, j, sum over k < K of a(i, k) b(j, k)) for i < M, j < N.
-       * K: multiple of four. Tiles of 16 x 8 TN are dealt out to the warps in
-       * turn, beginning where @p counter stands (the same for all threads).
+       * Calls store(i, j, sum over d < n_sums and k < K of a(d, i, k) b(d, j,
+       * k)) for i < M, j < N. K: multiple of four. Tiles of 16 x 8 TN are dealt
+       * out to the warps in turn, beginning where @p counter stands (the same
+       * for all threads).
        * @p lower: tiles above the diagonal may be left out.
        */
       template <int TN, typename A, typename B, typename Store>
       __device__ inline void
-      block_product(const unsigned int M,
-                    const unsigned int N,
-                    const unsigned int K,
-                    const A           &a,
-                    const B           &b,
-                    const Store       &store,
-                    unsigned int      &counter,
-                    const bool         lower = false)
+      block_products(const unsigned int n_sums,
+                     const unsigned int M,
+                     const unsigned int N,
+                     const unsigned int K,
+                     const A           &a,
+                     const B           &b,
+                     const Store       &store,
+                     unsigned int      &counter,
+                     const bool         lower = false)
       {
         const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
                            n_warps = blockDim.x / 32, g = lane / 4,
@@ -60,17 +62,20 @@ namespace Tessella
 #pragma unroll
               for (int u = 0; u < TN; ++u)
                 column[u] = min(j0 + 8 * u + g, N - 1);
+              for (unsigned int d = 0; d < n_sums; ++d)
 #pragma unroll 2
-              for (unsigned int k = t; k < K; k += 4)
-                {
-                  const double left[2] = {a(row[0], k), a(row[1], k)};
-                  double       right[TN];
+                for (unsigned int k = t; k < K; k += 4)
+                  {
+                    const double left[2] = {a(d, row[0], k), a(d, row[1], k)};
+                    double       right[TN];
 #pragma unroll
-                  for (int u = 0; u < TN; ++u)
-                    right[u] = b(column[u], k);
-                  WarpProduct<2, TN, TN, double>::add(
-                    c, left, right, [](const int, const int) { return true; });
-                }
+                    for (int u = 0; u < TN; ++u)
+                      right[u] = b(d, column[u], k);
+                    WarpProduct<2, TN, TN, double>::add(
+                      c, left, right, [](const int, const int) {
+                        return true;
+                      });
+                  }
               // (results may replace operands of this warp)
               __syncwarp();
 #pragma unroll
@@ -90,9 +95,40 @@ namespace Tessella
 
 
 
+      /// The same with one sum: of a(i, k) b(j, k).
+      template <int TN, typename A, typename B, typename Store>
+      __device__ inline void
+      block_product(const unsigned int M,
+                    const unsigned int N,
+                    const unsigned int K,
+                    const A           &a,
+                    const B           &b,
+                    const Store       &store,
+                    unsigned int      &counter,
+                    const bool         lower = false)
+      {
+        block_products<TN>(
+          1,
+          M,
+          N,
+          K,
+          [&](const unsigned int, const unsigned int i, const unsigned int k) {
+            return a(i, k);
+          },
+          [&](const unsigned int, const unsigned int j, const unsigned int k) {
+            return b(j, k);
+          },
+          store,
+          counter,
+          lower);
+      }
+
+
+
       /// Factor and inverse of a diagonal block of b <= 8 rows, by one warp;
       /// returns whether a pivot was too small against the entries before
-      /// elimination.
+      /// elimination. A lane has a row of the block and of the identity beside
+      /// it, which becomes the inverse.
       __device__ inline bool
       factorise_diagonal(const unsigned int b,
                          double            *S,
@@ -105,34 +141,33 @@ namespace Tessella
         bool               bad = false;
 #pragma unroll
         for (unsigned int j = 0; j < 8; ++j)
-          r[j] = i < b && j <= i ? S[i * ld + j] : (i == j ? 1. : 0.);
+          {
+            r[j] = i < b && j <= i ? S[i * ld + j] : 0.;
+            x[j] = i < b && i == j ? 1. : 0.;
+          }
 #pragma unroll
         for (unsigned int j = 0; j < 8; ++j)
-          {
-            const double pivot = __shfl_sync(~0u, r[j], j);
-            if (j < b && !(pivot > 1e-13 * diagonal[j]))
-              bad = true;
-            const double root       = sqrt(pivot > 0. ? pivot : 1.);
-            const double reciprocal = 1. / root;
-            r[j] = i == j ? root : i > j ? r[j] * reciprocal : 0.;
+          if (j < b)
+            {
+              const double pivot = __shfl_sync(~0u, r[j], j);
+              if (!(pivot > 1e-13 * diagonal[j]))
+                bad = true;
+              const double reciprocal = rsqrt(pivot > 0. ? pivot : 1.);
+              // (of row j the root of the pivot)
+              r[j] *= reciprocal;
 #pragma unroll
-            for (unsigned int l = j + 1; l < 8; ++l)
-              {
-                const double other = __shfl_sync(~0u, r[j], l);
-                if (i >= l)
+              for (unsigned int l = j + 1; l < 8; ++l)
+                {
+                  const double other = __shfl_sync(~0u, r[j], l);
                   r[l] -= r[j] * other;
-              }
-          }
-          // lane i: column i of the inverse
+                }
 #pragma unroll
-        for (unsigned int k = 0; k < 8; ++k)
-          {
-            double sum = k == i ? 1. : 0.;
-#pragma unroll
-            for (unsigned int j = 0; j < k; ++j)
-              sum -= __shfl_sync(~0u, r[j], k) * x[j];
-            x[k] = sum / __shfl_sync(~0u, r[k], k);
-          }
+              for (unsigned int l = 0; l <= j; ++l)
+                {
+                  const double other = __shfl_sync(~0u, x[l], j) * reciprocal;
+                  x[l] = i == j ? other : i > j ? x[l] - r[j] * other : x[l];
+                }
+            }
         // (all lanes have read what some overwrite)
         __syncwarp();
         if (lane < 8)
@@ -142,7 +177,7 @@ namespace Tessella
               {
                 if (i < b && j <= i)
                   S[i * ld + j] = r[j];
-                inverse[j * 8 + i] = j < b && i < b ? x[j] : 0.;
+                inverse[i * 8 + j] = x[j];
               }
           }
         return bad;

@@ -893,6 +893,7 @@ namespace Tessella
                                const unsigned int n_problems,
                                unsigned int       n_threads,
                                const unsigned int max_threads,
+                               const unsigned int max_warps,
                                const std::size_t  tiles) {
             Stage      stage;
             const auto set = [&](const unsigned int slice) {
@@ -910,24 +911,25 @@ namespace Tessella
             };
             // As many points a slice as there are, at most 64 (twice as many
             // where only values are needed); fewer where more blocks fit on a
-            // multiprocessor then, as far as registers allow.
-            const unsigned int max_warps = max_threads / 32;
-            const auto         n_warps   = [&](const unsigned int slice) {
+            // multiprocessor then, as far as registers allow (on simplices half
+            // as many again: the points are but a part of the work).
+            const auto n_warps = [&](const unsigned int slice) {
               const std::size_t bytes = set(slice);
               return bytes > available
-                                 ? 0
-                                 : std::min<std::size_t>(max_warps,
+                       ? 0
+                       : std::min<std::size_t>(max_warps,
                                                most / (bytes + 1024) *
                                                  n_threads / 32);
             };
-            const unsigned int factor = what == HDGStage::simplex ? 1 : 2;
+            const unsigned int factor = what == HDGStage::simplex ? 1 : 2,
+                               gain   = what == HDGStage::simplex ? 3 : 2;
             const unsigned int wanted =
               std::min(64u, std::max(4u, (4 * quads / factor + 3) / 4 * 4));
             unsigned int slice = wanted;
             for (unsigned int next = slice; next > 16;)
               {
                 next = std::max(16u, next / 8 * 4);
-                if (n_warps(next) > n_warps(slice))
+                if (2 * n_warps(next) > gain * n_warps(slice))
                   slice = next;
               }
             const std::size_t bytes = set(slice);
@@ -966,14 +968,19 @@ namespace Tessella
                                                            : 256;
           const unsigned int n         = mesh.n_owned_polytopes();
           if (P.simplex)
-            add(HDGStage::simplex,
-                &hdg_simplex_kernel<dim>,
-                max_traces + 1,
-                max_facet_quads,
-                n,
-                n_threads,
-                512,
-                tiles);
+            {
+              const bool small = tiles <= 4;
+              add(HDGStage::simplex,
+                  small ? &hdg_simplex_kernel<dim, true>
+                        : &hdg_simplex_kernel<dim, false>,
+                  max_traces + 1,
+                  max_facet_quads,
+                  n,
+                  n_threads,
+                  small ? 128 : 512,
+                  small ? 24 : 16,
+                  tiles);
+            }
           else
             {
               add(HDGStage::volume,
@@ -982,7 +989,8 @@ namespace Tessella
                   max_quads,
                   n,
                   few,
-                  512,
+                  few,
+                  16,
                   few / 32);
               add(HDGStage::facets,
                   &hdg_facet_kernel<dim>,
@@ -990,7 +998,8 @@ namespace Tessella
                   max_entry_quads,
                   first_entry(n),
                   few,
-                  512,
+                  few,
+                  16,
                   few / 32);
               add(HDGStage::elimination,
                   &hdg_elimination_kernel<dim>,
@@ -999,6 +1008,7 @@ namespace Tessella
                   n,
                   n_threads,
                   512,
+                  16,
                   tiles);
             }
           P.state_layout = stages.back().layout;

@@ -92,8 +92,11 @@ namespace Tessella
         /// Trace functions of the polytope, the first one here, how many.
         const unsigned int n_all, first_row, n_traces;
         const unsigned int n_rows, n_mass, padded_n;
-        /// Points of a slice, and distance of rows of values there.
-        unsigned int n_slice, ld_slice;
+        /// Points of a slice, 2^32 / n_slice rounded up, and distance of rows
+        /// of values there.
+        unsigned int n_slice, inverse_slice, ld_slice;
+        /// 2^32 / n rounded up.
+        const unsigned int inverse_n;
 
         /// @p entry: the interface, for HDGStage::facets.
         __device__
@@ -121,17 +124,33 @@ namespace Tessella
           , n_mass(tensor() ? dim * ((n + 3) / 4 * 4) : n)
           , padded_n((n + 3) / 4 * 4)
           , n_slice(L.n_points)
+          , inverse_slice(0)
           , ld_slice(L.point_stride)
+          , inverse_n(0xffffffffu / n + 1)
         {}
 
-        /// For what follows; @p wide: only values are evaluated.
+        /// For @p n_quads quads that are left, or as many as fit in a slice; @p
+        /// wide: only values are evaluated.
         __device__ void
-        set_slice(const bool wide)
+        set_slice(const bool wide, const unsigned int n_quads)
         {
-          if (simplex)
-            return;
-          n_slice  = wide ? L.n_wide : L.n_points;
-          ld_slice = wide ? L.wide_stride : L.point_stride;
+          n_slice       = min(wide ? L.n_wide : L.n_points, 4 * n_quads);
+          ld_slice      = wide ? L.wide_stride : L.point_stride;
+          inverse_slice = 0xffffffffu / n_slice + 1;
+        }
+
+        /// t / n, for t n below 2^32.
+        __device__ unsigned int
+        over_n(const unsigned int t) const
+        {
+          return n == 1 ? t : __umulhi(t, inverse_n);
+        }
+
+        /// t / n_slice, likewise.
+        __device__ unsigned int
+        row_of(const unsigned int t) const
+        {
+          return __umulhi(t, inverse_slice);
         }
 
         __device__ bool
@@ -343,7 +362,7 @@ namespace Tessella
           const double *box = P.D.box + 2 * dim * std::size_t(k);
           for (unsigned int t = threadIdx.x; t < dim * n_slice; t += blockDim.x)
             {
-              const unsigned int d = t / n_slice, q = t % n_slice;
+              const unsigned int d = row_of(t), q = t - d * n_slice;
               const double       lower = box[d], upper = box[dim + d],
                            reciprocal = 1. / (upper - lower),
                            root       = sqrt(reciprocal);
@@ -360,7 +379,7 @@ namespace Tessella
           const unsigned int rows = gradients ? dim + 1 : 1;
           for (unsigned int t = threadIdx.x; t < n * n_slice; t += blockDim.x)
             {
-              const unsigned int   i = t / n_slice, q = t % n_slice;
+              const unsigned int   i = row_of(t), q = t - i * n_slice;
               const unsigned char *e = P.D.exponents + dim * i;
               double               v[dim], dv[dim];
 #pragma unroll
@@ -476,7 +495,7 @@ namespace Tessella
           const double *const D = P.derivative, *const M = P.squares;
           for (unsigned int t = threadIdx.x; t < n * n; t += blockDim.x)
             {
-              const unsigned int i = t / n, j = t % n;
+              const unsigned int i = over_n(t), j = t - i * n;
               double             entry[dim];
 #pragma unroll
               for (int e = 0; e < dim; ++e)
@@ -545,7 +564,7 @@ namespace Tessella
           double *const      phi      = base + L.second;
           for (unsigned int t = threadIdx.x; t < n * n_slice; t += blockDim.x)
             {
-              const unsigned int  i = t % n, q = t / n;
+              const unsigned int  q = over_n(t), i = t - q * n;
               const HDGFacetQuad &quad =
                 P.facet_quad[min(begin + q / 4, end - 1)];
               const unsigned int point = min(quad.first + q % 4, n_points - 1);
@@ -560,13 +579,14 @@ namespace Tessella
         // ---- basis
 
         __device__ void
-        mass_matrix(const bool transformed) const
+        mass_matrix(const bool transformed)
         {
           const unsigned int begin = P.mass_begin[k], end = P.mass_begin[k + 1];
           double *const      M_ = M();
           zero(M_, std::size_t(n) * L.stride);
           for (unsigned int q = begin; q < end; q += n_slice / 4)
             {
+              set_slice(true, end - q);
               volume_points(q, end, Volume::mass, nullptr);
               evaluate_box(false);
               if (transformed)
@@ -625,7 +645,7 @@ namespace Tessella
         /// Coefficients of functions that are orthonormal on the polytope; see
         /// LocalBasis.
         __device__ bool
-        orthonormalise(int *bad, double *sum) const
+        orthonormalise(int *bad, double *sum)
         {
           const unsigned int ld = L.stride;
           double *const M_ = M(), *const CT = C();
@@ -727,7 +747,7 @@ namespace Tessella
           if (pass == 0)
             for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
               {
-                const unsigned int i = e / n, j = e % n;
+                const unsigned int i = over_n(e), j = e - i * n;
                 inverse[i * ld + j] = j <= i ? factor[i * ld + j] : 0.;
               }
           else
@@ -863,11 +883,11 @@ namespace Tessella
           double *const        load = T() + std::size_t(n_traces) * ld,
                         *const sums = base + L.diagonal_entries;
           zero(sums, n);
-          set_slice(true);
           const unsigned int begin = P.volume_begin[k],
                              end   = P.volume_begin[k + 1];
           for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
             {
+              set_slice(true, end - slice);
               volume_points(slice, end, Volume::source, nullptr);
               evaluate_box(false);
               source_integrals(base + L.first, ld_slice, sums, abs_f);
@@ -890,10 +910,10 @@ namespace Tessella
           const unsigned int  begin = P.volume_begin[k],
                              end    = P.volume_begin[k + 1];
           const double *const phi   = base + L.second;
-          set_slice(false);
-          const unsigned int ldq = (dim + 1) * ld_slice;
+          const unsigned int  ldq   = (dim + 1) * L.point_stride;
           for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
             {
+              set_slice(false, end - slice);
               volume_points(slice, end, Volume::all, stabilised);
               evaluate_box(true);
               transform_basis(true);
@@ -1057,7 +1077,7 @@ namespace Tessella
         {
           for (unsigned int t = threadIdx.x; t < dim * n_slice; t += blockDim.x)
             {
-              const unsigned int d = t / n_slice, q = t % n_slice;
+              const unsigned int d = row_of(t), q = t - d * n_slice;
               const unsigned int patch = slice_quad[q / 4].patch;
               const double      *frame =
                 P.patch_frame + std::size_t(patch) * (dim * (dim + 2));
@@ -1085,7 +1105,7 @@ namespace Tessella
               for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
                    t += blockDim.x)
                 {
-                  const unsigned int m = t / n_slice, q = t % n_slice;
+                  const unsigned int m = row_of(t), q = t - m * n_slice;
                   if (m >= slice_quad[q / 4].n_functions)
                     continue;
                   const Generators generators(P, slice_quad[q / 4].patch);
@@ -1112,7 +1132,7 @@ namespace Tessella
           for (unsigned int t = threadIdx.x; t < L.n_basis * n_slice;
                t += blockDim.x)
             {
-              const unsigned int   g = t / n_slice, q = t % n_slice;
+              const unsigned int   g = row_of(t), q = t - g * n_slice;
               const unsigned char *e = P.D.exponents + dim * g;
               if (g >=
                   Legendre::n_functions(dim,
@@ -1129,7 +1149,7 @@ namespace Tessella
           for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
                t += blockDim.x)
             {
-              const unsigned int m = t / n_slice, q = t % n_slice;
+              const unsigned int m = row_of(t), q = t - m * n_slice;
               if (m >= slice_quad[q / 4].n_functions)
                 continue;
               const Generators generators(P, slice_quad[q / 4].patch);
@@ -1201,15 +1221,16 @@ namespace Tessella
         facet_integrals(double            *K,
                         const unsigned int begin,
                         const unsigned int end,
-                        int               *stabilised) const
+                        int               *stabilised)
         {
-          const HDGForm<dim> &form = P.form;
+          ld_slice                = L.wide_stride;
           const double *const phi = base + L.second, *const psi = traces();
           const unsigned int ldq = ld_slice;
           double *const integral = trace_vector(0), *const data =
                                                       trace_vector(1);
           for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
             {
+              set_slice(true, end - slice);
               if (simplex)
                 simplex_facet_values(slice, end);
               facet_points(slice, end, stabilised);
@@ -1394,50 +1415,41 @@ namespace Tessella
           const double factor = diagonal() ? form.a : 1.;
 
           // ---- Schur complement; R and T + H^T A^-1 F
-          unsigned int counter = 0;
-          for (unsigned int d = 0; d < L.n_blocks; ++d)
-            {
-              const double *const V = H(d);
-              if (!simplex)
-                block_product<2>(
-                  n,
-                  n,
-                  depth,
-                  [&](const unsigned int i, const unsigned int l) {
-                    return V[i * ldm + l];
-                  },
-                  [&](const unsigned int j, const unsigned int l) {
-                    return V[j * ldm + l];
-                  },
-                  [&](const unsigned int i,
-                      const unsigned int j,
-                      const double       v) {
-                    E()[i * ld + j] += factor * v;
-                  },
-                  counter,
-                  !advection());
-              const double *const W = F(d);
-              block_product<2>(
-                n_traces,
-                n,
-                depth,
-                [&](const unsigned int m, const unsigned int l) {
-                  return W[m * ldm + l];
-                },
-                [&](const unsigned int j, const unsigned int l) {
-                  return V[j * ldm + l];
-                },
-                [&](const unsigned int m,
-                    const unsigned int j,
-                    const double       v) {
-                  R()[m * ld + j] += factor * v;
-                  if (advection())
-                    T()[m * ld + j] += factor * v;
-                },
-                counter);
-              // (the next component may give a tile to another warp)
-              __syncthreads();
-            }
+          unsigned int counter  = 0;
+          const auto   row_of_V = [&](const unsigned int d,
+                                    const unsigned int j,
+                                    const unsigned int l) {
+            return H(d)[j * ldm + l];
+          };
+          if (!simplex)
+            block_products<2>(
+              L.n_blocks,
+              n,
+              n,
+              depth,
+              row_of_V,
+              row_of_V,
+              [&](const unsigned int i, const unsigned int j, const double v) {
+                E()[i * ld + j] += factor * v;
+              },
+              counter,
+              !advection());
+          block_products<2>(
+            L.n_blocks,
+            n_traces,
+            n,
+            depth,
+            [&](const unsigned int d,
+                const unsigned int m,
+                const unsigned int l) { return F(d)[m * ldm + l]; },
+            row_of_V,
+            [&](const unsigned int m, const unsigned int j, const double v) {
+              R()[m * ld + j] += factor * v;
+              if (advection())
+                T()[m * ld + j] += factor * v;
+            },
+            counter);
+          __syncthreads();
 
           // ---- U; without advection L^-1 of it
           if (advection())
@@ -1639,7 +1651,7 @@ namespace Tessella
           const double *const U = T();
           for (unsigned int e = threadIdx.x; e < n_rows * n; e += blockDim.x)
             {
-              const unsigned int m = e / n, i = e % n;
+              const unsigned int m = over_n(e), i = e - m * n;
               double *const      row = to + std::size_t(m) * (dim + 1) * n + i;
               row[0]                 = U[m * L.stride + i];
               for (int d = 0; d < dim; ++d)
@@ -1744,9 +1756,12 @@ namespace Tessella
 
 
 
-      /// On simplices; one block a polytope.
-      template <int dim>
-      __global__ void __launch_bounds__(512)
+      /// On simplices; one block a polytope. Registers for sixteen warps on a
+      /// multiprocessor; for 24 where problems are so small that many of them,
+      /// of up to four warps, hide each other's latency (@p small).
+      template <int dim, bool small>
+      __global__ void
+      __launch_bounds__(small ? 128 : 512, small ? 6 : 1)
         hdg_simplex_kernel(const __grid_constant__ HDGData<dim> P)
       {
         extern __shared__ double shared[];
@@ -1823,7 +1838,6 @@ namespace Tessella
                 abs_f      = 0.;
                 stabilised = 0;
               }
-            block.set_slice(true);
             const bool good = block.orthonormalise(&bad, sum);
             __syncthreads();
             // (the mass matrix has used some of this)
@@ -1893,7 +1907,6 @@ namespace Tessella
                         block.transform_of_polytope(),
                         std::size_t(block.n) * P.layout.stride);
             __syncthreads();
-            block.set_slice(true);
             block.facet_integrals(P.K + (P.square_offset[k] - P.first_square),
                                   P.entry_quad[e],
                                   P.entry_quad[e + 1],
