@@ -887,7 +887,8 @@ namespace Tessella
           std::size_t in_global = 0;
           stages.clear();
           const auto add = [&](const HDGStage what,
-                               void (*kernel)(HDGData<dim>),
+                               void (*in_shared)(HDGData<dim>),
+                               void (*in_global_memory)(HDGData<dim>),
                                const unsigned int n_rows,
                                const unsigned int quads,
                                const unsigned int n_problems,
@@ -937,7 +938,8 @@ namespace Tessella
             while (n_threads < max_threads && n_threads / 32 < tiles &&
                    n_warps(slice) < max_warps)
               n_threads *= 2;
-            stage.kernel    = kernel;
+            stage.kernel =
+              stage.shared_bytes > 0 ? in_shared : in_global_memory;
             stage.n_threads = n_threads;
             stage.n_blocks  = n_problems;
             if (stage.shared_bytes == 0)
@@ -950,7 +952,7 @@ namespace Tessella
               }
             else
               check(cudaFuncSetAttribute(
-                      reinterpret_cast<const void *>(kernel),
+                      reinterpret_cast<const void *>(stage.kernel),
                       cudaFuncAttributeMaxDynamicSharedMemorySize,
                       static_cast<int>(stage.shared_bytes)),
                     "the start of a kernel");
@@ -971,8 +973,9 @@ namespace Tessella
             {
               const bool small = tiles <= 4;
               add(HDGStage::simplex,
-                  small ? &hdg_simplex_kernel<dim, true>
-                        : &hdg_simplex_kernel<dim, false>,
+                  small ? &hdg_simplex_kernel<dim, true, true>
+                        : &hdg_simplex_kernel<dim, true, false>,
+                  &hdg_simplex_kernel<dim, false, false>,
                   max_traces + 1,
                   max_facet_quads,
                   n,
@@ -984,7 +987,8 @@ namespace Tessella
           else
             {
               add(HDGStage::volume,
-                  &hdg_volume_kernel<dim>,
+                  &hdg_volume_kernel<dim, true>,
+                  &hdg_volume_kernel<dim, false>,
                   1,
                   max_quads,
                   n,
@@ -993,7 +997,8 @@ namespace Tessella
                   16,
                   few / 32);
               add(HDGStage::facets,
-                  &hdg_facet_kernel<dim>,
+                  &hdg_facet_kernel<dim, true>,
+                  &hdg_facet_kernel<dim, false>,
                   max_entry_traces + 1,
                   max_entry_quads,
                   first_entry(n),
@@ -1002,7 +1007,8 @@ namespace Tessella
                   16,
                   few / 32);
               add(HDGStage::elimination,
-                  &hdg_elimination_kernel<dim>,
+                  &hdg_elimination_kernel<dim, true>,
+                  &hdg_elimination_kernel<dim, false>,
                   max_traces + 1,
                   1,
                   n,

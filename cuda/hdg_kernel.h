@@ -1285,9 +1285,10 @@ namespace Tessella
                         },
                         counter);
                     }
-                  // (twice the rows: of the functions, then of data)
+                  // (on the boundary twice the rows: of the functions, then of
+                  // data)
                   sum_rows(
-                    2 * n_psi,
+                    quad.code & 2u ? 2 * n_psi : n_psi,
                     4 * q0,
                     4 * q1,
                     [&](const unsigned int i, const unsigned int q) {
@@ -1664,8 +1665,21 @@ namespace Tessella
         __device__ static void
         copy(double *to, const double *from, const std::size_t size)
         {
-          for (std::size_t i = threadIdx.x; i < size; i += blockDim.x)
-            to[i] = from[i];
+          // (several at a time are on their way)
+          constexpr unsigned int batch = 8;
+          for (std::size_t begin = threadIdx.x; begin < size;
+               begin += batch * blockDim.x)
+            {
+              double values[batch];
+#pragma unroll
+              for (unsigned int j = 0; j < batch; ++j)
+                if (begin + j * blockDim.x < size)
+                  values[j] = from[begin + j * blockDim.x];
+#pragma unroll
+              for (unsigned int j = 0; j < batch; ++j)
+                if (begin + j * blockDim.x < size)
+                  to[begin + j * blockDim.x] = values[j];
+            }
         }
 
         __device__ double *
@@ -1756,10 +1770,14 @@ namespace Tessella
 
 
 
+      // Kernels of local problems; workspaces are in shared memory (@p
+      // in_shared, known here, so that addresses of shared memory are used) or
+      // in global memory.
+
       /// On simplices; one block a polytope. Registers for sixteen warps on a
       /// multiprocessor; for 24 where problems are so small that many of them,
       /// of up to four warps, hide each other's latency (@p small).
-      template <int dim, bool small>
+      template <int dim, bool in_shared, bool small>
       __global__ void
       __launch_bounds__(small ? 128 : 512, small ? 6 : 1)
         hdg_simplex_kernel(const __grid_constant__ HDGData<dim> P)
@@ -1768,10 +1786,9 @@ namespace Tessella
         __shared__ double        abs_f;
         __shared__ HDGSliceQuad  slice_quad[hdg_max_slice / 4];
         __shared__ int           bad, stabilised;
-        double *const            base = P.workspace != nullptr
-                                          ? P.workspace + blockIdx.x * P.layout.size
-                                          : shared;
-        using Block                   = HDGBlock<dim, HDGStage::simplex>;
+        double *const            base =
+          in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
+        using Block = HDGBlock<dim, HDGStage::simplex>;
         // (padding stays zero)
         Block::zero(base, P.layout.size);
         __syncthreads();
@@ -1815,7 +1832,7 @@ namespace Tessella
 
 
       /// Basis and integrals over the volume; one block a polytope.
-      template <int dim>
+      template <int dim, bool in_shared>
       __global__ void __launch_bounds__(256, 2)
         hdg_volume_kernel(const __grid_constant__ HDGData<dim> P)
       {
@@ -1823,10 +1840,9 @@ namespace Tessella
         __shared__ double        sum[2];
         __shared__ double        abs_f;
         __shared__ int           bad, stabilised;
-        double *const            base = P.workspace != nullptr
-                                          ? P.workspace + blockIdx.x * P.layout.size
-                                          : shared;
-        using Block                   = HDGBlock<dim, HDGStage::volume>;
+        double *const            base =
+          in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
+        using Block = HDGBlock<dim, HDGStage::volume>;
         // (padding stays zero)
         Block::zero(base, P.layout.size);
         __syncthreads();
@@ -1877,17 +1893,16 @@ namespace Tessella
 
       /// Integrals over the facets of interfaces; one block for each of them
       /// and each of its polytopes.
-      template <int dim>
+      template <int dim, bool in_shared>
       __global__ void __launch_bounds__(256, 2)
         hdg_facet_kernel(const __grid_constant__ HDGData<dim> P)
       {
         extern __shared__ double shared[];
         __shared__ HDGSliceQuad  slice_quad[hdg_max_slice / 4];
         __shared__ int           stabilised;
-        double *const            base = P.workspace != nullptr
-                                          ? P.workspace + blockIdx.x * P.layout.size
-                                          : shared;
-        using Block                   = HDGBlock<dim, HDGStage::facets>;
+        double *const            base =
+          in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
+        using Block = HDGBlock<dim, HDGStage::facets>;
         // (padding stays zero)
         Block::zero(base, P.layout.size);
         __syncthreads();
@@ -1932,16 +1947,15 @@ namespace Tessella
 
 
       /// K and what recovery needs, from all integrals; one block a polytope.
-      template <int dim>
+      template <int dim, bool in_shared>
       __global__ void __launch_bounds__(512)
         hdg_elimination_kernel(const __grid_constant__ HDGData<dim> P)
       {
         extern __shared__ double shared[];
         __shared__ int           bad;
-        double *const            base = P.workspace != nullptr
-                                          ? P.workspace + blockIdx.x * P.layout.size
-                                          : shared;
-        using Block                   = HDGBlock<dim, HDGStage::elimination>;
+        double *const            base =
+          in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
+        using Block = HDGBlock<dim, HDGStage::elimination>;
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
             const unsigned int status = P.status[k];
