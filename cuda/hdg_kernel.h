@@ -71,6 +71,17 @@ namespace Tessella
       struct HDGSliceQuad
       {
         unsigned int patch, row, code, n_functions;
+        /// Generators of the patch's functions: n of n_all, those of the list
+        /// that are constant along the normal where it is planar, else all.
+        unsigned int          n_all, n;
+        const unsigned short *list;
+        const double         *coefficients;
+
+        __device__ unsigned int
+        index(const unsigned int l) const
+        {
+          return list != nullptr ? __ldg(list + l) : l;
+        }
       };
       constexpr unsigned int hdg_max_slice = 128;
 
@@ -1015,10 +1026,7 @@ namespace Tessella
               const unsigned int point = quad.first + q % 4;
               const unsigned int side  = quad.code & 1u;
               if (q % 4 == 0)
-                slice_quad[q / 4] = {quad.patch,
-                                     quad.row - first_row,
-                                     quad.code,
-                                     P.patch_functions[quad.patch]};
+                slice_quad[q / 4] = make_slice_quad(quad);
               double y[dim], normal[dim];
               double w = general_facet_point(P.D,
                                              quad.facet,
@@ -1105,11 +1113,11 @@ namespace Tessella
               for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
                    t += blockDim.x)
                 {
-                  const unsigned int m = row_of(t), q = t - m * n_slice;
-                  if (m >= slice_quad[q / 4].n_functions)
+                  const unsigned int  m = row_of(t), q = t - m * n_slice;
+                  const HDGSliceQuad &generators = slice_quad[q / 4];
+                  if (m >= generators.n_functions)
                     continue;
-                  const Generators generators(P, slice_quad[q / 4].patch);
-                  const double    *c =
+                  const double *c =
                     generators.coefficients + std::size_t(m) * generators.n_all;
                   double sum = 0.;
                   for (unsigned int l = 0; l < generators.n; ++l)
@@ -1134,10 +1142,7 @@ namespace Tessella
             {
               const unsigned int   g = row_of(t), q = t - g * n_slice;
               const unsigned char *e = P.D.exponents + dim * g;
-              if (g >=
-                  Legendre::n_functions(dim,
-                                        P.patch_degree[slice_quad[q / 4].patch],
-                                        P.tensor_product))
+              if (g >= slice_quad[q / 4].n_all)
                 continue;
               double value = table(0, false)[e[0] * n_slice + q];
 #pragma unroll
@@ -1146,58 +1151,57 @@ namespace Tessella
               all[g * ld_slice + q] = value;
             }
           __syncthreads();
-          for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
-               t += blockDim.x)
+          // ---- functions, patch by patch
+          unsigned int counter = 0;
+          for (unsigned int q0 = 0, q1; q0 < n_slice / 4; q0 = q1)
             {
-              const unsigned int m = row_of(t), q = t - m * n_slice;
-              if (m >= slice_quad[q / 4].n_functions)
+              const HDGSliceQuad &quad = slice_quad[q0];
+              q1                       = patch_end(q0, n_slice / 4);
+              if (quad.n_functions == 0)
                 continue;
-              const Generators generators(P, slice_quad[q / 4].patch);
-              const double    *c =
-                generators.coefficients + std::size_t(m) * generators.n_all;
-              double sum = 0.;
-#pragma unroll 4
-              for (unsigned int l = 0; l < generators.n; ++l)
-                {
-                  const unsigned int g = generators.index(l);
-                  sum += __ldg(c + g) * all[g * ld_slice + q];
-                }
-              psi[m * ld_slice + q] = sum;
+              const unsigned int first = 4 * q0;
+              block_product<1>(
+                quad.n_functions,
+                4 * (q1 - q0),
+                (quad.n + 3) / 4 * 4,
+                [&](const unsigned int m, const unsigned int l) {
+                  return l < quad.n
+                           ? __ldg(quad.coefficients +
+                                   std::size_t(m) * quad.n_all + quad.index(l))
+                           : 0.;
+                },
+                [&](const unsigned int q, const unsigned int l) {
+                  return l < quad.n ? all[quad.index(l) * ld_slice + first + q]
+                                    : 0.;
+                },
+                [&](const unsigned int m,
+                    const unsigned int q,
+                    const double v) { psi[m * ld_slice + first + q] = v; },
+                counter);
             }
           __syncthreads();
         }
 
-        /// Generators of a patch's functions: all, or where it is planar those
-        /// that are constant along the normal.
-        struct Generators
+        __device__ HDGSliceQuad
+        make_slice_quad(const HDGFacetQuad &quad) const
         {
-          unsigned int          n, n_all;
-          const unsigned short *list;
-          const double         *coefficients;
-
-          __device__
-          Generators(const HDGData<dim> &P, const unsigned int patch)
-            : n_all(Legendre::n_functions(dim,
-                                          P.patch_degree[patch],
-                                          P.tensor_product))
-            , coefficients(P.patch_coefficients + P.patch_offset[patch])
-          {
-            const double extent =
-              P.patch_frame[std::size_t(patch) * (dim * (dim + 2)) + dim * dim +
-                            2 * dim - 1];
-            list = extent == 0. ? P.planar : nullptr;
-            n    = extent == 0. ? Legendre::n_functions(dim - 1,
-                                                     P.patch_degree[patch],
-                                                     P.tensor_product)
-                                : n_all;
-          }
-
-          __device__ unsigned int
-          index(const unsigned int l) const
-          {
-            return list != nullptr ? __ldg(list + l) : l;
-          }
-        };
+          const unsigned int p = quad.patch, patch_degree = P.patch_degree[p];
+          const bool planar = P.patch_frame[std::size_t(p) * (dim * (dim + 2)) +
+                                            dim * dim + 2 * dim - 1] == 0.;
+          const unsigned int n_all =
+            Legendre::n_functions(dim, patch_degree, P.tensor_product);
+          return {p,
+                  quad.row - first_row,
+                  quad.code,
+                  P.patch_functions[p],
+                  n_all,
+                  planar ? Legendre::n_functions(dim - 1,
+                                                 patch_degree,
+                                                 P.tensor_product)
+                         : n_all,
+                  planar ? P.planar : nullptr,
+                  P.patch_coefficients + P.patch_offset[p]};
+        }
 
         /// End of the quads of a patch in the slice, which begin at @p q0.
         __device__ unsigned int
