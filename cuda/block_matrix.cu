@@ -82,40 +82,6 @@ namespace Tessella
           return pack;
         }
 
-        // Beside entries that others are about to read: has the second level
-        // of the cache fetch 256 bytes at once.
-        template <typename Number, int V>
-        __device__ inline Pack<Number, V>
-        load_with_neighbours(const Number *p)
-        {
-#if __CUDA_ARCH__ >= 800
-          if constexpr (V * sizeof(Number) == 16)
-            {
-              float4 raw;
-              asm("ld.global.nc.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];"
-                  : "=f"(raw.x), "=f"(raw.y), "=f"(raw.z), "=f"(raw.w)
-                  : "l"(p));
-              return reinterpret_cast<const Pack<Number, V> &>(raw);
-            }
-          else if constexpr (V * sizeof(Number) == 8)
-            {
-              float2 raw;
-              asm("ld.global.nc.L2::256B.v2.f32 {%0, %1}, [%2];"
-                  : "=f"(raw.x), "=f"(raw.y)
-                  : "l"(p));
-              return reinterpret_cast<const Pack<Number, V> &>(raw);
-            }
-          else
-            {
-              float raw;
-              asm("ld.global.nc.L2::256B.f32 %0, [%1];" : "=f"(raw) : "l"(p));
-              return reinterpret_cast<const Pack<Number, V> &>(raw);
-            }
-#else
-          return *reinterpret_cast<const Pack<Number, V> *>(p);
-#endif
-        }
-
         /// sum += a f, rounded once wherever it is used.
         template <typename Number, int V>
         __device__ inline void
@@ -581,9 +547,9 @@ namespace Tessella
             store(y + p * V + v, b + p * V + v, product, sum.v[v]);
         }
 
-        constexpr unsigned int column_threads = 128;
+        constexpr unsigned int column_threads = 256;
         /// Packs of z that a thread computes.
-        constexpr unsigned int packs_per_thread = 4;
+        constexpr unsigned int packs_per_thread = 2;
 
         /// Contributions of @p n_packs that a thread block has places for.
         __host__ __device__ constexpr unsigned int
@@ -680,8 +646,8 @@ namespace Tessella
                     {
 #pragma unroll
                       for (int r = 0; r < N; ++r)
-                        a[u][r] =
-                          load_with_neighbours<Number, V>(value + r * width);
+                        a[u][r] = *reinterpret_cast<const PackType *>(
+                          value + r * width);
 #pragma unroll
                       for (int p = 0; p < n_packs; ++p)
                         f[u][p] = factors[p];

@@ -225,7 +225,7 @@ namespace Tessella
           {
             Number x, y;
           };
-          static constexpr int n_at_once = 8;
+          static constexpr int n_at_once = 4;
           __device__ Entries
           load(const std::size_t i) const
           {
@@ -278,35 +278,44 @@ namespace Tessella
           }
         };
 
-        // Of all threads of a block; valid in thread 0.
+        // Of n lanes; valid in the first one.
+        template <unsigned int n>
         __device__ DigitSums
-        sum_of_block(DigitSums sums)
+        sum_of_lanes(DigitSums sums)
         {
-          // (a type with initial values cannot be shared)
-          __shared__          __align__(
-            16) unsigned char memory[n_threads / 32 * sizeof(DigitSums)];
-          DigitSums *const    warps = reinterpret_cast<DigitSums *>(memory);
-          int                 level = sums.level;
+          int level = sums.level;
 #pragma unroll
-          for (unsigned int offset = 16; offset > 0; offset /= 2)
+          for (unsigned int offset = n / 2; offset > 0; offset /= 2)
             level = max(level, __shfl_xor_sync(~0u, level, offset));
           sums.raise(level);
 #pragma unroll
-          for (unsigned int offset = 16; offset > 0; offset /= 2)
+          for (unsigned int offset = n / 2; offset > 0; offset /= 2)
             {
 #pragma unroll
               for (int k = 0; k < n_sum_digits; ++k)
                 sums.digit[k] += __shfl_down_sync(~0u, sums.digit[k], offset);
               sums.special += __shfl_down_sync(~0u, sums.special, offset);
             }
-          __syncthreads();
-          if (threadIdx.x % 32 == 0)
-            warps[threadIdx.x / 32] = sums;
-          __syncthreads();
-          if (threadIdx.x == 0)
-            for (unsigned int w = 1; w < n_threads / 32; ++w)
-              sums.add(warps[w]);
           return sums;
+        }
+
+        // Of all threads of a block; valid in thread 0.
+        __device__ DigitSums
+        sum_of_block(DigitSums sums)
+        {
+          constexpr unsigned int n_warps = n_threads / 32;
+          // (a type with initial values cannot be shared)
+          __shared__          __align__(
+            16) unsigned char memory[n_warps * sizeof(DigitSums)];
+          DigitSums *const    warps = reinterpret_cast<DigitSums *>(memory);
+          const unsigned int  warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+          sums = sum_of_lanes<32>(sums);
+          __syncthreads();
+          if (lane == 0)
+            warps[warp] = sums;
+          __syncthreads();
+          return warp == 0 ? sum_of_lanes<n_warps>(warps[lane % n_warps])
+                           : sums;
         }
 
         /// Of a reduction: more would be waiting, and the last one would have

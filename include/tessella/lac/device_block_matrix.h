@@ -35,8 +35,10 @@ namespace Tessella
    * device's memory. There are no atomic operations and the order of summation
    * depends on the structure alone: results are the same to the last bit in
    * every run and on every device. Sums are in the precision @p Number. The
-   * first product with the transpose makes a list of 32 bytes a block on the
-   * device; it may not run at the same time as another first one.
+   * first product with the transpose makes lists on the device, 12 bytes a
+   * block for uniform blocks of up to 6 rows on one process, else 4 bytes a
+   * block and places for the sums over the rows of each one; it may not run at
+   * the same time as another first one.
    *
    * <b>Many processes</b>: as HostBlockMatrix. Entries that other processes
    * need go through pinned memory of the host while the device computes the
