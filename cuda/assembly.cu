@@ -527,11 +527,11 @@ namespace Tessella
                 "the assembly on the device");
           // Polytopes of very many points are worked on by several blocks, of
           // which each takes at least 1024 points.
-          std::uint64_t largest = 0;
-          for (unsigned int k = first; k < last; ++k)
-            largest = std::max(largest, volume_points(k, k + 1));
+          if (most_points == 0)
+            for (unsigned int k = first; k < last; ++k)
+              most_points = std::max(most_points, volume_points(k, k + 1));
           const unsigned int n_parts = static_cast<unsigned int>(
-            std::min<std::uint64_t>(256, (largest + 1023) / 1024));
+            std::min<std::uint64_t>(256, (most_points + 1023) / 1024));
           launch(evaluation,
                  CoefficientKernel::penalty,
                  last - first,
@@ -737,7 +737,10 @@ namespace Tessella
         const Degrees                     degrees;
         std::unique_ptr<Kernels<dim>>     kernels;
         RawArray<std::uint64_t> subcell_q, facet_q, entry_q[3], packed_q[2];
-        Array<std::uint64_t>    packed_q_device;
+        /// Volume points of the polytope that has most; 0: not looked for yet,
+        /// which takes as long as a kernel.
+        std::uint64_t        most_points = 0;
+        Array<std::uint64_t> packed_q_device;
 
         Data<dim> D = {};
         // in the workspace's memory

@@ -527,7 +527,34 @@ namespace Tessella
 
 
 
-      /// Largest n . a n over a polytope's points, for all its facets.
+      /// The largest of the numbers of a warp, none of which is negative or
+      /// -0: bits are in the order of such numbers.
+      __device__ inline double
+      largest_of_warp(const double value)
+      {
+#  if __CUDA_ARCH__ >= 800
+        const unsigned int high =
+                             static_cast<unsigned int>(__double2hiint(value)),
+                           high_max = __reduce_max_sync(0xffffffffu, high);
+        const unsigned int low =
+          high == high_max ? static_cast<unsigned int>(__double2loint(value))
+                           : 0u;
+        return __hiloint2double(static_cast<int>(high_max),
+                                static_cast<int>(
+                                  __reduce_max_sync(0xffffffffu, low)));
+#  else
+        double largest = value;
+        for (int offset = 16; offset > 0; offset /= 2)
+          largest =
+            fmax(largest, __shfl_xor_sync(0xffffffffu, largest, offset));
+        return largest;
+#  endif
+      }
+
+
+
+      /// Largest n . a n over a polytope's points, for all its facets. One warp
+      /// a block.
       template <int dim, typename F>
       __device__ inline void
       largest_diffusion(const TabulationTask<dim> &T, const F &f)
@@ -548,6 +575,9 @@ namespace Tessella
                             point_end   = M.subcell_q[s_end];
         const unsigned int e_begin      = M.polytope_interface_offset[k],
                            e_end        = M.polytope_interface_offset[k + 1];
+        // Sides of facets, and entries of n n^T.
+        __shared__ unsigned int sides[32];
+        __shared__ double       products[n_entries][32];
         for (std::uint64_t begin =
                point_begin + std::uint64_t(blockIdx.y) * (32 * n_points);
              begin < point_end;
@@ -596,12 +626,6 @@ namespace Tessella
                   a[j][0] = entries[0];
               }
 
-            const auto warp_max = [](double value) {
-              for (int offset = 16; offset > 0; offset /= 2)
-                value =
-                  fmax(value, __shfl_xor_sync(0xffffffffu, value, offset));
-              return value;
-            };
             // Numbers that are not negative are in the order of their bits.
             const auto store = [&](const unsigned int i, const double value) {
               if (value > 0.)
@@ -613,38 +637,73 @@ namespace Tessella
             if constexpr (!Coefficients::tensor)
               {
                 for (int j = 0; j < n_points; ++j)
-                  largest = fmax(largest, a[j][0]);
-                largest = warp_max(largest);
+                  largest = a[j][0] > largest ? a[j][0] : largest;
+                largest = largest_of_warp(largest);
               }
-            for (unsigned int e = e_begin; e < e_end; ++e)
+            // A lane an interface, to list its facets, then a lane a facet:
+            // what is read waits for the memory a few times, not at each facet.
+            for (unsigned int e_first = e_begin; e_first < e_end; e_first += 32)
               {
-                const unsigned int code    = M.polytope_interface[e];
-                const unsigned int f_begin = M.facet_offset[code / 2],
-                                   f_end   = M.facet_offset[code / 2 + 1];
-                if (!Coefficients::tensor)
-                  for (unsigned int g = f_begin + lane; g < f_end; g += 32)
-                    store(2 * g + code % 2, largest);
-                // (all lanes together)
-                const unsigned int end = Coefficients::tensor ? f_end : f_begin;
-                for (unsigned int g = f_begin; g < end; ++g)
+                unsigned int code = 0, f_first = 0, n_facets = 0;
+                if (e_first + lane < e_end)
                   {
-                    const double *n = M.facet_normal + std::uint64_t(g) * dim;
-                    double        product[dim * (dim + 1) / 2];
-                    int           position = 0;
-                    for (int d = 0; d < dim; ++d)
-                      for (int j = d; j < dim; ++j)
-                        product[position++] = n[d] * n[j];
-                    double value = 0.;
-                    for (int j = 0; j < n_points; ++j)
+                    code     = M.polytope_interface[e_first + lane];
+                    f_first  = M.facet_offset[code / 2];
+                    n_facets = M.facet_offset[code / 2 + 1] - f_first;
+                  }
+                unsigned int sum = n_facets; // up to this lane
+                for (unsigned int offset = 1; offset < 32; offset *= 2)
+                  {
+                    const unsigned int before =
+                      __shfl_up_sync(0xffffffffu, sum, offset);
+                    sum += lane >= offset ? before : 0;
+                  }
+                const unsigned int total = __shfl_sync(0xffffffffu, sum, 31);
+                for (unsigned int i_first = 0; i_first < total; i_first += 32)
+                  {
+                    for (unsigned int f = 0; f < n_facets; ++f)
                       {
-                        double sum = 0.;
-                        for (int d = 0; d < n_entries; ++d)
-                          sum += product[d] * a[j][d];
-                        value = fmax(value, sum);
+                        // (large if it is below i_first)
+                        const unsigned int i = sum - n_facets + f - i_first;
+                        if (i < 32)
+                          sides[i] = 2 * (f_first + f) + code % 2;
                       }
-                    value = warp_max(value);
-                    if (lane == 0)
-                      store(2 * g + code % 2, value);
+                    __syncwarp();
+                    const unsigned int n =
+                      total - i_first < 32 ? total - i_first : 32;
+                    double own = largest;
+                    if constexpr (Coefficients::tensor)
+                      {
+                        if (lane < n)
+                          {
+                            const double *normal =
+                              M.facet_normal +
+                              std::uint64_t(sides[lane] / 2) * dim;
+                            int position = 0;
+                            for (int d = 0; d < dim; ++d)
+                              for (int j = d; j < dim; ++j)
+                                products[position++][lane] =
+                                  normal[d] * normal[j];
+                          }
+                        __syncwarp();
+                        for (unsigned int i = 0; i < n; ++i)
+                          {
+                            double value = 0.;
+                            for (int j = 0; j < n_points; ++j)
+                              {
+                                double form = 0.;
+                                for (int d = 0; d < n_entries; ++d)
+                                  form += products[d][i] * a[j][d];
+                                value = form > value ? form : value;
+                              }
+                            value = largest_of_warp(value);
+                            if (lane == i)
+                              own = value;
+                          }
+                      }
+                    if (lane < n)
+                      store(sides[lane], own);
+                    __syncwarp();
                   }
               }
           }
