@@ -1015,8 +1015,6 @@ namespace Tessella
         std::vector<std::pair<double, double>> busy;
         const auto                             note =
           [&](const Event &begin, const Event &end, double &sum) {
-            // (other streams do not wait for that of the kernels)
-            W.start.wait();
             const double from = begin.since(W.start), to = end.since(W.start);
             sum += to - from;
             busy.emplace_back(from, to);

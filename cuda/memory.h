@@ -145,10 +145,13 @@ namespace Tessella
         {
           check(cudaEventSynchronize(event), "the assembly on the device");
         }
-        /// Seconds since @p start.
+        /// Seconds since @p start; waits for both, which may lie in streams of
+        /// which neither waits for the other.
         double
         since(const Event &start) const
         {
+          start.wait();
+          wait();
           float milliseconds = 0.f;
           check(cudaEventElapsedTime(&milliseconds, start.event, event),
                 "the timing of kernels");
