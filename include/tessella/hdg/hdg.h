@@ -154,14 +154,14 @@ namespace Tessella
    *
    * <b>Many processes.</b> On distributed meshes all functions are collective.
    * Local problems are solved by the owners of polytopes, on a device if each
-   * process has one or a share of one, and then the trace matrix is put together
-   * and solved on the host; a
-   * block row belongs to the process that owns the polytope on side 0 of its
-   * interface, which takes what the other polytope gives from its owner, once
-   * an assembly. Unknowns are numbered process by process. For the same
-   * polytopes matrix, right-hand side, and u and q of equal traces are the same
-   * to the last bit for any number of processes. Vectors are those of
-   * TrilinosWrappers, without ghosts; q is owned as u is.
+   * process has one or a share of one, and then the trace matrix is put
+   * together and solved on the host; a block row belongs to the process that
+   * owns the polytope on side 0 of its interface, which takes what the other
+   * polytope gives from its owner, once an assembly. Unknowns are numbered
+   * process by process. For the same polytopes matrix, right-hand side, and u
+   * and q of equal traces are the same to the last bit for any number of
+   * processes. Vectors are those of TrilinosWrappers, without ghosts; q is
+   * owned as u is.
    *
    * <b>No condition fixes the constant</b> on a connected part of the domain
    * without Dirichlet and Robin conditions, without advection and reaction. f
@@ -174,8 +174,8 @@ namespace Tessella
    * mean as the only one, and the matrix symmetric and positive definite.
    *
    * <b>Errors</b>: no degrees of freedom, several components, a matrix on the
-   * device of several MPI processes, a not positive (definite), tau negative or the local
-   * problem singular (with the polytope), inflow at Neumann or Robin
+   * device of several MPI processes, a not positive (definite), tau negative or
+   * the local problem singular (with the polytope), inflow at Neumann or Robin
    * boundaries, coefficients or data that are not finite, a matrix of another
    * structure, no device or too little memory on it.
    */
