@@ -572,7 +572,7 @@ main(int argc, char **argv)
   // (for the assertions; finer meshes take minutes with them)
   test_poisson<2>({8, 16}, 2, {1, 2, 3, 4}, false);
   test_poisson<2>({12}, 3, {1, 4}, true);
-  test_poisson<3>({4}, 2, {1, 2}, false);
+  test_poisson<3>({8}, 2, {1, 2}, false);
 #else
   test_poisson<2>({8, 16, 32}, 2, {1, 2, 3, 4}, false);
   test_poisson<2>({12, 24}, 3, {1, 4}, true);
