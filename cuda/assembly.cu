@@ -646,6 +646,15 @@ namespace Tessella
           evaluation.coefficients->throw_error(download_record().error);
         }
 
+        // Vectors and matrices on the device are worked on in the default
+        // stream, for which the streams of the workspace do not wait: fields
+        // may still be computed, and the matrix be read that is to be written.
+        static void
+        wait_for_default_stream()
+        {
+          check(cudaStreamSynchronize(nullptr), "work on the device");
+        }
+
         template <typename Number>
         void
         copy_to_device(Number *to, const Number *from, const std::size_t n)
@@ -869,6 +878,7 @@ namespace Tessella
                                         double                *a_bar)
       {
         Implementation &I = *implementation;
+        I.wait_for_default_stream();
         I.prepare_evaluation(evaluation);
         I.launch_penalty(evaluation);
         I.check_points(evaluation, {}, {}, nullptr);
@@ -899,6 +909,7 @@ namespace Tessella
           return std::chrono::duration<double>(duration).count();
         };
         Times times;
+        I.wait_for_default_stream();
         times.kernel = I.kernels->name(form);
         I.kernels->prepare(form, I.subcell_q.data(), I.workspace, I.parallel);
         I.kernels->bind(I.D);

@@ -34,12 +34,16 @@ namespace Tessella
         explicit Array(const std::vector<Number> &values)
         {
           resize(values.size());
-          if (!values.empty())
-            check(cudaMemcpy(begin,
-                             values.data(),
-                             values.size() * sizeof(Number),
-                             cudaMemcpyHostToDevice),
-                  "a copy to the device");
+          if (values.empty())
+            return;
+          check(cudaMemcpy(begin,
+                           values.data(),
+                           values.size() * sizeof(Number),
+                           cudaMemcpyHostToDevice),
+                "a copy to the device");
+          // The copy may return before all has arrived, and streams of class
+          // Stream do not wait for it.
+          check(cudaStreamSynchronize(nullptr), "a copy to the device");
         }
 
         Array(const Array &) = delete;

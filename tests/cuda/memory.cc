@@ -3,7 +3,8 @@
 // Memory and errors of the CUDA backend. Arguments: messages (sentences for
 // errors, parts of meshes and the size of Epetra matrices; needs no device),
 // memory (limits of device memory: the same bits for all of them, a sentence
-// where one is too small, and the process goes on). Returns 77 where the case
+// where one is too small, and the process goes on; lists that are sent while
+// the device's copy engine is busy, copies.cu). Returns 77 where the case
 // cannot run on this machine, 1 if a check fails.
 
 #include <tessella/assembly/block_sparsity.h>
@@ -23,6 +24,12 @@
 #include "../../cuda/device_share.h"
 #include "../../source/assembly/mesh_part.h"
 #include "../assembly/compare.h"
+
+#ifdef TESSELLA_HAVE_CUDA
+/// Defined in copies.cu.
+unsigned int
+n_late_lists();
+#endif
 
 namespace
 {
@@ -473,6 +480,7 @@ main(int argc, char **argv)
           return 77;
         }
 #ifdef TESSELLA_HAVE_CUDA
+      verify("late lists", n_late_lists() == 0);
       check_full_device();
 #endif
       check_memory<2>();
