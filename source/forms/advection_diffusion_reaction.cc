@@ -166,6 +166,62 @@ namespace Tessella
                                                 v[q * n_entries + d]));
     }
 
+    void
+    check_constant(const double value, const std::string &name)
+    {
+      AssertThrow(std::isfinite(value),
+                  ExcMessage("The " + name + " " + std::to_string(value) +
+                             " is not a finite number."));
+    }
+
+    template <typename FunctionType>
+    void
+    check_components(const FunctionType *function,
+                     const unsigned int  n_components,
+                     const std::string  &name)
+    {
+      AssertThrow(function != nullptr,
+                  ExcMessage("The function given as " + name +
+                             " is a null pointer."));
+      AssertThrow(function->n_components == n_components,
+                  ExcMessage("The function given as " + name + " has " +
+                             std::to_string(function->n_components) +
+                             " components instead of " +
+                             std::to_string(n_components) + "."));
+    }
+
+    // By Gauss elimination of the symmetric part; pivots may be negative by
+    // what rounding explains.
+    template <int dim>
+    void
+    check_semidefinite(const Tensor<2, dim> &a)
+    {
+      double largest = 0.;
+      for (unsigned int d = 0; d < dim; ++d)
+        for (unsigned int e = 0; e < dim; ++e)
+          {
+            check_constant(a[d][e], "entry of the diffusion tensor");
+            largest = std::max(largest, std::abs(a[d][e]));
+          }
+      const double   tolerance = 1e-12 * largest;
+      Tensor<2, dim> s         = 0.5 * (a + transpose(a));
+      const auto     verify    = [](const bool good) {
+        AssertThrow(good,
+                    ExcMessage("The diffusion tensor is not positive "
+                                      "semi-definite."));
+      };
+      for (unsigned int k = 0; k < dim; ++k)
+        {
+          verify(s[k][k] >= -tolerance);
+          for (unsigned int d = k + 1; d < dim; ++d)
+            if (s[k][k] > tolerance)
+              for (unsigned int e = k + 1; e < dim; ++e)
+                s[d][e] -= s[d][k] * s[k][e] / s[k][k];
+            else
+              verify(std::abs(s[d][k]) <= 1e-6 * largest);
+        }
+    }
+
     // The entries of tensors in arrays of their own. In the same pass, since
     // values are in registers then: false unless all of them are finite, and
     // the smallest diagonal entry (or zero).
@@ -292,9 +348,25 @@ namespace Tessella
       void
       set(const double value)
       {
+        check_constant(value, name);
         constant = value;
         function = nullptr;
         cellwise = nullptr;
+      }
+
+      void
+      set(const std::shared_ptr<const Function<dim>> &f)
+      {
+        check_components(f.get(), 1, name);
+        set(0.);
+        function = f;
+      }
+
+      void
+      set(const CellwiseCoefficient &values)
+      {
+        set(0.);
+        cellwise = std::make_shared<const CellwiseCoefficient>(values);
       }
 
       bool
@@ -682,12 +754,37 @@ namespace Tessella
 
   template <int dim>
   AdvectionDiffusionReaction<dim>::AdvectionDiffusionReaction()
-    : data(std::make_shared<Implementation>())
+    : data(std::make_unique<Implementation>())
   {
     data->scalar_diffusion.name = "diffusion coefficient";
     data->reaction.name         = "reaction coefficient";
     data->source.name           = "right-hand side";
   }
+
+
+
+  template <int dim>
+  AdvectionDiffusionReaction<dim>::AdvectionDiffusionReaction(
+    const AdvectionDiffusionReaction &form)
+    : Form<dim>(form)
+    , data(std::make_unique<Implementation>(*form.data))
+  {}
+
+
+
+  template <int dim>
+  AdvectionDiffusionReaction<dim> &
+  AdvectionDiffusionReaction<dim>::operator=(
+    const AdvectionDiffusionReaction &form)
+  {
+    *data = *form.data;
+    return *this;
+  }
+
+
+
+  template <int dim>
+  AdvectionDiffusionReaction<dim>::~AdvectionDiffusionReaction() = default;
 
 
 
@@ -710,6 +807,7 @@ namespace Tessella
   void
   AdvectionDiffusionReaction<dim>::set_diffusion(const Tensor<2, dim> &a)
   {
+    check_semidefinite(a);
     set_diffusion(0.);
     data->constant_tensor = a;
     data->diffusion_type =
@@ -723,10 +821,9 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_diffusion(
     const std::shared_ptr<const Function<dim>> &a)
   {
-    Assert(a != nullptr, ExcInternalError());
-    set_diffusion(0.);
-    data->scalar_diffusion.function = a;
-    data->diffusion_type            = DiffusionType::isotropic;
+    data->scalar_diffusion.set(a);
+    data->tensor_function = nullptr;
+    data->diffusion_type  = DiffusionType::isotropic;
   }
 
 
@@ -736,7 +833,9 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_diffusion(
     const std::shared_ptr<const TensorFunction<2, dim>> &a)
   {
-    Assert(a != nullptr, ExcInternalError());
+    AssertThrow(a != nullptr,
+                ExcMessage("The function given as diffusion tensor is a null "
+                           "pointer."));
     set_diffusion(0.);
     data->tensor_function = a;
     data->diffusion_type  = DiffusionType::tensor;
@@ -748,10 +847,9 @@ namespace Tessella
   void
   AdvectionDiffusionReaction<dim>::set_diffusion(const CellwiseCoefficient &a)
   {
-    set_diffusion(0.);
-    data->scalar_diffusion.cellwise =
-      std::make_shared<const CellwiseCoefficient>(a);
-    data->diffusion_type = DiffusionType::isotropic;
+    data->scalar_diffusion.set(a);
+    data->tensor_function = nullptr;
+    data->diffusion_type  = DiffusionType::isotropic;
   }
 
 
@@ -761,6 +859,7 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_diffusion(const CellwiseCoefficient &a,
                                                  const Tensor<2, dim> &tensor)
   {
+    check_semidefinite(tensor);
     set_diffusion(a);
     data->constant_tensor = tensor;
     data->diffusion_type  = DiffusionType::tensor;
@@ -772,6 +871,8 @@ namespace Tessella
   void
   AdvectionDiffusionReaction<dim>::set_advection(const Tensor<1, dim> &b)
   {
+    for (unsigned int d = 0; d < dim; ++d)
+      check_constant(b[d], "component of the advection field");
     data->advection          = VectorCoefficient<dim>();
     data->advection.constant = b;
   }
@@ -783,9 +884,7 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_advection(
     const std::shared_ptr<const Function<dim>> &b)
   {
-    AssertThrow(b != nullptr && b->n_components == dim,
-                ExcMessage("The advection field must have as many components "
-                           "as the space has dimensions."));
+    check_components(b.get(), dim, "advection field");
     data->advection          = VectorCoefficient<dim>();
     data->advection.function = b;
   }
@@ -797,7 +896,9 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_advection(
     const std::shared_ptr<const TensorFunction<1, dim>> &b)
   {
-    Assert(b != nullptr, ExcInternalError());
+    AssertThrow(b != nullptr,
+                ExcMessage("The function given as advection field is a null "
+                           "pointer."));
     data->advection                 = VectorCoefficient<dim>();
     data->advection.tensor_function = b;
   }
@@ -818,8 +919,7 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_reaction(
     const std::shared_ptr<const Function<dim>> &c)
   {
-    data->reaction.set(0.);
-    data->reaction.function = c;
+    data->reaction.set(c);
   }
 
 
@@ -828,8 +928,7 @@ namespace Tessella
   void
   AdvectionDiffusionReaction<dim>::set_reaction(const CellwiseCoefficient &c)
   {
-    data->reaction.set(0.);
-    data->reaction.cellwise = std::make_shared<const CellwiseCoefficient>(c);
+    data->reaction.set(c);
   }
 
 
@@ -848,8 +947,7 @@ namespace Tessella
   AdvectionDiffusionReaction<dim>::set_source(
     const std::shared_ptr<const Function<dim>> &f)
   {
-    data->source.set(0.);
-    data->source.function = f;
+    data->source.set(f);
   }
 
 
@@ -858,8 +956,7 @@ namespace Tessella
   void
   AdvectionDiffusionReaction<dim>::set_source(const CellwiseCoefficient &f)
   {
-    data->source.set(0.);
-    data->source.cellwise = std::make_shared<const CellwiseCoefficient>(f);
+    data->source.set(f);
   }
 
 

@@ -2,7 +2,7 @@
 
 // Coefficients with a value per material or per cell: exact solutions of
 // problems with jumps, jumps inside polytopes, both ways of giving values, and
-// errors.
+// errors. Copies of forms; what their setters do not take.
 
 #include <deal.II/base/function_lib.h>
 
@@ -62,23 +62,6 @@ namespace
     assembler.assemble(form, system->matrix, system->rhs);
     return system;
   }
-
-  template <typename Function>
-  std::string
-  message_of(const Function &function)
-  {
-    try
-      {
-        function();
-      }
-    catch (const ExceptionBase &exception)
-      {
-        return exception.what();
-      }
-    return "";
-  }
-
-
 
   template <int dim>
   void
@@ -170,20 +153,112 @@ namespace
 
     // ---- errors
     Vector<double> few(values.size() - 1);
-    check(name + "number of values",
-          message_of([&]() {
-            Tessella::CellwiseCoefficient(handler.polytopic_mesh(), few);
-          }).find("cells") != std::string::npos);
+    check_throws<ExceptionBase>(
+      name + "number of values",
+      [&]() { Tessella::CellwiseCoefficient(handler.polytopic_mesh(), few); },
+      "cells");
     inside.set_reaction(Tessella::CellwiseCoefficient(
       std::map<types::material_id, double>{{3, 1.}}));
-    check(name + "missing material", message_of([&]() {
-                                       assemble(handler, inside);
-                                     }).find("material") != std::string::npos);
-    check(name + "not a number",
-          message_of([&]() {
-            Tessella::CellwiseCoefficient(std::map<types::material_id, double>{
-              {3, std::numeric_limits<double>::infinity()}});
-          }).find("finite") != std::string::npos);
+    check_throws<ExceptionBase>(
+      name + "missing material",
+      [&]() { assemble(handler, inside); },
+      "material");
+    check_throws<ExceptionBase>(
+      name + "not a number",
+      []() {
+        Tessella::CellwiseCoefficient(std::map<types::material_id, double>{
+          {3, std::numeric_limits<double>::infinity()}});
+      },
+      "finite");
+  }
+
+
+
+  /// A copy has coefficients and conditions of its own.
+  void
+  copies()
+  {
+    Triangulation<2> triangulation;
+    GridGenerator::hyper_cube(triangulation);
+    Tessella::AgglomerationHandler<2> handler(triangulation);
+    handler.agglomerate(Tessella::Agglomeration::none<2>());
+    handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(0));
+    // One entry: c. One unknown: f.
+    Tessella::AdvectionDiffusionReaction<2> form;
+    form.set_reaction(1.);
+    form.set_source(2.);
+    Tessella::AdvectionDiffusionReaction<2> copy(form), assigned;
+    assigned = form;
+    copy.set_reaction(3.);
+    assigned.set_source(std::make_shared<Functions::ConstantFunction<2>>(4.));
+    form.set_theta(-1.);
+    Tessella::BoundaryCondition<2> neumann;
+    neumann.type = Tessella::BoundaryType::neumann;
+    copy.set_default_boundary_condition(neumann);
+    const auto one = assemble(handler, form), two = assemble(handler, copy),
+               three = assemble(handler, assigned);
+    check_close("copied form, reaction", one->matrix(0, 0), 1., 1e-12);
+    check_close("copy, reaction", two->matrix(0, 0), 3., 1e-12);
+    check_close("copy, source", two->rhs(0), 2., 1e-12);
+    check_close("copied form, source", one->rhs(0), 2., 1e-12);
+    check_close("assigned form, source", three->rhs(0), 4., 1e-12);
+    check("copied form, condition",
+          form.boundary_condition(0).type ==
+              Tessella::BoundaryType::dirichlet &&
+            copy.boundary_condition(0).type == Tessella::BoundaryType::neumann);
+  }
+
+
+
+  void
+  setters()
+  {
+    using FunctionPointer = std::shared_ptr<const Function<2>>;
+    Tessella::AdvectionDiffusionReaction<2> form;
+    const double          infinite = std::numeric_limits<double>::infinity();
+    const FunctionPointer two = std::make_shared<Functions::ZeroFunction<2>>(2),
+                          one = std::make_shared<Functions::ZeroFunction<2>>();
+    check_throws<ExceptionBase>(
+      "infinite reaction",
+      [&]() { form.set_reaction(infinite); },
+      "reaction coefficient inf is not a finite number");
+    check_throws<ExceptionBase>(
+      "infinite source",
+      [&]() { form.set_source(std::nan("")); },
+      "right-hand side nan is not a finite number");
+    check_throws<ExceptionBase>(
+      "infinite advection",
+      [&]() { form.set_advection(Point<2>(1., infinite)); },
+      "advection field inf is not a finite number");
+    check_throws<ExceptionBase>(
+      "vector-valued reaction",
+      [&]() { form.set_reaction(two); },
+      "reaction coefficient has 2 components instead of 1");
+    check_throws<ExceptionBase>(
+      "scalar advection",
+      [&]() { form.set_advection(one); },
+      "advection field has 1 components instead of 2");
+    check_throws<ExceptionBase>(
+      "no function",
+      [&]() { form.set_source(FunctionPointer()); },
+      "null pointer");
+    for (const Tensor<2, 2> &a : {Tensor<2, 2>({{1., 2.}, {2., 1.}}),
+                                  Tensor<2, 2>({{0., 1.}, {1., 1.}}),
+                                  Tensor<2, 2>({{1., 0.}, {0., -1.}})})
+      check_throws<ExceptionBase>(
+        "indefinite tensor",
+        [&]() { form.set_diffusion(a); },
+        "not positive semi-definite");
+    check("nothing was set",
+          form.volume_structure().diffusion == Tessella::DiffusionType::none &&
+            !form.volume_structure().c && !form.volume_structure().f);
+    // degenerate, and not symmetric
+    for (const Tensor<2, 2> &a : {Tensor<2, 2>({{0.01, 0.1}, {0.1, 1.}}),
+                                  Tensor<2, 2>({{1., 2.}, {0., 1.}}),
+                                  Tensor<2, 2>({{0., 0.}, {0., 1.}})})
+      form.set_diffusion(a);
+    check("semi-definite tensors",
+          form.volume_structure().diffusion == Tessella::DiffusionType::tensor);
   }
 } // namespace
 
@@ -194,4 +269,6 @@ main(int argc, char **argv)
   initlog();
   test<2>();
   test<3>();
+  copies();
+  setters();
 }

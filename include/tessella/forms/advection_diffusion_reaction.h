@@ -48,15 +48,21 @@ namespace Tessella
                  << ", but a Neumann or Robin condition is set there. Use a"
                     " Dirichlet condition on inflow parts.");
 
-  /// Condition on one boundary id. Null functions are zero.
+  /**
+   * Condition on one boundary id, with g = value and alpha = robin_coefficient:
+   *   - dirichlet: u = g where n.a n > 0 or b.n < 0, no condition elsewhere;
+   *   - neumann: n . a grad u = g + n . flux;
+   *   - robin: n . a grad u + alpha u = g + n . flux.
+   * Functions are scalar unless said otherwise; null ones are zero.
+   */
   template <int dim>
   struct BoundaryCondition
   {
     BoundaryType                                 type = BoundaryType::dirichlet;
     std::shared_ptr<const dealii::Function<dim>> value;
     std::shared_ptr<const dealii::Function<dim>> robin_coefficient;
-    /// Neumann and Robin: n . flux is added to value; dim components. For data
-    /// a grad u of a known u, which needs the normal.
+    /// dim components; for data a grad u of a known u, which needs the normal.
+    /// Not of Dirichlet conditions.
     std::shared_ptr<const dealii::Function<dim>> flux;
   };
 
@@ -78,12 +84,29 @@ namespace Tessella
    * values per material, or functions that are a DeviceFunction, too, are
    * compiled at run time (NVRTC, about a second, see KernelCache) and evaluated
    * there. With any other function the host's threads evaluate all of them.
+   *
+   * <b>Functions</b> are called by several threads at once, at points of the
+   * closed domain, and must be scalar unless said otherwise. The form shares
+   * them: what changes in a function counts from the next assembly on. A copy
+   * of a form has coefficients and conditions of its own, with the same
+   * functions.
+   *
+   * <b>Errors.</b> Setters throw for constants that are not finite, diffusion
+   * that is not positive semi-definite and functions with another number of
+   * components. Assembly throws, with the point, where a function is not finite
+   * (ExcCoefficientNotFinite) or its diffusion is negative
+   * (ExcNegativeDiffusion; of a tensor that varies, diagonal entries and, on
+   * the boundary, n.a n are looked at).
    */
   template <int dim>
   class AdvectionDiffusionReaction : public Form<dim>
   {
   public:
     AdvectionDiffusionReaction();
+    AdvectionDiffusionReaction(const AdvectionDiffusionReaction &form);
+    AdvectionDiffusionReaction &
+    operator=(const AdvectionDiffusionReaction &form);
+    ~AdvectionDiffusionReaction() override;
 
     // Coefficients. Unset ones are zero. The last call for a coefficient
     // counts.
@@ -193,10 +216,11 @@ namespace Tessella
                     FacetBlocks<dim>           &own,
                     FacetBlocks<dim>           *neighbor) const;
 
-    std::shared_ptr<Implementation> data;
+    std::unique_ptr<Implementation> data;
   };
 
-  /// int c u v (and int f v), without facet terms: c = 1 gives the mass matrix.
+  /// int c u v (and int f v), without facet terms: c = 1 gives the mass matrix,
+  /// which has one block per polytope.
   template <int dim>
   class MassForm : public Form<dim>
   {

@@ -45,6 +45,10 @@ namespace Tessella
     using FunctionPointer = std::shared_ptr<const dealii::Function<dim + 1>>;
 
     SpaceTimeForm();
+    /// (Its functions know the slab that this object is on.)
+    SpaceTimeForm(const SpaceTimeForm &) = delete;
+    SpaceTimeForm &
+    operator=(const SpaceTimeForm &) = delete;
 
     // Coefficients. Unset ones are zero. The last call for a coefficient
     // counts.
