@@ -9,6 +9,7 @@
 #  include "../../cuda/blocks.h"
 #  include "../../cuda/halo.h"
 #  include "../../cuda/vector.h"
+#  include "../../cuda/vector_instantiations.h"
 #endif
 
 namespace Tessella
@@ -449,39 +450,10 @@ namespace Tessella
         no_device();
       }
 
-#  define INSTANTIATE(Number)                                                 \
-    template class BlockMatrix<Number>;                                       \
-    template Number *allocate<Number>(const std::size_t);                     \
-    template void    upload(Number *, const Number *, const std::size_t);     \
-    template void    download(Number *, const Number *, const std::size_t);   \
-    template void    copy(Number *, const double *, const std::size_t);       \
-    template void    copy(Number *, const float *, const std::size_t);        \
-    template void    set(Number *, const std::size_t, const Number);          \
-    template void    combine(Number *,                                        \
-                             const std::size_t,                               \
-                             const Number,                                    \
-                             const Number,                                    \
-                             const Number *,                                  \
-                             const Number,                                    \
-                             const Number *);                                 \
-    template void    shift(Number *, const std::size_t, const Number);        \
-    template void    multiply(Number *, const Number *, const std::size_t);   \
-    template ReproducibleSum dot(const Number *,                              \
-                                 const Number *,                              \
-                                 const std::size_t);                          \
-    template ReproducibleSum add_and_dot(Number *,                            \
-                                         const Number,                        \
-                                         const Number *,                      \
-                                         const Number *,                      \
-                                         const std::size_t);                  \
-    template ReproducibleSum sum(const Number *, const std::size_t);          \
-    template ReproducibleSum absolute_sum(const Number *, const std::size_t); \
-    template double absolute_maximum(const Number *, const std::size_t);      \
-    template bool   equal(const Number *, const Number *, const std::size_t);
-
-      INSTANTIATE(double)
-      INSTANTIATE(float)
-#  undef INSTANTIATE
+      template class BlockMatrix<double>;
+      template class BlockMatrix<float>;
+      TESSELLA_INSTANTIATE_VECTOR_OPERATIONS(double)
+      TESSELLA_INSTANTIATE_VECTOR_OPERATIONS(float)
     } // namespace Device
 #endif
   } // namespace internal

@@ -24,6 +24,7 @@
 #include "../../cuda/device_share.h"
 #include "../../source/assembly/mesh_part.h"
 #include "../assembly/compare.h"
+#include "checks.h"
 
 #ifdef TESSELLA_HAVE_CUDA
 /// Defined in copies.cu.
@@ -33,36 +34,10 @@ n_late_lists();
 
 namespace
 {
-  unsigned int n_failures = 0;
-
-  void
-  verify(const std::string &name, const bool good, const std::string &text = "")
-  {
-    if (good)
-      return;
-    ++n_failures;
-    std::cout << name << ": FAILED " << text << std::endl;
-  }
-
   void
   verify_contains(const std::string &text, const std::string &part)
   {
-    verify(part, text.find(part) != std::string::npos, text);
-  }
-
-  template <typename Function>
-  std::string
-  message_of(const Function &function)
-  {
-    try
-      {
-        function();
-      }
-    catch (const ExceptionBase &exception)
-      {
-        return exception.what();
-      }
-    return "";
+    verify(part, contains(text, part), text);
   }
 
 

@@ -8,20 +8,14 @@
 
 #include <deal.II/base/function_parser.h>
 
-#include <deal.II/distributed/fully_distributed_tria.h>
-#include <deal.II/distributed/shared_tria.h>
-#include <deal.II/distributed/tria.h>
 #include <deal.II/fe/fe_system.h>
-#include <deal.II/grid/grid_generator.h>
-#include <deal.II/grid/grid_tools.h>
 
-#include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/hdg/hdg.h>
 
 #include <map>
 
 #include "../tests.h"
-#include "digest.h"
+#include "cases.h"
 
 using namespace dealii;
 using namespace Tessella;
@@ -82,20 +76,7 @@ solve(const Triangulation<dim>                &triangulation,
   for (auto *h : {&handler, &finer})
     {
       h->agglomerate(strategy);
-      const unsigned int more = h == &finer ? 1 : 0;
-      if (!hp)
-        h->distribute_dofs(FE_BoundingBoxLegendre<dim>(2 + more));
-      else
-        {
-          const hp::FECollection<dim> collection(
-            FE_BoundingBoxLegendre<dim>(1 + more),
-            FE_BoundingBoxLegendre<dim>(3 + more),
-            FE_BoundingBoxLegendre<dim>(2 + more));
-          std::vector<unsigned int> indices;
-          for (const auto &polytope : h->polytope_iterators())
-            indices.push_back(name(*h, polytope.index()) % 3);
-          h->distribute_dofs(collection, indices);
-        }
+      distribute_degrees(*h, hp, h == &finer ? 1 : 0);
     }
   const MPI_Comm                 comm = handler.get_communicator();
   HDG<dim>                       hdg(handler, data);
@@ -232,12 +213,7 @@ test(const Backend backend)
             backend,
             [&](const MPI_Comm comm) {
               parallel::distributed::Triangulation<dim> triangulation(comm);
-              GridGenerator::hyper_L(triangulation);
-              triangulation.refine_global(dim == 2 ? 3 : 2);
-              for (const auto &cell : triangulation.active_cell_iterators())
-                if (cell->is_locally_owned() && cell->center().norm() < 0.4)
-                  cell->set_refine_flag();
-              triangulation.execute_coarsening_and_refinement();
+              make_l_shape(triangulation, 1);
               auto data = defaults;
               if (hp)
                 data.local_solvers = LocalSolvers::recompute;
@@ -255,17 +231,10 @@ test(const Backend backend)
         (type == TraceSpaceType::facet ? "facets" : "free constant") + suffix,
       backend,
       [&](const MPI_Comm comm) {
-        Triangulation<dim> serial;
-        GridGenerator::subdivided_hyper_cube_with_simplices(serial,
-                                                            dim == 2 ? 9 : 4);
         parallel::fullydistributed::Triangulation<dim> triangulation(comm);
-        const auto                                     strategy =
-          Agglomeration::distribute<dim>(serial,
-                                         Agglomeration::repair<dim>(
-                                           Agglomeration::metis<dim>(23)),
-                                         triangulation);
-        auto data        = defaults;
-        data.trace_space = type;
+        const auto strategy = distribute_simplices(triangulation);
+        auto       data     = defaults;
+        data.trace_space    = type;
         return solve<dim>(triangulation,
                           strategy,
                           type == TraceSpaceType::facet ? variable : neumann,
@@ -273,41 +242,22 @@ test(const Backend backend)
                           data);
       });
 
-  compare(
-    "shared, periodic, hanging nodes" + suffix,
-    backend,
-    [&](const MPI_Comm comm) {
-      parallel::shared::Triangulation<dim> triangulation(
-        comm,
-        Triangulation<dim>::none,
-        false,
-        parallel::shared::Triangulation<dim>::partition_zorder);
-      GridGenerator::hyper_cube(triangulation, 0., 1., true);
-      std::vector<
-        GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-        pairs;
-      for (unsigned int d = 0; d < dim; ++d)
-        GridTools::collect_periodic_faces(
-          triangulation, 2 * d, 2 * d + 1, d, pairs);
-      triangulation.add_periodicity(pairs);
-      triangulation.refine_global(2);
-      for (const auto &cell : triangulation.active_cell_iterators())
-        if (cell->center()[0] < 0.3)
-          cell->set_refine_flag();
-      triangulation.execute_coarsening_and_refinement();
-      return solve<dim>(
-        triangulation, Agglomeration::none<dim>(), neumann, false, defaults);
-    });
+  compare("shared, periodic, hanging nodes" + suffix,
+          backend,
+          [&](const MPI_Comm comm) {
+            auto triangulation = shared_mesh<dim>(comm);
+            make_periodic(triangulation, dim, 2);
+            return solve<dim>(triangulation,
+                              Agglomeration::none<dim>(),
+                              neumann,
+                              false,
+                              defaults);
+          });
 
   // ---- from three processes on, some own nothing
   compare("few polytopes" + suffix, backend, [&](const MPI_Comm comm) {
-    Triangulation<dim> serial;
-    GridGenerator::subdivided_hyper_cube(serial, 3);
     parallel::fullydistributed::Triangulation<dim> triangulation(comm);
-    const auto                                     strategy =
-      Agglomeration::distribute<dim>(serial,
-                                     Agglomeration::rtree_parts<dim>(2),
-                                     triangulation);
+    const auto strategy = distribute_two_polytopes(triangulation);
     return solve<dim>(triangulation, strategy, neumann, false, defaults);
   });
 

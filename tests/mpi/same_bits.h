@@ -10,14 +10,7 @@
 #include <deal.II/base/function.h>
 #include <deal.II/base/tensor_function.h>
 
-#include <deal.II/distributed/fully_distributed_tria.h>
-#include <deal.II/distributed/shared_tria.h>
-#include <deal.II/distributed/tria.h>
-#include <deal.II/grid/grid_generator.h>
-#include <deal.II/grid/grid_tools.h>
-
 #include <tessella/assembly/polytopic_assembler.h>
-#include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 
 #include <Epetra_CrsMatrix.h>
@@ -25,7 +18,7 @@
 #include <cstdint>
 
 #include "../tests.h"
-#include "digest.h"
+#include "cases.h"
 
 using namespace dealii;
 using namespace Tessella;
@@ -49,18 +42,7 @@ assemble(const Triangulation<dim>           &triangulation,
   const MPI_Comm comm = Compatibility::get_communicator(triangulation);
   AgglomerationHandler<dim> handler(triangulation);
   handler.agglomerate(strategy);
-  if (!hp)
-    handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(2));
-  else
-    {
-      const hp::FECollection<dim> collection(FE_BoundingBoxLegendre<dim>(1),
-                                             FE_BoundingBoxLegendre<dim>(3),
-                                             FE_BoundingBoxLegendre<dim>(2));
-      std::vector<unsigned int>   indices;
-      for (const auto &polytope : handler.polytope_iterators())
-        indices.push_back(name(handler, polytope.index()) % 3);
-      handler.distribute_dofs(collection, indices);
-    }
+  distribute_degrees(handler, hp);
   const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
 
   typename PolytopicAssembler<dim>::AdditionalData data;
@@ -208,15 +190,7 @@ test(const Backend backend, const Parser &parser)
     compare(std::string("p4est, ") + (hp ? "hp" : "parents") + suffix,
             [&](const MPI_Comm comm) {
               parallel::distributed::Triangulation<dim> triangulation(comm);
-              GridGenerator::hyper_L(triangulation);
-              triangulation.refine_global(dim == 2 ? 3 : 2);
-              for (unsigned int i = 0; i < 2; ++i)
-                {
-                  for (const auto &cell : triangulation.active_cell_iterators())
-                    if (cell->is_locally_owned() && cell->center().norm() < 0.4)
-                      cell->set_refine_flag();
-                  triangulation.execute_coarsening_and_refinement();
-                }
+              make_l_shape(triangulation, 2);
               return assemble<dim>(triangulation,
                                    hp ? Agglomeration::none<dim>()
                                       : Agglomeration::parents<dim>(1),
@@ -232,15 +206,8 @@ test(const Backend backend, const Parser &parser)
     std::make_shared<RotatedTensor<dim>>()));
   tensor.set_source(1.);
   compare("simplices, METIS" + suffix, [&](const MPI_Comm comm) {
-    Triangulation<dim> serial;
-    GridGenerator::subdivided_hyper_cube_with_simplices(serial,
-                                                        dim == 2 ? 9 : 4);
     parallel::fullydistributed::Triangulation<dim> triangulation(comm);
-    const auto                                     strategy =
-      Agglomeration::distribute<dim>(serial,
-                                     Agglomeration::repair<dim>(
-                                       Agglomeration::metis<dim>(23)),
-                                     triangulation);
+    const auto strategy = distribute_simplices(triangulation);
     return assemble<dim>(triangulation, strategy, tensor, false, backend);
   });
 
@@ -250,29 +217,10 @@ test(const Backend backend, const Parser &parser)
       std::string(shared ? "shared, periodic" : "fully distributed") +
         ", hanging nodes" + suffix,
       [&](const MPI_Comm comm) {
-        const auto make = [shared](Triangulation<dim> &triangulation) {
-          GridGenerator::hyper_cube(triangulation, 0., 1., true);
-          std::vector<GridTools::PeriodicFacePair<
-            typename Triangulation<dim>::cell_iterator>>
-            pairs;
-          for (unsigned int d = 0; shared && d < 2; ++d)
-            GridTools::collect_periodic_faces(
-              triangulation, 2 * d, 2 * d + 1, d, pairs);
-          triangulation.add_periodicity(pairs);
-          triangulation.refine_global(3);
-          for (const auto &cell : triangulation.active_cell_iterators())
-            if (cell->center()[0] < 0.3)
-              cell->set_refine_flag();
-          triangulation.execute_coarsening_and_refinement();
-        };
         if (shared)
           {
-            parallel::shared::Triangulation<dim> triangulation(
-              comm,
-              Triangulation<dim>::none,
-              false,
-              parallel::shared::Triangulation<dim>::partition_zorder);
-            make(triangulation);
+            auto triangulation = shared_mesh<dim>(comm);
+            make_periodic(triangulation, 2, 3);
             return assemble<dim>(triangulation,
                                  Agglomeration::none<dim>(),
                                  variable,
@@ -280,7 +228,7 @@ test(const Backend backend, const Parser &parser)
                                  backend);
           }
         Triangulation<dim> serial;
-        make(serial);
+        make_periodic(serial, 0, 3);
         parallel::fullydistributed::Triangulation<dim> triangulation(comm);
         const auto                                     strategy =
           Agglomeration::distribute<dim>(serial,
@@ -291,17 +239,7 @@ test(const Backend backend, const Parser &parser)
 
   compare("p4est, periodic" + suffix, [&](const MPI_Comm comm) {
     parallel::distributed::Triangulation<dim> triangulation(comm);
-    GridGenerator::hyper_cube(triangulation, 0., 1., true);
-    std::vector<
-      GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-      pairs;
-    GridTools::collect_periodic_faces(triangulation, 0, 1, 0, pairs);
-    triangulation.add_periodicity(pairs);
-    triangulation.refine_global(2);
-    for (const auto &cell : triangulation.active_cell_iterators())
-      if (cell->is_locally_owned() && cell->center()[0] < 0.3)
-        cell->set_refine_flag();
-    triangulation.execute_coarsening_and_refinement();
+    make_periodic(triangulation, 1, 2);
     return assemble<dim>(triangulation,
                          Agglomeration::complete_families<dim>(),
                          tensor,
@@ -311,13 +249,8 @@ test(const Backend backend, const Parser &parser)
 
   // ---- two polytopes: from three processes on, some own none
   compare("few polytopes" + suffix, [&](const MPI_Comm comm) {
-    Triangulation<dim> serial;
-    GridGenerator::subdivided_hyper_cube(serial, 3);
     parallel::fullydistributed::Triangulation<dim> triangulation(comm);
-    const auto                                     strategy =
-      Agglomeration::distribute<dim>(serial,
-                                     Agglomeration::rtree_parts<dim>(2),
-                                     triangulation);
+    const auto strategy = distribute_two_polytopes(triangulation);
     return assemble<dim>(triangulation, strategy, variable, true, backend);
   });
   compare("one cell" + suffix, [&](const MPI_Comm comm) {

@@ -18,52 +18,12 @@
 #include <memory>
 
 #include "../tests.h"
+#include "polynomial.h"
 
-using dealii::Function;
-using dealii::Point;
-using dealii::Tensor;
 using dealii::Triangulation;
 using dealii::Vector;
 using Norm = dealii::VectorTools::NormType;
 using namespace Tessella;
-
-/// sum over components c of (c + 1) times a polynomial of total degree p.
-template <int dim>
-class Polynomial : public Function<dim>
-{
-public:
-  Polynomial(const unsigned int p, const unsigned int n_components = 1)
-    : Function<dim>(n_components)
-    , p(p)
-  {}
-
-  double
-  value(const Point<dim> &x, const unsigned int c = 0) const override
-  {
-    return (c + 1) * (std::pow(linear(x), p) + (p > 0 ? x[0] : 0.));
-  }
-
-  Tensor<1, dim>
-  gradient(const Point<dim> &x, const unsigned int c = 0) const override
-  {
-    Tensor<1, dim> g;
-    for (int d = 0; d < dim; ++d)
-      g[d] = p == 0 ? 0. : p * std::pow(linear(x), p - 1) * (.4 + .3 * d);
-    g[0] += p > 0 ? 1. : 0.;
-    return (c + 1.) * g;
-  }
-
-private:
-  double
-  linear(const Point<dim> &x) const
-  {
-    double s = .2;
-    for (int d = 0; d < dim; ++d)
-      s += (.4 + .3 * d) * x[d];
-    return s;
-  }
-  const unsigned int p;
-};
 
 template <int dim>
 void

@@ -2,8 +2,6 @@
 #ifndef tessella_assembly_polytopic_assembler_h
 #define tessella_assembly_polytopic_assembler_h
 
-#include <deal.II/base/smartpointer.h>
-
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/sparse_matrix.h>
 #include <deal.II/lac/sparsity_pattern.h>

@@ -27,10 +27,10 @@ namespace Tessella
      * parameter_files/penalty_constant_*.prm (table in BENCHMARKS.md): for the
      * formula simplex, SIPG matrices of Poisson's equation lose positive
      * definiteness below 1.35 at p = 1 and 0.75 at p >= 2 on single
-     * cells, below 1 and 0.6 on agglomerates; a single layer of cells with
+     * cells, 1.2 and 0.7 on agglomerates; a single layer of cells with
      * Dirichlet conditions on both sides needs 2 at p = 1. Above that, errors
      * grow: at p = 1 nearly in proportion to the constant (4 to 6 times at 10,
-     * compared with 1 to 2), at higher degrees 2 to 4 times at 10.
+     * compared with 1 to 2), at higher degrees on agglomerates 2 to 6 times.
      */
     double         constant = 2.5;
     PenaltyFormula formula  = PenaltyFormula::simplex;

@@ -120,7 +120,7 @@ namespace Tessella
         interpretation;
     };
 
-    dealii::SmartPointer<const AgglomerationHandler<dim>, PolytopicDataOut<dim>>
+    SmartPointer<const AgglomerationHandler<dim>, PolytopicDataOut<dim>>
                                                       handler;
     std::vector<DofData>                              dof_data;
     std::vector<std::vector<double>>                  polytope_data;

@@ -18,7 +18,9 @@ namespace Tessella
    * Integrals in time are sums of Gauss rules of p + 2 points between all ends
    * of intervals of the slab, integrals in space those of
    * VectorTools::integrate_difference(). L-infinity is the largest value at
-   * these points and on both sides of the ends.
+   * these points and on both sides of the ends. Cost of a slab:
+   * integrate_difference() 2 p + 6 times an interval. add() is collective;
+   * norms are the same on all processes.
    */
   template <int dim>
   class SpaceTimeErrors
