@@ -14,6 +14,7 @@
 #include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/checkpoint.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/error_estimator.h>
@@ -28,7 +29,6 @@
 #include <string>
 #include <vector>
 
-#include "../source/base/collective.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
 #include "common/equation_input.h"
@@ -242,10 +242,7 @@ namespace Tessella
         , adaptation(parameters.adaptation)
         , problem(parameters.equation.create<dim>())
       {
-        problem.form.set_theta(parameters.discretisation.theta());
-        if (parameters.discretisation.coefficient_order() >= 0)
-          problem.form.set_coefficient_order(
-            parameters.discretisation.coefficient_order());
+        parameters.discretisation.configure(problem.form);
         symmetric =
           !problem.has_advection && parameters.discretisation.theta() == 1.;
       }
@@ -313,7 +310,7 @@ namespace Tessella
       set_cell_values(const Mesh<dim>                 &mesh,
                       const AgglomerationHandler<dim> &handler)
       {
-        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        on_all_processes(MPI_COMM_WORLD, [&]() {
           parameters.equation.set_cell_values(problem, mesh, handler);
         });
       }
@@ -617,7 +614,7 @@ namespace Tessella
                                               : "(number of unknowns)^(1/3)";
             flags.y_label          = "dG error and estimate";
             const std::string file = output.file("-convergence.svg");
-            internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+            on_all_processes(MPI_COMM_WORLD, [&]() {
               if (is_first_process())
                 write_plot_svg(curves, file, flags);
             });

@@ -7,6 +7,7 @@
 #include <deal.II/base/timer.h>
 
 #include <tessella/assembly/device_choice.h>
+#include <tessella/base/error_message.h>
 #include <tessella/base/information.h>
 
 #include <fstream>
@@ -132,10 +133,7 @@ namespace Tessella
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
       {
-        problem.form.set_theta(parameters.discretisation.theta());
-        if (parameters.discretisation.coefficient_order() >= 0)
-          problem.form.set_coefficient_order(
-            parameters.discretisation.coefficient_order());
+        parameters.discretisation.configure(problem.form);
       }
 
       void
@@ -289,7 +287,7 @@ namespace Tessella
             // (others may not have failed, and wait for this one)
             if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
               throw;
-            const std::string reason = one_sentence(exception);
+            const std::string reason = error_message(exception);
             if (n_failures++ == 0)
               first_failure = reason;
             parameters.output.print(

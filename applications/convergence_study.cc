@@ -11,6 +11,7 @@
 #include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
@@ -20,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "../source/base/collective.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
@@ -105,10 +105,7 @@ namespace Tessella
                 parameters.discretisation.study_in_degree(),
                 problem.exact_solution != nullptr)
       {
-        problem.form.set_theta(parameters.discretisation.theta());
-        if (parameters.discretisation.coefficient_order() >= 0)
-          problem.form.set_coefficient_order(
-            parameters.discretisation.coefficient_order());
+        parameters.discretisation.configure(problem.form);
         // a tensor from the parameter file has been checked for symmetry
         symmetric =
           !problem.has_advection && parameters.discretisation.theta() == 1.;
@@ -166,7 +163,7 @@ namespace Tessella
         handler.agglomerate(agglomerated.strategy);
         row.times[StudyRow::handler] = seconds(timer);
         row.n_polytopes              = handler.n_global_polytopes();
-        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        on_all_processes(MPI_COMM_WORLD, [&]() {
           parameters.equation.set_cell_values(problem, mesh, handler);
         });
 
@@ -332,7 +329,7 @@ namespace Tessella
                   }
               }
             handler.exchange_polytope_values(part, 1);
-            again = internal::n_processes(MPI_COMM_WORLD) > 1 &&
+            again = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1 &&
                     Utilities::MPI::max(changed ? 1 : 0, MPI_COMM_WORLD) > 0;
           }
         return part;
@@ -369,7 +366,7 @@ namespace Tessella
                        std::abs(matrix.diag_element(handler.first_dof(k)) *
                                 one.begin()[first]));
           }
-        if (internal::n_processes(MPI_COMM_WORLD) > 1)
+        if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
           for (const Largest &others :
                Utilities::MPI::all_gather(MPI_COMM_WORLD, Largest(parts)))
             for (const auto &other : others)

@@ -17,6 +17,7 @@
 #include <deal.II/lac/trilinos_solver.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/hdg/hdg.h>
 #include <tessella/lac/block_preconditioners.h>
@@ -29,7 +30,6 @@
 #include <string>
 #include <vector>
 
-#include "../source/base/collective.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
@@ -123,7 +123,10 @@ namespace Tessella
                           "1e-10",
                           Patterns::Double(0.),
                           "Relative residual of the iterative solver.");
-        prm.declare_entry("Max iterations", "10000", Patterns::Integer(1), "");
+        prm.declare_entry("Max iterations",
+                          "10000",
+                          Patterns::Integer(1),
+                          "The iterative solver gives up then: an error.");
         prm.declare_entry("Repetitions",
                           "1",
                           Patterns::Integer(1),
@@ -212,10 +215,7 @@ namespace Tessella
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
       {
-        if (parameters.discretisation.coefficient_order() >= 0)
-          problem.form.set_coefficient_order(
-            parameters.discretisation.coefficient_order());
-        problem.form.set_theta(parameters.discretisation.theta());
+        parameters.discretisation.configure(problem.form);
       }
 
       void
@@ -271,7 +271,7 @@ namespace Tessella
           finer(*mesh.triangulation, mesh.mapping.get());
         for (auto *h : {&handler, &flux_handler, &finer})
           h->agglomerate(agglomerated.strategy);
-        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        on_all_processes(MPI_COMM_WORLD, [&]() {
           parameters.equation.set_cell_values(problem, mesh, handler);
         });
         screen() << "Level " << level << ": " << mesh.description << " in "

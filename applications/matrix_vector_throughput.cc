@@ -136,10 +136,7 @@ namespace Tessella
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
       {
-        problem.form.set_theta(parameters.discretisation.theta());
-        if (parameters.discretisation.coefficient_order() >= 0)
-          problem.form.set_coefficient_order(
-            parameters.discretisation.coefficient_order());
+        parameters.discretisation.configure(problem.form);
       }
 
       void

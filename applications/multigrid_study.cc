@@ -14,6 +14,7 @@
 #include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/error_message.h>
 #include <tessella/base/information.h>
 #include <tessella/forms/cellwise_coefficient.h>
 #include <tessella/grid/within_materials.h>
@@ -23,7 +24,6 @@
 #include <tessella/multigrid/multigrid.h>
 #include <tessella/numerics/svg.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -114,14 +114,17 @@ namespace Tessella
         prm.declare_entry(
           "Smoothers",
           "chebyshev",
-          Patterns::List(Patterns::Selection("chebyshev|gauss-seidel"), 1));
+          Patterns::List(Patterns::Selection("chebyshev|gauss-seidel"), 1),
+          "One case each: a Chebyshev polynomial of the blockwise inverse, or "
+          "block Gauss-Seidel sweeps by colours.");
         prm.declare_entry("Smoothing steps",
                           "4",
                           Patterns::Integer(1),
                           "Degree of the polynomial, or number of sweeps.");
         prm.declare_entry("Cycles",
                           "V",
-                          Patterns::List(Patterns::Selection("V|W"), 1));
+                          Patterns::List(Patterns::Selection("V|W"), 1),
+                          "One case each.");
         prm.declare_entry("Nesting",
                           "rtree",
                           Patterns::Selection("rtree|metis|ancestors"),
@@ -146,9 +149,21 @@ namespace Tessella
           Patterns::List(Patterns::Double(0.), 1),
           "Diffusion in every second cube of edge 1/4, one in "
           "the others, instead of Equation/Diffusion if not 1.");
-        prm.declare_entry("Tolerance", "1e-8", Patterns::Double(0.));
-        prm.declare_entry("Maximum iterations", "200", Patterns::Integer(1));
-        prm.declare_entry("Repetitions", "1", Patterns::Integer(1));
+        prm.declare_entry("Tolerance",
+                          "1e-8",
+                          Patterns::Double(0.),
+                          "Residual over right-hand side at which the solvers "
+                          "stop.");
+        prm.declare_entry("Maximum iterations",
+                          "200",
+                          Patterns::Integer(1),
+                          "A solver that takes more has failed, and its row of "
+                          "the table says so.");
+        prm.declare_entry("Repetitions",
+                          "1",
+                          Patterns::Integer(1),
+                          "Runs of every case; times are those of the "
+                          "fastest.");
         prm.leave_subsection();
       }
 
@@ -211,10 +226,7 @@ namespace Tessella
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
       {
-        problem.form.set_theta(parameters.discretisation.theta());
-        if (parameters.discretisation.coefficient_order() >= 0)
-          problem.form.set_coefficient_order(
-            parameters.discretisation.coefficient_order());
+        parameters.discretisation.configure(problem.form);
         symmetric =
           !problem.has_advection && parameters.discretisation.theta() == 1.;
       }
@@ -340,7 +352,7 @@ namespace Tessella
                       }
                     catch (const std::exception &exception)
                       {
-                        result.failure = one_sentence(exception);
+                        result.failure = error_message(exception);
                       }
                     for (double *time : {&result.assembly,
                                          &result.setup,
@@ -406,12 +418,7 @@ namespace Tessella
         table.add("solve", result.solve);
         table.add("total", result.total);
         if (!result.failure.empty())
-          {
-            // (one field of a .csv file)
-            std::string text = result.failure;
-            std::replace(text.begin(), text.end(), ',', ';');
-            table.add("failed", text);
-          }
+          table.add("failed", result.failure);
         parameters.output.print(
           "  " + name + ": " +
           (result.failure.empty()

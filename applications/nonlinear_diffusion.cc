@@ -30,6 +30,7 @@
 #include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/error_message.h>
 #include <tessella/forms/discrete_field.h>
 #include <tessella/numerics/vector_tools.h>
 
@@ -271,7 +272,7 @@ namespace Tessella
             AssertThrow(false,
                         ExcMessage(
                           "In step " + std::to_string(n_steps) +
-                          " of the iteration: " + one_sentence(exception)));
+                          " of the iteration: " + error_message(exception)));
           }
         solver_time += timer.wall_time();
       }
@@ -309,7 +310,7 @@ namespace Tessella
               }
             catch (const ExcBadDiffusion &exception)
               {
-                reason = " " + one_sentence(exception);
+                reason = " " + error_message(exception);
               }
           }
         AssertThrow(false,

@@ -12,6 +12,7 @@
 
 #include <deal.II/grid/cell_id.h>
 
+#include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/space_time_errors.h>
 #include <tessella/numerics/vector_tools.h>
@@ -30,7 +31,6 @@
 #include <utility>
 #include <vector>
 
-#include "../source/base/collective.h"
 #include "common/agglomeration_input.h"
 #include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
@@ -99,8 +99,14 @@ namespace Tessella
         solver.declare_parameters(prm);
         output.declare_parameters(prm);
         prm.enter_subsection("Time");
-        prm.declare_entry("First time", "0", Patterns::Double(), "");
-        prm.declare_entry("Final time", "1", Patterns::Double(), "");
+        prm.declare_entry("First time",
+                          "0",
+                          Patterns::Double(),
+                          "When the initial value holds.");
+        prm.declare_entry("Final time",
+                          "1",
+                          Patterns::Double(),
+                          "When the last slab ends.");
         prm.declare_entry("Step",
                           "0.1",
                           Patterns::Double(),
@@ -343,10 +349,7 @@ namespace Tessella
         , output(parameters.output)
         , problem(parameters.equation.create<dim>(parameters.first_time))
       {
-        problem.form->set_theta(parameters.discretisation.theta());
-        if (parameters.discretisation.coefficient_order() >= 0)
-          problem.form->set_coefficient_order(
-            parameters.discretisation.coefficient_order());
+        parameters.discretisation.configure(*problem.form);
       }
 
       void
@@ -396,7 +399,7 @@ namespace Tessella
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
         handler.agglomerate(agglomerated.strategy);
-        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        on_all_processes(MPI_COMM_WORLD, [&]() {
           parameters.equation.cell_values().set_values(*problem.form,
                                                        mesh,
                                                        handler);
@@ -415,7 +418,7 @@ namespace Tessella
         std::vector<unsigned int> result;
         if (parameters.intervals.empty())
           return result;
-        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        on_all_processes(MPI_COMM_WORLD, [&]() {
           for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
             {
               const Point<dim> center = handler.bounding_box(k).center();
@@ -424,15 +427,15 @@ namespace Tessella
               for (unsigned int d = 0; d < dim; ++d)
                 {
                   x[d] = center[d];
-                  where += (d > 0 ? ", " : "") + std::to_string(x[d]);
+                  where += (d > 0 ? ", " : "") + short_text(x[d]);
                 }
-              x[dim] = t;
-              const double number =
-                std::round(parameters.intervals[0].value(x));
+              x[dim]              = t;
+              const double value  = parameters.intervals[0].value(x);
+              const double number = std::round(value);
               AssertThrow(number >= 1. && number <= 1000.,
-                          ExcMessage("Time/Intervals is " +
-                                     std::to_string(number) + " at (" + where +
-                                     ") for t = " + std::to_string(t) +
+                          ExcMessage("Time/Intervals is " + short_text(value) +
+                                     " at (" + where +
+                                     ") for t = " + short_text(t) +
                                      ": it must be between 1 and 1000."));
               result.push_back(static_cast<unsigned int>(number));
             }
@@ -485,14 +488,14 @@ namespace Tessella
         state.step = parameters.step * std::pow(parameters.step_factor, level);
         state.value.reinit(handler.locally_owned_dofs(), MPI_COMM_WORLD);
         if (!parameters.restart.empty())
-          internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          on_all_processes(MPI_COMM_WORLD, [&]() {
             read_state(parameters.restart, handler, state);
           });
         else
           VectorTools::project(handler, *problem.initial_value, state.value);
         AssertThrow(state.time < parameters.final_time,
                     ExcMessage("The state to go on from is of t = " +
-                               std::to_string(state.time) +
+                               short_text(state.time) +
                                ", not before Time/Final time."));
         stepping.initialize(state.time, state.value);
         // (mistakes show before anything is written)
@@ -549,7 +552,7 @@ namespace Tessella
               {
                 save();
                 output.print("Wrote the last good state, of t = " +
-                             std::to_string(state.time) + ", to " +
+                             short_text(state.time) + ", to " +
                              output.file(run + ".state") + ".");
                 if (!steps.empty())
                   write_file(output.file(run + "-steps.csv"),

@@ -12,6 +12,7 @@
 #include <deal.II/lac/vector.h>
 
 #include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/space_time/space_time_form.h>
@@ -25,7 +26,6 @@
 #include <memory>
 #include <type_traits>
 
-#include "../../source/base/collective.h"
 #include "functor.h"
 
 namespace Tessella
@@ -76,7 +76,7 @@ namespace Tessella
       void
       wait_for_all()
       {
-        if (internal::n_processes(MPI_COMM_WORLD) > 1)
+        if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
           MPI_Barrier(MPI_COMM_WORLD);
       }
 
@@ -244,7 +244,7 @@ namespace Tessella
           }
         result.report.kernel_times = kernels;
         result.report.kernel_time  = kernel_time;
-        if (internal::n_processes(MPI_COMM_WORLD) > 1)
+        if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
           reduce(result.report);
         result.n_nonzero = system.matrix.n_nonzero_elements();
       }
@@ -540,7 +540,7 @@ namespace Tessella
       AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
                                         mesh.mesh.mapping.get());
       handler.agglomerate(mesh.strategy);
-      internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+      on_all_processes(MPI_COMM_WORLD, [&]() {
         equation.set_cell_values(problem, mesh.mesh, handler);
       });
       const std::unique_ptr<Form<dim>> form =
@@ -556,7 +556,7 @@ namespace Tessella
       result.setup         = slowest(timer);
       result.mesh          = largest(mesh.mesh_seconds);
       result.agglomeration = largest(mesh.agglomeration_seconds);
-      result.n_processes   = internal::n_processes(MPI_COMM_WORLD);
+      result.n_processes   = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
 
       const PolytopicMesh<dim> &view = handler.polytopic_mesh();
       if (warm_memory && execution.time_step == 0.)

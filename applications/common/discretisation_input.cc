@@ -5,13 +5,13 @@
 
 #include <deal.II/hp/fe_collection.h>
 
+#include <tessella/base/on_all_processes.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/fe/legendre.h>
 #include <tessella/forms/device_function.h>
 
 #include <cmath>
 
-#include "../../source/base/collective.h"
 #include "program.h"
 
 namespace Tessella
@@ -172,7 +172,7 @@ namespace Tessella
         KernelCache::set_directory(cache == "none" ? "" : cache);
       prm.leave_subsection();
       // (with several processes deal.II's start has shared out the cores)
-      if (n_threads > 0 || internal::n_processes(MPI_COMM_WORLD) == 1)
+      if (n_threads > 0 || Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
         MultithreadInfo::set_thread_limit(
           n_threads == 0 ? numbers::invalid_unsigned_int : n_threads);
     }
@@ -258,7 +258,7 @@ namespace Tessella
       std::vector<unsigned int> degrees(handler.n_polytopes());
       // (all processes make the same collection)
       std::vector<unsigned int> is_used(Legendre::max_degree + 1, 0);
-      internal::on_all_processes(communicator, [&]() {
+      on_all_processes(communicator, [&]() {
         for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
           {
             const BoundingBox<dim> box    = handler.bounding_box(k);
@@ -280,7 +280,7 @@ namespace Tessella
             is_used[degrees[k]] = 1;
           }
       });
-      if (internal::n_processes(communicator) > 1)
+      if (Utilities::MPI::n_mpi_processes(communicator) > 1)
         Utilities::MPI::max(is_used, communicator, is_used);
       hp::FECollection<dim>     collection;
       std::vector<unsigned int> index(is_used.size());

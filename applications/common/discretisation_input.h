@@ -58,6 +58,16 @@ namespace Tessella
       InstructionSet
       instruction_set() const;
 
+      /// Gives a form theta and, if set, the coefficient order.
+      template <typename FormType>
+      void
+      configure(FormType &form) const
+      {
+        form.set_theta(present_theta);
+        if (present_coefficient_order >= 0)
+          form.set_coefficient_order(present_coefficient_order);
+      }
+
       /// Elements of degree @p degree, or of the degrees that the degree
       /// expression gives for it.
       template <int dim>

@@ -6,13 +6,13 @@
 #include <deal.II/distributed/fully_distributed_tria.h>
 #include <deal.II/distributed/shared_tria.h>
 
+#include <tessella/base/on_all_processes.h>
 #include <tessella/grid/mesh_types.h>
 #include <tessella/grid/partition.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "../../source/base/collective.h"
 
 namespace Tessella
 {
@@ -31,7 +31,7 @@ namespace Tessella
         const bool         whole  = mesh.needs_whole_mesh() || cell_values;
         if (wanted == "automatic")
           {
-            if (internal::n_processes(MPI_COMM_WORLD) == 1)
+            if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
               return Distribution::serial;
 #ifdef DEAL_II_WITH_P4EST
             if (mesh.suits_p4est() && !cell_values &&
@@ -65,8 +65,9 @@ namespace Tessella
                     const MPI_Comm            communicator,
                     const unsigned int        level)
       {
-        const unsigned int n_processes = internal::n_processes(communicator);
-        const auto         n_cells     = triangulation.n_global_active_cells();
+        const unsigned int n_processes =
+          Utilities::MPI::n_mpi_processes(communicator);
+        const auto n_cells = triangulation.n_global_active_cells();
         AssertThrow(n_cells >= n_processes,
                     ExcMessage("The mesh of level " + std::to_string(level) +
                                " has fewer cells (" + std::to_string(n_cells) +
@@ -132,7 +133,7 @@ namespace Tessella
           ids = agglomeration.create(result.mesh);
         }
       else
-        internal::on_all_processes(communicator, [&]() {
+        on_all_processes(communicator, [&]() {
           result.mesh         = mesh.create<dim>(level);
           result.mesh_seconds = restart();
           check_n_cells(*result.mesh.triangulation, communicator, level);
@@ -146,7 +147,7 @@ namespace Tessella
       if (result.distribution == Distribution::fully_distributed)
         {
           Agglomeration::Strategy<dim> strategy;
-          internal::on_all_processes(communicator, [&]() {
+          on_all_processes(communicator, [&]() {
             strategy = agglomeration.strategy(result.mesh);
           });
           auto triangulation =
@@ -165,15 +166,15 @@ namespace Tessella
                                      Triangulation<dim>::none,
                                      false,
                                      Shared::partition_custom_signal);
-          internal::on_all_processes(communicator, [&]() {
+          on_all_processes(communicator, [&]() {
             ids =
               Agglomeration::partition<dim>(*result.mesh.triangulation,
                                             agglomeration.strategy(result.mesh),
-                                            internal::n_processes(
+                                            Utilities::MPI::n_mpi_processes(
                                               communicator));
           });
           triangulation->copy_triangulation(*result.mesh.triangulation);
-          internal::on_all_processes(communicator, [&]() {
+          on_all_processes(communicator, [&]() {
             mesh.set_periodic_boundaries(
               static_cast<Triangulation<dim> &>(*triangulation));
           });

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
+#include "derived_function.h"
+#include "program.h"
 
 namespace Tessella
 {
@@ -109,26 +110,6 @@ namespace Tessella
 
     namespace
     {
-      template <int dim>
-      double
-      checked(const double       value,
-              const std::string &what,
-              const Expression  &u,
-              const Point<dim>  &p)
-      {
-        std::ostringstream point;
-        for (int d = 0; d < dim; ++d)
-          point << (d > 0 ? ", " : "") << p[d];
-        AssertThrow(std::isfinite(value),
-                    ExcMessage(what + " that belongs to the exact solution '" +
-                               u.text() + "' is " +
-                               (std::isnan(value) ? "nan" : "infinite") +
-                               " at the point (" + point.str() +
-                               "); give it as an expression, or another exact "
-                               "solution."));
-        return value;
-      }
-
       // The coefficients of the equation and the flux a grad u.
       template <int dim>
       struct Coefficients
@@ -231,18 +212,6 @@ namespace Tessella
           return text;
         }
 
-        [[noreturn]] void
-        throw_not_finite(const std::string &what,
-                         const double       value,
-                         const double      *x) const
-        {
-          Point<dim> p;
-          for (int d = 0; d < dim; ++d)
-            p[d] = x[d];
-          checked<dim>(value, what, u[0], p);
-          std::abort(); // not reached
-        }
-
         void
         source(const std::vector<Point<dim>> &points,
                std::vector<double>           &result) const
@@ -294,155 +263,76 @@ namespace Tessella
               for (std::size_t q = 0; q < n; ++q)
                 result[q] += c_value[q] * value[q];
             }
-          for (std::size_t q = 0; q < n; ++q)
-            checked<dim>(result[q], "The right-hand side", u[0], points[q]);
         }
       };
 
+      // -div(a grad u) + b . grad u + c u
       template <int dim>
-      class SourceFromSolution : public Function<dim>, public DeviceFunction
+      std::shared_ptr<const Function<dim>>
+      source_of_solution(const Coefficients<dim> &coefficients)
       {
-      public:
-        explicit SourceFromSolution(const Coefficients<dim> &coefficients)
-          : coefficients(coefficients)
-        {}
-
-        double
-        value(const Point<dim> &p, const unsigned int = 0) const override
-        {
-          std::vector<double> result(1);
-          coefficients.source({p}, result);
-          return result[0];
-        }
-
-        void
-        value_list(const std::vector<Point<dim>> &points,
-                   std::vector<double>           &values,
-                   const unsigned int             component = 0) const override
-        {
-          (void)component;
-          AssertDimension(points.size(), values.size());
-          coefficients.source(points, values);
-        }
-
-        std::string
-        device_code(const unsigned int) const override
-        {
-          return coefficients.device_declarations() + "double sum = 0.;\n" +
-                 coefficients.device_source() + "return sum;";
-        }
-
-        std::string
-        origin(const unsigned int) const override
-        {
-          return "the right-hand side that belongs to " +
-                 coefficients.u[0].name();
-        }
-
-        [[noreturn]] void
-        throw_not_finite(const unsigned int,
-                         const double  value,
-                         const double *x) const override
-        {
-          coefficients.throw_not_finite("The right-hand side", value, x);
-        }
-
-      private:
-        const Coefficients<dim> coefficients;
-      };
+        return std::make_shared<DerivedFunction<dim>>(
+          1,
+          "right-hand side",
+          coefficients.u[0].text(),
+          "the right-hand side that belongs to " + coefficients.u[0].name(),
+          [=](const std::vector<Point<dim>> &points,
+              const unsigned int,
+              std::vector<double> &values) {
+            coefficients.source(points, values);
+          },
+          [=](const unsigned int) {
+            return coefficients.device_declarations() + "double sum = 0.;\n" +
+                   coefficients.device_source() + "return sum;";
+          });
+      }
 
       // a grad u; n . a grad u is the Neumann value
       template <int dim>
-      class FluxOfSolution : public Function<dim>, public DeviceFunction
+      std::shared_ptr<const Function<dim>>
+      flux_of_solution(const Coefficients<dim> &coefficients)
       {
-      public:
-        explicit FluxOfSolution(const Coefficients<dim> &coefficients)
-          : Function<dim>(dim)
-          , coefficients(coefficients)
-        {}
-
-        double
-        value(const Point<dim>  &p,
-              const unsigned int component = 0) const override
-        {
-          std::vector<Tensor<1, dim>> flux(1);
-          coefficients.flux({p}, flux);
-          return checked<dim>(flux[0][component],
-                              "The flux",
-                              coefficients.u[0],
-                              p);
-        }
-
-        std::string
-        device_code(const unsigned int component) const override
-        {
-          return coefficients.device_declarations() + "double sum = 0.;\n" +
-                 coefficients.device_flux(component) + "return sum;";
-        }
-
-        std::string
-        origin(const unsigned int) const override
-        {
-          return "the flux of " + coefficients.u[0].name();
-        }
-
-        [[noreturn]] void
-        throw_not_finite(const unsigned int,
-                         const double  value,
-                         const double *x) const override
-        {
-          coefficients.throw_not_finite("The flux", value, x);
-        }
-
-      private:
-        const Coefficients<dim> coefficients;
-      };
+        return std::make_shared<DerivedFunction<dim>>(
+          dim,
+          "flux",
+          coefficients.u[0].text(),
+          "the flux of " + coefficients.u[0].name(),
+          [=](const std::vector<Point<dim>> &points,
+              const unsigned int             component,
+              std::vector<double>           &values) {
+            std::vector<Tensor<1, dim>> flux(points.size());
+            coefficients.flux(points, flux);
+            for (std::size_t q = 0; q < points.size(); ++q)
+              values[q] = flux[q][component];
+          },
+          [=](const unsigned int component) {
+            return coefficients.device_declarations() + "double sum = 0.;\n" +
+                   coefficients.device_flux(component) + "return sum;";
+          });
+      }
 
       // alpha u
       template <int dim>
-      class RobinValue : public Function<dim>, public DeviceFunction
+      std::shared_ptr<const Function<dim>>
+      robin_value(const Expression &alpha, const Expression &u)
       {
-      public:
-        RobinValue(const Expression &alpha, const Expression &u)
-          : alpha(alpha)
-          , u(u)
-        {}
-
-        double
-        value(const Point<dim> &p, const unsigned int = 0) const override
-        {
-          return alpha.value(&p[0]) * u.value(&p[0]);
-        }
-
-        std::string
-        device_code(const unsigned int) const override
-        {
-          const std::vector<std::string> names = coordinate_names(dim);
-          return "return " + alpha.device_code(names) + " * " +
-                 u.device_code(names) + ";";
-        }
-
-        std::string
-        origin(const unsigned int) const override
-        {
-          return "the Robin value that belongs to " + u.name();
-        }
-
-        [[noreturn]] void
-        throw_not_finite(const unsigned int,
-                         const double  value,
-                         const double *x) const override
-        {
-          Point<dim> p;
-          for (int d = 0; d < dim; ++d)
-            p[d] = x[d];
-          checked<dim>(value, "The Robin value", u, p);
-          std::abort(); // not reached
-        }
-
-      private:
-        const Expression alpha, u;
-      };
+        return std::make_shared<DerivedFunction<dim>>(
+          1,
+          "Robin value",
+          u.text(),
+          "the Robin value that belongs to " + u.name(),
+          [=](const std::vector<Point<dim>> &points,
+              const unsigned int,
+              std::vector<double> &values) {
+            for (std::size_t q = 0; q < points.size(); ++q)
+              values[q] = alpha.value(&points[q][0]) * u.value(&points[q][0]);
+          },
+          [=](const unsigned int) {
+            const std::vector<std::string> names = coordinate_names(dim);
+            return "return " + alpha.device_code(names) + " * " +
+                   u.device_code(names) + ";";
+          });
+      }
 
       bool
       is_zero(const std::vector<Expression> &expressions)
@@ -638,7 +528,9 @@ namespace Tessella
       if (diffusion.size() == 1)
         {
           if (is_constant(diffusion))
-            form.set_diffusion(diffusion[0].value(nullptr));
+            about_parameter("Equation/Diffusion", [&]() {
+              form.set_diffusion(diffusion[0].value(nullptr));
+            });
           else
             form.set_diffusion(problem.diffusion = function(diffusion));
         }
@@ -650,7 +542,8 @@ namespace Tessella
               for (int i = 0; i < dim; ++i)
                 for (int j = 0; j < dim; ++j)
                   a[i][j] = diffusion[i * dim + j].value(nullptr);
-              form.set_diffusion(a);
+              about_parameter("Equation/Diffusion",
+                              [&]() { form.set_diffusion(a); });
             }
           else
             {
@@ -694,8 +587,7 @@ namespace Tessella
         }
       else if (!exact.empty())
         {
-          problem.source =
-            std::make_shared<SourceFromSolution<dim>>(coefficients);
+          problem.source = source_of_solution<dim>(coefficients);
           form.set_source(problem.source);
         }
 
@@ -715,12 +607,10 @@ namespace Tessella
               if (from.type == BoundaryType::dirichlet)
                 condition.value = function(exact);
               else
-                condition.flux =
-                  std::make_shared<FluxOfSolution<dim>>(coefficients);
+                condition.flux = flux_of_solution<dim>(coefficients);
               if (from.type == BoundaryType::robin && !from.coefficient.empty())
                 condition.value =
-                  std::make_shared<RobinValue<dim>>(from.coefficient[0],
-                                                    exact[0]);
+                  robin_value<dim>(from.coefficient[0], exact[0]);
             }
           if (entry.first >= 0)
             {

@@ -13,6 +13,7 @@
 #include <tessella/assembly/backend.h>
 #include <tessella/assembly/device_choice.h>
 #include <tessella/assembly/trilinos_block_matrix.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/fe/legendre.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
@@ -34,7 +35,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "../../source/base/collective.h"
 
 namespace Tessella
 {
@@ -148,7 +148,7 @@ namespace Tessella
           , blocks(handler.n_polytopes())
         {
           const Rows rows(matrix);
-          internal::on_all_processes(handler.get_communicator(), [&]() {
+          on_all_processes(handler.get_communicator(), [&]() {
             for (std::size_t k = 0; k < blocks.size(); ++k)
               {
                 const int begin = offset[k], end = offset[k + 1];
@@ -254,7 +254,8 @@ namespace Tessella
                  const bool                            symmetric)
           : matrix(matrix)
           , smoother(handler, matrix)
-          , several(internal::n_processes(handler.get_communicator()) > 1)
+          , several(
+              Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
         {
           const auto        &mesh = handler.polytopic_mesh();
           const unsigned int n    = handler.n_polytopes();
@@ -493,7 +494,7 @@ namespace Tessella
       {
         const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
         const MPI_Comm            comm = handler.get_communicator();
-        if (internal::n_processes(comm) == 1)
+        if (Utilities::MPI::n_mpi_processes(comm) == 1)
           {
             to.copy_from(from, BlockSparsity::from_mesh(mesh), mesh.dof_offset);
             return;
@@ -501,7 +502,7 @@ namespace Tessella
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend = Backend::host; // (it makes the structure only)
         PolytopicAssembler<dim>(handler, data).reinit(to);
-        internal::on_all_processes(comm, [&]() {
+        on_all_processes(comm, [&]() {
           const BlockSparsity                 &sparsity = to.block_sparsity();
           std::vector<types::global_dof_index> ghosts;
           for (unsigned int k = handler.n_polytopes(); k < mesh.n_polytopes();
@@ -685,7 +686,7 @@ namespace Tessella
                                                                rhs);
           else if (preconditioner == "device multigrid")
             {
-              internal::on_all_processes(handler.get_communicator(), []() {
+              on_all_processes(handler.get_communicator(), []() {
                 AssertThrow(cuda_is_available(),
                             ExcMessage("Solver/Preconditioner = device "
                                        "multigrid needs a CUDA device. " +

@@ -7,6 +7,9 @@
 #include <deal.II/grid/grid_in.h>
 #include <deal.II/grid/grid_tools.h>
 
+#include <tessella/base/error_message.h>
+#include <tessella/base/on_all_processes.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -15,7 +18,6 @@
 #include <sstream>
 #include <tuple>
 
-#include "../../source/base/collective.h"
 #include "expression.h"
 #include "program.h"
 
@@ -328,7 +330,7 @@ namespace Tessella
           }
         catch (const std::exception &exception)
           {
-            std::string reason = one_sentence(exception);
+            std::string reason = error_message(exception);
             if (dynamic_cast<const ExcIO *>(&exception) != nullptr)
               reason = "the file ends, or has no number, where one is needed";
             while (!reason.empty() && reason.back() == '.')
@@ -415,7 +417,7 @@ namespace Tessella
                             ExcMessage("The boundaries of '" + entry +
                                        "' in Mesh/Periodic boundaries do not "
                                        "match face by face: " +
-                                       one_sentence(exception)));
+                                       error_message(exception)));
               }
             AssertThrow(pairs.size() > before,
                         ExcMessage("The boundaries of '" + entry +
@@ -469,7 +471,7 @@ namespace Tessella
                                      "' does not work with the arguments '" +
                                      arguments + "' in dimension " +
                                      std::to_string(dim) + ": " +
-                                     one_sentence(exception)));
+                                     error_message(exception)));
             }
         }
     }
@@ -543,7 +545,7 @@ namespace Tessella
         p4est != nullptr ? MPI_COMM_WORLD : MPI_COMM_SELF;
       // what one process may find, and does not communicate
       const auto guard = [&](const std::function<void()> &work) {
-        internal::on_all_processes(communicator, work);
+        on_all_processes(communicator, work);
       };
 
       const std::vector<std::string>      variables = coordinate_names(dim);
@@ -638,7 +640,7 @@ namespace Tessella
                   any = true;
                 }
             }
-          if (internal::n_processes(communicator) > 1)
+          if (Utilities::MPI::n_mpi_processes(communicator) > 1)
             any = Utilities::MPI::max(any ? 1 : 0, communicator) > 0;
           if (!any)
             break;
@@ -652,7 +654,7 @@ namespace Tessella
               AssertThrow(false,
                           ExcMessage("deal.II cannot refine this mesh "
                                      "locally: " +
-                                     one_sentence(exception)));
+                                     error_message(exception)));
             }
         }
 

@@ -4,10 +4,13 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
+#include <tessella/base/error_message.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/write_file.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +19,6 @@
 #include <sstream>
 #include <thread>
 
-#include "../../source/base/collective.h"
 #include "expression.h"
 
 namespace Tessella
@@ -110,7 +112,7 @@ namespace Tessella
           }
         catch (const ParameterHandler::ExcValueDoesNotMatchPattern &exception)
           {
-            AssertThrow(false, ExcMessage(where + one_sentence(exception)));
+            AssertThrow(false, ExcMessage(where + error_message(exception)));
           }
         for (unsigned int i = 0; i < path.size(); ++i)
           prm.leave_subsection();
@@ -177,7 +179,7 @@ namespace Tessella
         // (names of output files)
         own.push_back("parameter file = " + parameter_file);
         const auto first = Utilities::MPI::broadcast(MPI_COMM_WORLD, own, 0);
-        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        on_all_processes(MPI_COMM_WORLD, [&]() {
           const auto where =
             std::mismatch(own.begin(), own.end(), first.begin(), first.end());
           AssertThrow(
@@ -200,7 +202,7 @@ namespace Tessella
              &execute)
       {
         ParameterHandler prm;
-        internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+        on_all_processes(MPI_COMM_WORLD, [&]() {
           declare(prm);
           if (!command_line.parameter_file.empty())
             {
@@ -300,7 +302,7 @@ namespace Tessella
           }
         catch (const std::exception &exception)
           {
-            message = one_sentence(exception);
+            message = error_message(exception);
           }
         catch (...)
           {
@@ -350,44 +352,35 @@ namespace Tessella
       return 1;
     }
 
-    std::string
-    one_sentence(const std::exception &exception)
+    void
+    about_parameter(const std::string           &parameter,
+                    const std::function<void()> &work)
     {
-      if (dynamic_cast<const std::bad_alloc *>(&exception) != nullptr)
-        return "There is not enough memory for a problem of this size.";
-
-      std::string text;
-      if (const auto *e = dynamic_cast<const ExceptionBase *>(&exception))
+      try
         {
-          std::ostringstream stream;
-          e->print_info(stream);
-          text = stream.str();
-          if (text.find_first_not_of(" \t\n") == std::string::npos ||
-              text.find("(none)") != std::string::npos)
-            text = std::string("The condition '") + e->what() + "' failed.";
+          work();
         }
-      else
-        text = exception.what();
+      catch (const std::exception &exception)
+        {
+          AssertThrow(false,
+                      ExcMessage(parameter + ": " + error_message(exception)));
+        }
+    }
 
-      std::string result;
-      bool        space = false;
-      for (const char c : text)
-        if (std::isspace(static_cast<unsigned char>(c)))
-          space = !result.empty();
-        else
-          {
-            if (space)
-              result += ' ';
-            space = false;
-            result += c;
-          }
-      return result;
+    std::string
+    short_text(const double number)
+    {
+      if (std::isnan(number)) // (not -nan)
+        return "nan";
+      std::ostringstream text;
+      text << number;
+      return text.str();
     }
 
     bool
     is_first_process()
     {
-      return internal::this_process(MPI_COMM_WORLD) == 0;
+      return Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0;
     }
 
     std::ostream &
@@ -401,7 +394,7 @@ namespace Tessella
     write_file(const std::string                         &file_name,
                const std::function<void(std::ostream &)> &write)
     {
-      internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+      on_all_processes(MPI_COMM_WORLD, [&]() {
         if (!is_first_process())
           return;
         const std::filesystem::path folder =

@@ -4,7 +4,6 @@
 
 #include <deal.II/base/parameter_handler.h>
 
-#include <exception>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -50,9 +49,15 @@ namespace Tessella
                 const std::function<void(dealii::ParameterHandler &,
                                          const std::string &)>        &execute);
 
-    /// What an exception says, as one line without deal.II's frame.
+    /// Runs @p work; the message of what it throws begins with the parameter
+    /// that it is about.
+    void
+    about_parameter(const std::string           &parameter,
+                    const std::function<void()> &work);
+
+    /// A number for messages: six digits, no zeros at the end.
     std::string
-    one_sentence(const std::exception &exception);
+    short_text(const double number);
 
     /// Whether this is the first MPI process, or the only one.
     bool

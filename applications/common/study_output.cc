@@ -4,10 +4,10 @@
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/utilities.h>
 
+#include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/svg.h>
 
-#include "../../source/base/collective.h"
 #include "program.h"
 
 namespace Tessella
@@ -19,7 +19,7 @@ namespace Tessella
     std::string
     describe_execution(const AssemblyReport &report, const std::string &solver)
     {
-      const unsigned int n = internal::n_processes(MPI_COMM_WORLD);
+      const unsigned int n = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
       return "Backend " + name(report.backend) + ", instruction set " +
              name(report.instruction_set) + ", " +
              std::to_string(report.n_threads) +
@@ -124,7 +124,7 @@ namespace Tessella
           flags.title              = output.name();
           const auto        curves = table.curves(flags);
           const std::string file   = output.file("-convergence.svg");
-          internal::on_all_processes(MPI_COMM_WORLD, [&]() {
+          on_all_processes(MPI_COMM_WORLD, [&]() {
             if (is_first_process())
               write_plot_svg(curves, file, flags);
           });

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
+#include "../common/derived_function.h"
 #include "../common/program.h"
 
 namespace Tessella
@@ -236,6 +236,12 @@ namespace Tessella
         }
 
         std::string
+        solution() const
+        {
+          return exact.text();
+        }
+
+        std::string
         origin() const
         {
           return "the expressions '" + diffusion.text().text() + "' of " +
@@ -283,123 +289,43 @@ namespace Tessella
         const Expression                  exact;
       };
 
-      void
-      check_finite(const double       value,
-                   const std::string &what,
-                   const std::string &point)
-      {
-        AssertThrow(std::isfinite(value),
-                    ExcMessage("The " + what +
-                               " that belongs to Equation/Exact solution is "
-                               "not finite at the point (" +
-                               point +
-                               "); give it as an expression, or another exact "
-                               "solution."));
-      }
-
       template <int dim>
-      std::string
-      text_of(const double *p)
+      std::shared_ptr<const Function<dim>>
+      source_of_solution(const ExactData<dim> &data)
       {
-        std::string text;
-        for (int d = 0; d < dim; ++d)
-          text += (d > 0 ? ", " : "") + std::to_string(p[d]);
-        return text;
+        return std::make_shared<DerivedFunction<dim>>(
+          1,
+          "source",
+          data.solution(),
+          data.origin(),
+          [=](const std::vector<Point<dim>> &points,
+              const unsigned int,
+              std::vector<double> &values) { data.source(points, values); },
+          [=](const unsigned int) { return data.device_source(); });
       }
-
-      template <int dim>
-      class ExactSource : public Function<dim>, public DeviceFunction
-      {
-      public:
-        explicit ExactSource(const ExactData<dim> &data)
-          : data(data)
-        {}
-
-        double
-        value(const Point<dim> &p, const unsigned int = 0) const override
-        {
-          std::vector<double> result(1);
-          value_list({p}, result);
-          return result[0];
-        }
-
-        void
-        value_list(const std::vector<Point<dim>> &points,
-                   std::vector<double>           &values,
-                   const unsigned int = 0) const override
-        {
-          data.source(points, values);
-          for (std::size_t q = 0; q < points.size(); ++q)
-            check_finite(values[q],
-                         "source",
-                         text_of<dim>(points[q].begin_raw()));
-        }
-
-        std::string
-        device_code(const unsigned int) const override
-        {
-          return data.device_source();
-        }
-        std::string
-        origin(const unsigned int) const override
-        {
-          return data.origin();
-        }
-        [[noreturn]] void
-        throw_not_finite(const unsigned int,
-                         const double  value,
-                         const double *x) const override
-        {
-          check_finite(value, "source", text_of<dim>(x));
-          std::abort(); // not reached
-        }
-
-      private:
-        const ExactData<dim> data;
-      };
 
       /// a(x, u) grad u
       template <int dim>
-      class ExactFlux : public Function<dim>, public DeviceFunction
+      std::shared_ptr<const Function<dim>>
+      flux_of_solution(const ExactData<dim> &data)
       {
-      public:
-        explicit ExactFlux(const ExactData<dim> &data)
-          : Function<dim>(dim)
-          , data(data)
-        {}
-
-        double
-        value(const Point<dim>  &p,
-              const unsigned int component = 0) const override
-        {
-          std::vector<Tensor<1, dim>> flux(1);
-          data.flux({p}, flux);
-          check_finite(flux[0][component], "flux", text_of<dim>(p.begin_raw()));
-          return flux[0][component];
-        }
-
-        std::string
-        device_code(const unsigned int component) const override
-        {
-          return data.device_flux(component);
-        }
-        std::string
-        origin(const unsigned int) const override
-        {
-          return data.origin();
-        }
-        [[noreturn]] void
-        throw_not_finite(const unsigned int,
-                         const double  value,
-                         const double *x) const override
-        {
-          check_finite(value, "flux", text_of<dim>(x));
-          std::abort(); // not reached
-        }
-
-      private:
-        const ExactData<dim> data;
-      };
+        return std::make_shared<DerivedFunction<dim>>(
+          dim,
+          "flux",
+          data.solution(),
+          data.origin(),
+          [=](const std::vector<Point<dim>> &points,
+              const unsigned int             component,
+              std::vector<double>           &values) {
+            std::vector<Tensor<1, dim>> flux(points.size());
+            data.flux(points, flux);
+            for (std::size_t q = 0; q < points.size(); ++q)
+              values[q] = flux[q][component];
+          },
+          [=](const unsigned int component) {
+            return data.device_flux(component);
+          });
+      }
 
       template <int dim>
       std::shared_ptr<const Function<dim>>
@@ -427,9 +353,9 @@ namespace Tessella
         {
           const ExactData<dim> data(problem.diffusion, exact[0]);
           if (source.empty())
-            problem.source = std::make_shared<ExactSource<dim>>(data);
+            problem.source = source_of_solution(data);
           if (neumann.empty())
-            problem.neumann_flux = std::make_shared<ExactFlux<dim>>(data);
+            problem.neumann_flux = flux_of_solution(data);
         }
       return problem;
     }

@@ -3,10 +3,11 @@
 #include "parabolic_equation.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
+#include "../common/derived_function.h"
 #include "../common/equation_input.h"
+#include "../common/program.h"
 
 namespace Tessella
 {
@@ -33,7 +34,7 @@ namespace Tessella
           const double         result = expression.value(&x[0]);
           std::ostringstream   where;
           for (unsigned int d = 0; d <= dim; ++d)
-            where << (d > 0 ? ", " : "") << std::to_string(x[d]);
+            where << (d > 0 ? ", " : "") << x[d];
           AssertThrow(std::isfinite(result),
                       Expression::ExcNotFinite(expression.text(),
                                                expression.name(),
@@ -74,7 +75,7 @@ namespace Tessella
 
       /// What belongs to an exact solution: the source, or the flux a grad u.
       template <int dim>
-      class FromSolution : public Function<dim + 1>, public DeviceFunction
+      class FromSolution
       {
       public:
         static constexpr int D = dim + 1;
@@ -90,27 +91,37 @@ namespace Tessella
                      const std::vector<Expression> &w,
                      const std::vector<Expression> &c,
                      const Expression              &u)
-          : Function<D>(what == flux ? dim : 1)
-          , what(what)
+          : what(what)
           , a(a)
           , w(w)
           , c(c)
           , u(u)
         {}
 
-        double
-        value(const Point<D>    &p,
-              const unsigned int component = 0) const override
+        std::shared_ptr<const Function<D>>
+        function() const
         {
-          std::vector<double> result(1);
-          value_list({p}, result, component);
-          return result[0];
+          const std::string name = what == source ? "right-hand side" : "flux";
+          return std::make_shared<DerivedFunction<D>>(
+            what == flux ? dim : 1,
+            name,
+            u.text(),
+            "the " + name + " that belongs to " + u.name(),
+            [data = *this](const std::vector<Point<D>> &points,
+                           const unsigned int           component,
+                           std::vector<double>         &values) {
+              data.values(points, component, values);
+            },
+            [data = *this](const unsigned int component) {
+              return data.device_code(component);
+            });
         }
 
+      private:
         void
-        value_list(const std::vector<Point<D>> &points,
-                   std::vector<double>         &result,
-                   const unsigned int           component) const override
+        values(const std::vector<Point<D>> &points,
+               const unsigned int           component,
+               std::vector<double>         &result) const
         {
           const std::size_t                  n = points.size();
           std::vector<double>                value(n), number(n);
@@ -155,7 +166,7 @@ namespace Tessella
         }
 
         std::string
-        device_code(const unsigned int component) const override
+        device_code(const unsigned int component) const
         {
           // (coordinates and time)
           const std::vector<std::string> x = coordinate_names(D);
@@ -206,28 +217,6 @@ namespace Tessella
           return text + "return sum;";
         }
 
-        std::string
-        origin(const unsigned int) const override
-        {
-          return std::string(what == source ? "the right-hand side"
-                                            : "the flux") +
-                 " that belongs to " + u.name();
-        }
-
-        [[noreturn]] void
-        throw_not_finite(const unsigned int,
-                         const double  value,
-                         const double *x) const override
-        {
-          std::string where;
-          for (unsigned int d = 0; d < D; ++d)
-            where += (d > 0 ? ", " : "") + std::to_string(x[d]);
-          AssertThrow(
-            false, Expression::ExcNotFinite(u.text(), u.name(), value, where));
-          std::abort(); // not reached
-        }
-
-      private:
         const What                    what;
         const std::vector<Expression> a, w, c;
         const Expression              u;
@@ -438,7 +427,8 @@ namespace Tessella
               a[d][e] = diffusion.size() == 1
                           ? (d == e ? number(diffusion[0]) : 0.)
                           : number(diffusion[d * dim + e]);
-          form.set_diffusion(a);
+          about_parameter("Equation/Diffusion",
+                          [&]() { form.set_diffusion(a); });
         }
       else if (diffusion.size() == 1)
         form.set_diffusion(function<D>(diffusion));
@@ -462,12 +452,10 @@ namespace Tessella
       else if (!source.empty())
         form.set_source(function<D>(source));
       else if (!exact.empty() && !present_cell_values.has_source())
-        form.set_source(std::shared_ptr<const Function<D>>(
-          std::make_shared<FromSolution<dim>>(FromSolution<dim>::source,
-                                              diffusion,
-                                              advection,
-                                              reaction,
-                                              exact[0])));
+        form.set_source(
+          FromSolution<dim>(
+            FromSolution<dim>::source, diffusion, advection, reaction, exact[0])
+            .function());
       present_cell_values.set_material_values(form);
       for (const auto &entry : conditions)
         {
@@ -478,12 +466,12 @@ namespace Tessella
           else if (!exact.empty() && condition.type == BoundaryType::dirichlet)
             condition.value = function<D>(exact);
           else if (!exact.empty())
-            condition.flux =
-              std::make_shared<FromSolution<dim>>(FromSolution<dim>::flux,
-                                                  diffusion,
-                                                  advection,
-                                                  reaction,
-                                                  exact[0]);
+            condition.flux = FromSolution<dim>(FromSolution<dim>::flux,
+                                               diffusion,
+                                               advection,
+                                               reaction,
+                                               exact[0])
+                               .function();
           if (entry.first >= 0)
             {
               form.set_boundary_condition(entry.first, condition);

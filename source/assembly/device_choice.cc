@@ -26,7 +26,7 @@ namespace Tessella
       }
 #endif
     int chosen = -1;
-    internal::on_all_processes(communicator, [&]() {
+    Tessella::on_all_processes(communicator, [&]() {
 #ifdef TESSELLA_HAVE_CUDA
       const unsigned int n = internal::Device::n_devices();
       AssertThrow(device < 0 || static_cast<unsigned int>(device) < n,

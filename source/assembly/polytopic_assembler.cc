@@ -104,7 +104,7 @@ namespace Tessella
     on_all_processes(const std::function<void()> &work) const
     {
       if (n_processes > 1)
-        internal::on_all_processes(communicator, work);
+        Tessella::on_all_processes(communicator, work);
       else
         work();
     }

@@ -4,7 +4,7 @@
 
 #include <deal.II/base/mpi.h>
 
-#include <functional>
+#include <tessella/base/on_all_processes.h>
 
 namespace Tessella
 {
@@ -21,17 +21,6 @@ namespace Tessella
     /// every process and in every run. Collective.
     double
     ordered_sum(const MPI_Comm communicator, const double value);
-
-    /**
-     * Runs @p work, which must not communicate, on every process; where it
-     * throws on some, every process throws: those their own exception, the
-     * others one that repeats the message of the lowest of these. Without it
-     * the others would wait for ever in their next communication. Collective;
-     * cost: one reduction of a number.
-     */
-    void
-    on_all_processes(const MPI_Comm               communicator,
-                     const std::function<void()> &work);
   } // namespace internal
 } // namespace Tessella
 

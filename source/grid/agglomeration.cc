@@ -817,7 +817,7 @@ namespace Tessella
     {
       const MPI_Comm communicator = Compatibility::get_communicator(result);
       std::vector<unsigned int> ids;
-      internal::on_all_processes(communicator, [&]() {
+      Tessella::on_all_processes(communicator, [&]() {
         ids = partition(serial,
                         strategy,
                         internal::n_processes(communicator),
@@ -832,7 +832,7 @@ namespace Tessella
           create_description_from_triangulation(serial, communicator));
 
       std::vector<unsigned int> local_ids(result.n_active_cells(), unset);
-      internal::on_all_processes(communicator, [&]() {
+      Tessella::on_all_processes(communicator, [&]() {
         for (const auto &cell : result.active_cell_iterators())
           if (cell->is_locally_owned())
             {

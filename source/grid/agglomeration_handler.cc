@@ -304,7 +304,7 @@ namespace Tessella
           id = n++;
     };
     if (is_parallel)
-      internal::on_all_processes(get_communicator(), collect);
+      Tessella::on_all_processes(get_communicator(), collect);
     else
       collect();
     build(std::move(ids));
@@ -422,7 +422,7 @@ namespace Tessella
                       std::to_string(new_collection.size()) + " elements."));
     };
     if (is_parallel)
-      internal::on_all_processes(get_communicator(), examine);
+      Tessella::on_all_processes(get_communicator(), examine);
     else
       examine();
 

@@ -547,7 +547,7 @@ namespace Tessella
     const MPI_Comm communicator =
       Compatibility::get_communicator(*triangulation);
     std::vector<unsigned int> position, order;
-    internal::on_all_processes(communicator, [&]() {
+    Tessella::on_all_processes(communicator, [&]() {
       AssertThrow(cells.size() == triangulation->n_active_cells(),
                   ExcUserInput("The triangulation has changed since the "
                                "AgglomerationHandler was made: make a new one "
@@ -575,7 +575,7 @@ namespace Tessella
         number_descendants<dim>(cell.second, next, position);
     });
     const unsigned int n_own = number_in_parallel(ids, position, order);
-    internal::on_all_processes(communicator, [&]() {
+    Tessella::on_all_processes(communicator, [&]() {
       build(std::move(ids), position, order, n_own);
     });
 

@@ -165,7 +165,7 @@ namespace Tessella
         pairs.push_back({cells[i]->subdomain_id(), position[j], position[i]});
     };
     const auto &periodic = tria.get_periodic_face_map();
-    internal::on_all_processes(communicator, [&]() {
+    Tessella::on_all_processes(communicator, [&]() {
       for (unsigned int c = 0; c < n_cells; ++c)
         if (cells[c]->is_locally_owned() || cells[c]->is_ghost())
           for (const unsigned int f : cells[c]->face_indices())

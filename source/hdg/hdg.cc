@@ -81,7 +81,7 @@ namespace Tessella
     void
     on_all_processes(const std::function<void()> &work) const
     {
-      internal::on_all_processes(communicator, work);
+      Tessella::on_all_processes(communicator, work);
     }
 
     const PolytopicMesh<dim> &

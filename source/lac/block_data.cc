@@ -25,7 +25,7 @@ namespace Tessella
       std::vector<std::uint64_t> squares(n + 1, 0);
       rows   = BlockRows();
       rows.n = n;
-      internal::on_all_processes(communicator(), [&] {
+      Tessella::on_all_processes(communicator(), [&] {
         for (unsigned int k = 0; k < n; ++k)
           {
             const std::uint64_t size = offset[k + 1] - offset[k];
@@ -95,7 +95,7 @@ namespace Tessella
     void
     BlockData<MatrixType>::invert_diagonal()
     {
-      internal::on_all_processes(communicator(), [&] {
+      Tessella::on_all_processes(communicator(), [&] {
         inverse.resize(n_squares);
         const unsigned int k = SpaceType::call([&] {
           return Blocks::invert_diagonal(rows,

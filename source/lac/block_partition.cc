@@ -29,7 +29,7 @@ namespace Tessella
     , first_of_ghost(first_ghost_row)
     , sizes{std::numeric_limits<std::uint64_t>::max(), 0, 0}
   {
-    internal::on_all_processes(comm, [&] {
+    Tessella::on_all_processes(comm, [&] {
       AssertThrow(dof_offset.size() ==
                     std::size_t(n_owned_blocks) + first_ghost_row.size() + 1,
                   ExcDimensionMismatch(dof_offset.size(),
@@ -80,7 +80,7 @@ namespace Tessella
 
     // ---- what comes
     std::map<unsigned int, std::vector<std::uint64_t>> wanted;
-    internal::on_all_processes(comm, [&] {
+    Tessella::on_all_processes(comm, [&] {
       for (std::size_t g = 0; g < first_ghost_row.size(); ++g)
         {
           const std::uint64_t row = first_ghost_row[g];
@@ -108,7 +108,7 @@ namespace Tessella
 
     // ---- what goes
     const auto requests = Utilities::MPI::some_to_some(comm, wanted);
-    internal::on_all_processes(comm, [&] {
+    Tessella::on_all_processes(comm, [&] {
       for (const auto &request : requests)
         {
           to.push_back({request.first,

@@ -52,7 +52,7 @@ namespace Tessella
       const internal::TransposePlan plan(structure);
       const BlockSparsity          &sparsity = structure.block_sparsity();
       const auto                   &offset   = structure.dof_offset();
-      internal::on_all_processes(
+      Tessella::on_all_processes(
         structure.partition() == nullptr
           ? MPI_COMM_SELF
           : structure.partition()->communicator(),

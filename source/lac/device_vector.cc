@@ -166,7 +166,7 @@ namespace Tessella
         reinit(locally_owned.size(), omit_zeroing_entries);
         return;
       }
-    internal::on_all_processes(comm, [&] {
+    Tessella::on_all_processes(comm, [&] {
       AssertThrow(locally_owned.is_contiguous(),
                   ExcMessage("The entries of a vector on a device that a "
                              "process owns must be consecutive."));

@@ -164,7 +164,7 @@ namespace Tessella
             }
           symmetric = symmetric && n_heard == 0;
         }
-      internal::on_all_processes(communicator, [&] {
+      Tessella::on_all_processes(communicator, [&] {
         AssertThrow(symmetric,
                     ExcMessage("A product with the transpose needs a matrix "
                                "with a symmetric structure of blocks."));

@@ -5,6 +5,7 @@
 
 #include <deal.II/lac/lapack_full_matrix.h>
 
+#include <tessella/base/error_message.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
 
@@ -89,7 +90,7 @@ namespace Tessella
       for (unsigned int k = 0; k < n_all; ++k)
         first[k + 1] =
           first[k] + (offset[k + 1] - offset[k]) * (offset[k + 1] - offset[k]);
-      internal::on_all_processes(communicator, [&] {
+      Tessella::on_all_processes(communicator, [&] {
         basis_offset.assign(first);
         basis.resize(first[n_all]);
         const unsigned int k = SpaceType::call([&] {
@@ -145,7 +146,7 @@ namespace Tessella
     void
     change_basis(const DoubleMatrix &from, MatrixType &to)
     {
-      internal::on_all_processes(communicator, [&] {
+      Tessella::on_all_processes(communicator, [&] {
         SpaceType::call([&] {
           Blocks::change_basis(levels[0]->blocks.rows,
                                basis_offset.data(),
@@ -222,7 +223,7 @@ namespace Tessella
           Array<unsigned int>    row, block, coarse_row;
           MatrixType             next_full, next_none;
           const auto             on_all_processes = [&](const auto &work) {
-            internal::on_all_processes(communicator, work);
+            Tessella::on_all_processes(communicator, work);
           };
           on_all_processes([&] {
             const internal::GalerkinStructure structure(full->block_sparsity(),
@@ -313,7 +314,7 @@ namespace Tessella
         return;
       auto             &info = report.levels[l];
       const std::size_t n    = level.matrix->n_owned_rows();
-      internal::on_all_processes(communicator, [&] {
+      Tessella::on_all_processes(communicator, [&] {
         if (l > 0)
           {
             level.x.resize(n);
@@ -403,22 +404,17 @@ namespace Tessella
     [[noreturn]] static void
     rethrow(const unsigned int l)
     {
-      std::string text;
       try
         {
           throw;
         }
       catch (const ExceptionBase &exception)
         {
-          std::ostringstream stream;
-          exception.print_info(stream);
-          text = stream.str();
+          AssertThrow(false,
+                      ExcMessage("On level " + std::to_string(l) +
+                                 " of the multigrid hierarchy: " +
+                                 error_message(exception)));
         }
-      text.erase(0, text.find_first_not_of(" \n"));
-      text.erase(text.find_last_not_of(" \n") + 1);
-      AssertThrow(false,
-                  ExcMessage("On level " + std::to_string(l) +
-                             " of the multigrid hierarchy: " + text));
       throw; // not reached
     }
 
@@ -446,7 +442,7 @@ namespace Tessella
           partition->update_ghosts(column);
         }
       std::vector<double> own(n_owned * n, 0.), all;
-      internal::on_all_processes(communicator, [&] {
+      Tessella::on_all_processes(communicator, [&] {
         std::vector<Number> values(matrix.n_nonzero_elements());
         SpaceType::call([&] {
           Blocks::download(values.size(), matrix.values(), values.data());
@@ -496,7 +492,7 @@ namespace Tessella
           ierr = MPI_Type_free(&row);
           AssertThrowMPI(ierr);
         }
-      internal::on_all_processes(communicator,
+      Tessella::on_all_processes(communicator,
                                  [&] { invert_coarsest(n, n_owned, all); });
     }
 
@@ -783,7 +779,7 @@ namespace Tessella
     {
       AssertThrow(data.n_smoothing_steps > 0,
                   ExcMessage("Multigrid needs one smoothing step or more."));
-      internal::on_all_processes(hierarchy.communicator(), [&] {
+      Tessella::on_all_processes(hierarchy.communicator(), [&] {
         check_matrix(matrix, hierarchy.level(0), 0);
       });
       auto result          = std::make_unique<Implementation>();
@@ -795,7 +791,7 @@ namespace Tessella
       result->report.levels.resize(hierarchy.n_levels());
       result->levels[0]->matrix = &matrix;
       result->levels[0]->blocks.reinit(matrix);
-      internal::on_all_processes(hierarchy.communicator(), [&] {
+      Tessella::on_all_processes(hierarchy.communicator(), [&] {
         for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
           result->make_transfer(hierarchy, l);
       });
@@ -846,7 +842,7 @@ namespace Tessella
                                     const AdditionalData     &data)
   {
     rebuild(implementation, hierarchy, [&] {
-      internal::on_all_processes(hierarchy.communicator(), [&] {
+      Tessella::on_all_processes(hierarchy.communicator(), [&] {
         check_matrix(without_penalty, hierarchy.level(0), 0);
       });
       auto result = start<Implementation>(matrix, hierarchy, data);
@@ -874,7 +870,7 @@ namespace Tessella
       auto result = start<Implementation>(matrix, hierarchy, data);
       for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
         {
-          internal::on_all_processes(hierarchy.communicator(), [&] {
+          Tessella::on_all_processes(hierarchy.communicator(), [&] {
             check_matrix(coarse_matrices[l], hierarchy.level(l + 1), l + 1);
           });
           auto &level  = *result->levels[l + 1];
@@ -907,7 +903,7 @@ namespace Tessella
         "A Multigrid in single precision of matrices in double "
         "precision.");
       auto in_basis = std::make_unique<MatrixType>();
-      internal::on_all_processes(hierarchy.communicator(), [&] {
+      Tessella::on_all_processes(hierarchy.communicator(), [&] {
         check_matrix(matrix, hierarchy.level(0), 0);
         in_basis->reinit(matrix.block_sparsity(),
                          matrix.dof_offset(),
@@ -949,14 +945,14 @@ namespace Tessella
                                     const AdditionalData     &data)
   {
     rebuild(implementation, hierarchy, [&] {
-      internal::on_all_processes(hierarchy.communicator(), [&] {
+      Tessella::on_all_processes(hierarchy.communicator(), [&] {
         check_matrix(without_penalty, hierarchy.level(0), 0);
       });
       auto result =
         start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
       {
         MatrixType rounded;
-        internal::on_all_processes(hierarchy.communicator(), [&] {
+        Tessella::on_all_processes(hierarchy.communicator(), [&] {
           rounded.reinit(matrix.block_sparsity(),
                          matrix.dof_offset(),
                          matrix.partition());

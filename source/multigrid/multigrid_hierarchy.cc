@@ -76,7 +76,7 @@ namespace Tessella
       {
         const Level              &fine = levels.back();
         std::vector<unsigned int> parent;
-        internal::on_all_processes(comm, [&] {
+        Tessella::on_all_processes(comm, [&] {
           if (l >= parents.size())
             {
               // already as coarse as it gets here

@@ -236,7 +236,7 @@ namespace Tessella
       for (std::size_t l = 0; l < ids.size(); ++l)
         {
           std::vector<unsigned int> parent;
-          internal::on_all_processes(communicator, [&] {
+          Tessella::on_all_processes(communicator, [&] {
             AssertThrow(ids[l].size() == polytope.size(),
                         ExcMessage("Level " + std::to_string(l + 1) +
                                    " of the hierarchy has polytope ids for " +

@@ -463,7 +463,7 @@ namespace Tessella
   {
     const MPI_Comm communicator = handler->get_communicator();
     const bool     parallel     = internal::n_processes(communicator) > 1;
-    internal::on_all_processes(communicator, [&]() {
+    Tessella::on_all_processes(communicator, [&]() {
       AssertThrow(!patches.empty() || (parallel && handler->n_polytopes() == 0),
                   dealii::ExcMessage("There is nothing to write yet; call "
                                      "build_patches() after adding data."));
@@ -799,7 +799,7 @@ namespace Tessella
         const std::size_t  dot     = file_name.rfind(".vtu");
         const std::string  stem    = file_name.substr(0, dot);
         const unsigned int process = internal::this_process(communicator);
-        internal::on_all_processes(communicator, [&]() {
+        Tessella::on_all_processes(communicator, [&]() {
           write_piece(handler,
                       stem + '.' + std::to_string(process) + ".vtu",
                       flags);

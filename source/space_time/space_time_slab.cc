@@ -1089,7 +1089,7 @@ namespace Tessella
                                  " has no time interval: give at least 1."));
     };
     if (parallel)
-      internal::on_all_processes(handler.get_communicator(), check);
+      Tessella::on_all_processes(handler.get_communicator(), check);
     else
       check();
 

@@ -2,6 +2,7 @@
 
 #include <deal.II/base/timer.h>
 
+#include <tessella/base/error_message.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/space_time/space_time_stepping.h>
 
@@ -126,7 +127,7 @@ namespace Tessella
                     ExcSlabNotSolved(step_number + 1,
                                      present_slab.start(),
                                      present_slab.end(),
-                                     exception.what()));
+                                     error_message(exception)));
       }
     AssertThrow(std::isfinite(present_solution.l1_norm()),
                 ExcSlabNotSolved(step_number + 1,
