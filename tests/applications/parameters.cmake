@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# All parameters of PROGRAM are documented: in what --print-parameters writes,
+# a comment stands before each. FILES (names with %% between them, if any) have
+# parameters of the program only: for studies that are too long for a test.
+
+cmake_minimum_required(VERSION 3.16)
+
+execute_process(COMMAND ${PROGRAM} --print-parameters
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "exit status ${status}: ${error}")
+endif()
+# (a semicolon would end an element of a list)
+string(REPLACE ";" "," lines "${output}")
+string(REPLACE "\n" ";" lines "${lines}")
+set(before)
+set(n 0)
+foreach(line IN LISTS lines)
+  if(line MATCHES "^ *set ")
+    math(EXPR n "${n} + 1")
+    if(NOT before MATCHES "^ *# *[^ ]")
+      message(SEND_ERROR "A parameter without explanation: ${line}")
+    endif()
+  endif()
+  set(before "${line}")
+endforeach()
+if(n EQUAL 0)
+  message(FATAL_ERROR "There are no parameters:\n${output}")
+endif()
+
+string(REPLACE "%%" ";" files "${FILES}")
+foreach(file IN LISTS files)
+  execute_process(COMMAND ${PROGRAM} ${file} --print-parameters
+    RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE error)
+  if(NOT status EQUAL 0)
+    message(SEND_ERROR "${file}: exit status ${status}: ${error}")
+  endif()
+endforeach()
