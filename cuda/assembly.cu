@@ -987,15 +987,26 @@ namespace Tessella
           }
         const std::size_t total =
           I.layout(I.first, I.last, form, values_size, rhs_size).bytes();
-        std::size_t chunk_bytes =
-          std::min(std::min(max_chunk, std::max(min_chunk, total / 8)),
-                   available / Pipeline::max_slots);
+        // Kernels are faster than copies to the host: small chunks first, so
+        // that copies start soon, then larger ones, since each launch ends with
+        // a round of blocks that does not fill the device. What the host
+        // tabulates comes at an even pace.
+        const auto chunk_size = [&](const unsigned int n_chunks) {
+          return std::min(std::min(max_chunk,
+                                   std::max(min_chunk, total / n_chunks)),
+                          available / Pipeline::max_slots);
+        };
+        const bool even = evaluation == nullptr &&
+                          !(form.constant_volume && form.constant_facets);
+        std::size_t        chunk_bytes = chunk_size(even ? 8 : 16);
+        const std::size_t  largest     = chunk_size(even ? 8 : 4);
         std::vector<Chunk> chunks;
         std::size_t        slot_bytes = 0;
         for (unsigned int k = I.first; k < I.last; k = chunks.back().end)
           {
             chunks.push_back(
               I.next_chunk(k, form, values_size, rhs_size, chunk_bytes));
+            chunk_bytes = std::min(2 * chunk_bytes, largest);
             const std::size_t bytes =
               I.layout(k, chunks.back().end, form, values_size, rhs_size)
                 .bytes();
