@@ -163,6 +163,7 @@ namespace Tessella
         prm.enter_subsection("Output");
         directory = prm.get("Directory");
         prm.leave_subsection();
+        check_folder("Output/Directory", directory);
         const std::size_t slash = file.find_last_of('/');
         name = slash == std::string::npos ? file : file.substr(slash + 1);
         name = name.substr(0, name.rfind('.'));

@@ -205,6 +205,7 @@ namespace Tessella
         directory      = prm.get("Directory");
         write_solution = prm.get_bool("Solution");
         prm.leave_subsection();
+        check_folder("Output/Directory", directory);
         name = std::filesystem::path(file).stem().string();
       }
     };

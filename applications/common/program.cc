@@ -18,6 +18,7 @@
 #include <new>
 #include <sstream>
 #include <thread>
+#include <unistd.h>
 
 #include "expression.h"
 
@@ -365,6 +366,26 @@ namespace Tessella
           AssertThrow(false,
                       ExcMessage(parameter + ": " + error_message(exception)));
         }
+    }
+
+    void
+    check_folder(const std::string &parameter, const std::string &folder)
+    {
+      namespace fs = std::filesystem;
+      on_all_processes(MPI_COMM_WORLD, [&]() {
+        if (!is_first_process())
+          return;
+        std::error_code error;
+        fs::path        present = fs::absolute(folder.empty() ? "." : folder);
+        while (present.has_relative_path() && !fs::exists(present, error))
+          present = present.parent_path();
+        const bool is_folder = fs::is_directory(present, error);
+        AssertThrow(is_folder && access(present.c_str(), W_OK | X_OK) == 0,
+                    ExcMessage(
+                      "The folder '" + folder + "' (" + parameter +
+                      ") cannot be made or written to: '" + present.string() +
+                      (is_folder ? "' is not writable." : "' is no folder.")));
+      });
     }
 
     std::string

@@ -55,6 +55,12 @@ namespace Tessella
     about_parameter(const std::string           &parameter,
                     const std::function<void()> &work);
 
+    /// Throws if files cannot be written to @p folder and it cannot be made
+    /// either (empty: the present one), as far as that can be told without
+    /// making it: better before the work than after it. Collective.
+    void
+    check_folder(const std::string &parameter, const std::string &folder);
+
     /// A number for messages: six digits, no zeros at the end.
     std::string
     short_text(const double number);

@@ -377,6 +377,7 @@ namespace Tessella
       AssertThrow(present_name.find('/') == std::string::npos,
                   ExcMessage("Output/Name must not contain '/': folders belong "
                              "into Output/Directory."));
+      check_folder("Output/Directory", directory);
     }
 
     const std::string &

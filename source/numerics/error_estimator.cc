@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <deal.II/base/parallel.h>
 #include <deal.II/base/symmetric_tensor.h>
 
 #include <tessella/base/exceptions.h>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "collective_ranges.h"
 #include "form_arrays.h"
 #include "polytope_evaluation.h"
 #include "polytope_projection.h"
@@ -646,8 +646,8 @@ namespace Tessella
               handler.polynomial_space() == PolynomialSpaceType::tensor_product;
             const std::vector<WorkItem> items = work_items(mesh, 64);
             std::vector<double>         partial(items.size());
-            dealii::parallel::apply_to_subranges(
-              std::size_t(0),
+            internal::apply_to_ranges(
+              handler.get_communicator(),
               items.size(),
               [&](const std::size_t begin, const std::size_t end) {
                 VolumeResidual<dim> volume(mesh, form, evaluator, tensor);
@@ -681,8 +681,8 @@ namespace Tessella
                 all = with_ghosts.data();
               }
             std::vector<double> terms(mesh.n_interfaces());
-            dealii::parallel::apply_to_subranges(
-              0U,
+            internal::apply_to_ranges(
+              handler.get_communicator(),
               mesh.n_interfaces(),
               [&](const unsigned int begin, const unsigned int end) {
                 FacetTerms<dim> facet(

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "../base/collective.h"
+#include "collective_ranges.h"
 #include "form_arrays.h"
 #include "polytope_evaluation.h"
 #include "polytope_projection.h"
@@ -517,8 +518,8 @@ namespace Tessella
       double *const u = vector_data(vector, handler.n_locally_owned_dofs());
       const unsigned int n_components = handler.n_components();
 
-      dealii::parallel::apply_to_subranges(
-        0U,
+      internal::apply_to_ranges(
+        handler.get_communicator(),
         mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           FunctionBatch<dim>      batch(function);
@@ -579,8 +580,8 @@ namespace Tessella
       double *const u = vector_data(vector, handler.n_locally_owned_dofs());
       const unsigned int n_components = handler.n_components();
 
-      dealii::parallel::apply_to_subranges(
-        0U,
+      internal::apply_to_ranges(
+        handler.get_communicator(),
         mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           FunctionBatch<dim>      f(function);
@@ -752,8 +753,8 @@ namespace Tessella
 
       const std::vector<WorkItem> items = work_items(mesh, 64);
       std::vector<double>         partial(items.size());
-      dealii::parallel::apply_to_subranges(
-        std::size_t(0),
+      internal::apply_to_ranges(
+        handler.get_communicator(),
         items.size(),
         [&](const std::size_t begin, const std::size_t end) {
           QuadratureBatch<dim> batch;
@@ -1301,8 +1302,8 @@ namespace Tessella
 
       const std::vector<WorkItem> items = work_items(mesh, 64);
       std::vector<Squares>        partial(items.size());
-      dealii::parallel::apply_to_subranges(
-        std::size_t(0),
+      internal::apply_to_ranges(
+        handler.get_communicator(),
         items.size(),
         [&](const std::size_t begin, const std::size_t end) {
           QuadratureBatch<dim> batch;
@@ -1348,8 +1349,8 @@ namespace Tessella
           // Pieces of interfaces of fixed size.
           const unsigned int  piece = 64, n_interfaces = mesh.n_interfaces();
           std::vector<double> sums((n_interfaces + piece - 1) / piece);
-          dealii::parallel::apply_to_subranges(
-            std::size_t(0),
+          internal::apply_to_ranges(
+            handler.get_communicator(),
             sums.size(),
             [&](const std::size_t begin, const std::size_t end) {
               FacetErrors<dim> errors(

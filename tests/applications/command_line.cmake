@@ -25,6 +25,7 @@ function(run wanted pattern)
       "${ARGN}: exit status ${status}, not ${wanted}; or this does not match "
       "\"${pattern}\":\n${output}\n${error}")
   endif()
+  set(output "${output}" PARENT_SCOPE)
 endfunction()
 
 run(0 "Usage: .*--print-parameters" --help)
@@ -64,6 +65,11 @@ run(1 "no such parameter" --set Mesh/Level=2 ${PARAMETER_FILE})
 run(1 "does not match" --set Mesh/Dimension=4 ${PARAMETER_FILE})
 run(1 "cannot be made" ${short} --set Output/Directory=/proc/no/such
   ${PARAMETER_FILE})
+run(1 "cannot be made or written to: .* is no folder" ${short}
+  --set Output/Directory=${PARAMETER_FILE}/results ${PARAMETER_FILE})
+if(output)
+  message(FATAL_ERROR "This was noticed too late:\n${output}")
+endif()
 if(MPIEXEC)
   set(launcher ${MPIEXEC} --allow-run-as-root --oversubscribe -n 2)
   foreach(distribution p4est "fully distributed" shared)

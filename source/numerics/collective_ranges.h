@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_source_numerics_collective_ranges_h
+#define tessella_source_numerics_collective_ranges_h
+
+#include <deal.II/base/parallel.h>
+
+#include <tessella/base/on_all_processes.h>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// work(begin, end) for parts of 0 .. n-1 on threads, none of them smaller
+    /// than @p grain; an exception on one process, of a function that is not
+    /// finite for example, is thrown on all. Collective.
+    template <typename Number, typename Work>
+    void
+    apply_to_ranges(const MPI_Comm     communicator,
+                    const Number       n,
+                    const Work        &work,
+                    const unsigned int grain)
+    {
+      on_all_processes(communicator, [&]() {
+        dealii::parallel::apply_to_subranges(Number(0), n, work, grain);
+      });
+    }
+  } // namespace internal
+} // namespace Tessella
+
+#endif
