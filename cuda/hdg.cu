@@ -8,6 +8,7 @@
 
 #include "../source/hdg/tensor.h"
 #include "hdg.h"
+#include "hdg_facet_kernel.h"
 #include "hdg_kernel.h"
 #include "hdg_reference.h"
 #include "memory.h"
@@ -356,6 +357,7 @@ namespace Tessella
           entry_row.assign(n_entries, 0);
           entry_polytope.assign(n_entries, 0);
           entry_quad.assign(n_entries + std::size_t(1), 0);
+          short_entry_quad.assign(n_entries + std::size_t(1), 0);
           entry_fixed.assign(n_entries, 0);
           entry_of_side.assign(2 * std::size_t(mesh.n_interfaces()),
                                invalid_index);
@@ -379,6 +381,10 @@ namespace Tessella
                      ++f)
                   n_boundary_quads += n_quads(f, degree);
               }
+          planar.assign(mesh.n_facets(), 0);
+          for (unsigned int f = 0; f < mesh.n_facets(); ++f)
+            planar[f] = is_planar(f);
+          unsigned int short_quads = 0;
           for (unsigned int k = 0; k < n; ++k)
             {
               std::uint64_t n_traces = 0;
@@ -393,19 +399,18 @@ namespace Tessella
                   entry_row[e]            = n_traces;
                   entry_polytope[e]       = k;
                   entry_quad[e]           = facet_begin[k] + quads;
-                  max_entry_traces =
-                    std::max(max_entry_traces, trace.n_functions[i]);
-                  entry_fixed[e] = numbering.fixed[i];
+                  short_entry_quad[e]     = short_quads;
+                  entry_fixed[e]          = numbering.fixed[i];
                   n_traces += trace.n_functions[i];
                   const unsigned int degree = interface_degree(mesh, i);
                   for (unsigned int f = mesh.facet_offset[i];
                        f < mesh.facet_offset[i + 1];
                        ++f)
                     if (mesh.facet_measure[f] > 0.)
-                      quads += n_quads(f, degree);
-                  max_entry_quads =
-                    std::max(max_entry_quads,
-                             facet_begin[k] + quads - entry_quad[e]);
+                      {
+                        quads += n_quads(f, degree);
+                        short_quads += n_quads(f, short_degree(code, f));
+                      }
                 }
               unsigned int volume = 0, mass = 0;
               for (unsigned int s = mesh.subcell_offset[k];
@@ -433,7 +438,8 @@ namespace Tessella
               max_quads       = std::max({max_quads, volume, mass});
               max_facet_quads = std::max(max_facet_quads, quads);
             }
-          entry_quad[n_entries] = facet_begin[n];
+          entry_quad[n_entries]       = facet_begin[n];
+          short_entry_quad[n_entries] = short_quads;
           simplices = mesh.subcell_offset[n] == n && !trace.tensor_product &&
                       std::all_of(mesh.degree.begin(),
                                   mesh.degree.end(),
@@ -453,6 +459,7 @@ namespace Tessella
           volume_quads.resize(volume_begin[n]);
           mass_quads.resize(mass_begin[n]);
           facet_quads.resize(facet_begin[n]);
+          short_facet_quads.resize(short_quads);
           parallel(n, 256, [&](const std::size_t begin, const std::size_t end) {
             for (std::size_t k = begin; k < end; ++k)
               plan_polytope(k, first_boundary);
@@ -467,8 +474,6 @@ namespace Tessella
                    10 - smallest,
                    max_quads,
                    max_facet_quads,
-                   max_entry_quads,
-                   max_entry_traces,
                    simplices ? 0u : 1u};
 
           // ---- block rows
@@ -503,6 +508,45 @@ namespace Tessella
                     mesh, rules, subcell, P.mass_degree[mesh.degree[k]]) +
                   3) /
                  4;
+        }
+
+        // All points in a plane, and with that one normal.
+        bool
+        is_planar(const unsigned int f) const
+        {
+          if (mesh.facet_type[f] == FacetType::simplex)
+            return true;
+          if (dim < 3 || mesh.facet_type[f] != FacetType::quadrilateral)
+            return false;
+          const double *v =
+            &mesh
+               .facet_vertices[std::size_t(mesh.facet_vertex_offset[f]) * dim];
+          double edge[3][3] = {}, square = 0.;
+          for (unsigned int i = 0; i < 3; ++i)
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                edge[i][d] = v[(i + 1) * dim + d] - v[d];
+                square += edge[i][d] * edge[i][d];
+              }
+          double volume = 0.;
+          for (unsigned int d = 0; d < 3; ++d)
+            volume +=
+              edge[2][d] * (edge[0][(d + 1) % 3] * edge[1][(d + 2) % 3] -
+                            edge[0][(d + 2) % 3] * edge[1][(d + 1) % 3]);
+          return std::abs(volume) <=
+                 1e-14 * mesh.facet_measure[f] * std::sqrt(square);
+        }
+
+        // The degree whose rule is enough for products of two functions on a
+        // facet of an entry of polytope_interface; data on the boundary may be
+        // anything.
+        unsigned int
+        short_degree(const unsigned int entry, const unsigned int f) const
+        {
+          const unsigned int degree = interface_degree(mesh, entry / 2);
+          return planar[f] && mesh.neighbor(entry) != invalid_index
+                   ? P.mass_degree[degree]
+                   : degree;
         }
 
         unsigned int
@@ -541,27 +585,39 @@ namespace Tessella
               unsigned int shift = entry % 2 == 1 ? mesh.interface_shift[i] : 0;
               const unsigned int code = entry % 2 | (boundary ? 2u : 0u) |
                                         (numbering.fixed[i] ? 4u : 0u) |
-                                        degree << 4 | shift << 8;
-              unsigned int number = first_boundary[i];
+                                        shift << 8;
+              unsigned int short_to = short_entry_quad[e];
+              unsigned int number   = first_boundary[i];
               for (unsigned int p = trace.patch_offset[i];
                    p < trace.patch_offset[i + 1];
                    ++p)
                 for (unsigned int f = trace.facet_offset[p];
                      f < trace.facet_offset[p + 1];
                      ++f)
-                  for (unsigned int q           = 0,
-                                    orientation = orientation_of(k, entry, f);
-                       q < n_facet_points(mesh, rules, f, degree);
-                       q += 4, ++number)
+                  {
+                    const unsigned int orientation =
+                      orientation_of(k, entry, f);
+                    const auto add = [&](const unsigned int         rule_degree,
+                                         unsigned int              &at,
+                                         std::vector<HDGFacetQuad> &quads) {
+                      for (unsigned int i = 0; i < n_quads(f, rule_degree); ++i)
+                        quads[at++] = {f,
+                                       4 * i,
+                                       p,
+                                       entry_row[e] + trace.first_function[p],
+                                       code | rule_degree << 4,
+                                       boundary ? number + i : invalid_index,
+                                       orientation};
+                    };
                     if (mesh.facet_measure[f] > 0.)
-                      facet_quads[to++] = {f,
-                                           q,
-                                           p,
-                                           entry_row[e] +
-                                             trace.first_function[p],
-                                           code,
-                                           boundary ? number : invalid_index,
-                                           orientation};
+                      {
+                        add(degree, to, facet_quads);
+                        add(short_degree(entry, f),
+                            short_to,
+                            short_facet_quads);
+                      }
+                    number += n_quads(f, degree);
+                  }
             }
         }
 
@@ -621,14 +677,12 @@ namespace Tessella
           const auto size = [&of_all](const HDGSize what) {
             return of_all[static_cast<std::size_t>(what)];
           };
-          max_traces       = size(HDGSize::traces);
-          max_basis        = size(HDGSize::basis);
-          max_degree       = size(HDGSize::degree);
-          max_quads        = size(HDGSize::volume_quads);
-          max_facet_quads  = size(HDGSize::facet_quads);
-          max_entry_quads  = size(HDGSize::interface_quads);
-          max_entry_traces = size(HDGSize::interface_traces);
-          simplices        = size(HDGSize::others) == 0 &&
+          max_traces      = size(HDGSize::traces);
+          max_basis       = size(HDGSize::basis);
+          max_degree      = size(HDGSize::degree);
+          max_quads       = size(HDGSize::volume_quads);
+          max_facet_quads = size(HDGSize::facet_quads);
+          simplices       = size(HDGSize::others) == 0 &&
                       max_degree + size(HDGSize::ten_less_degree) == 10;
         }
 
@@ -688,14 +742,16 @@ namespace Tessella
           D.subcell_offset  = upload(mesh.subcell_offset);
           D.subcell_q       = upload(subcell_q);
           P.volume_quad     = upload(volume_quads);
-          P.facet_quad      = upload(facet_quads);
+          all_facet_quads   = upload(facet_quads);
+          few_facet_quads   = upload(short_facet_quads);
           P.volume_begin    = upload(volume_begin);
           P.mass_quad       = upload(mass_quads);
           P.mass_begin      = upload(mass_begin);
           P.facet_begin     = upload(facet_begin);
           P.entry_row       = upload(entry_row);
           P.entry_polytope  = upload(entry_polytope);
-          P.entry_quad      = upload(entry_quad);
+          all_entry_quads   = upload(entry_quad);
+          few_entry_quads   = upload(short_entry_quad);
           P.entry_fixed     = upload(entry_fixed);
           P.trace_offset    = upload(trace_offset);
           P.square_offset   = upload(square_offset);
@@ -738,7 +794,7 @@ namespace Tessella
           failure.resize(1);
           status.resize(mesh.n_owned_polytopes());
           P.status = status.data();
-          used += 4ull * mesh.n_owned_polytopes();
+          used += 8ull * mesh.n_owned_polytopes(); // (and the list)
           used += 8 * (3 * n_traces + mesh.n_owned_polytopes());
           P.rhs       = rhs.data();
           P.integral  = integral.data();
@@ -856,10 +912,13 @@ namespace Tessella
         // One of the kernels of the local problems.
         struct Stage
         {
+          HDGStage what                = HDGStage::simplex;
           void (*kernel)(HDGData<dim>) = nullptr;
           HDGLayout    layout;
           std::size_t  shared_bytes = 0;
           unsigned int n_threads = 32, n_blocks = 1;
+          // Of elimination_list.
+          std::size_t first_listed = 0, last_listed = 0;
         };
 
         // Workspace and threads of the local problems.
@@ -884,6 +943,10 @@ namespace Tessella
             attribute(cudaDevAttrMultiProcessorCount);
           const bool exact =
             form.table_a < 0 && form.table_b < 0 && form.table_c < 0;
+          // (tau and, where b is constant, b.n are so on planar facets)
+          const bool few_points = !P.simplex && !form.facet_table;
+          P.facet_quad = few_points ? few_facet_quads : all_facet_quads;
+          P.entry_quad = few_points ? few_entry_quads : all_entry_quads;
           std::size_t in_global = 0;
           stages.clear();
           const auto add = [&](const HDGStage what,
@@ -896,7 +959,8 @@ namespace Tessella
                                const unsigned int max_threads,
                                const unsigned int max_warps,
                                const std::size_t  tiles) {
-            Stage      stage;
+            Stage stage;
+            stage.what     = what;
             const auto set = [&](const unsigned int slice) {
               stage.layout.set(what,
                                dim,
@@ -965,25 +1029,19 @@ namespace Tessella
                                          : tiles <= 4  ? 64
                                          : tiles <= 12 ? 128
                                                        : 256,
-                             few       = max_basis <= 10   ? 64
-                                         : max_basis <= 35 ? 128
-                                                           : 256;
+                             few       = HDGLayout::n_threads(max_basis);
           const unsigned int n         = mesh.n_owned_polytopes();
           if (P.simplex)
-            {
-              const bool small = tiles <= 4;
-              add(HDGStage::simplex,
-                  small ? &hdg_simplex_kernel<dim, true, true>
-                        : &hdg_simplex_kernel<dim, true, false>,
-                  &hdg_simplex_kernel<dim, false, false>,
-                  max_traces + 1,
-                  max_facet_quads,
-                  n,
-                  n_threads,
-                  small ? 128 : 512,
-                  small ? 24 : 16,
-                  tiles);
-            }
+            add(HDGStage::simplex,
+                &hdg_simplex_kernel<dim, true>,
+                &hdg_simplex_kernel<dim, false>,
+                max_traces + 1,
+                max_facet_quads,
+                n,
+                n_threads,
+                512,
+                16,
+                tiles);
           else
             {
               add(HDGStage::volume,
@@ -999,26 +1057,102 @@ namespace Tessella
               add(HDGStage::facets,
                   &hdg_facet_kernel<dim, true>,
                   &hdg_facet_kernel<dim, false>,
-                  max_entry_traces + 1,
-                  max_entry_quads,
-                  first_entry(n),
-                  few,
-                  few,
-                  16,
-                  few / 32);
-              add(HDGStage::elimination,
-                  &hdg_elimination_kernel<dim, true>,
-                  &hdg_elimination_kernel<dim, false>,
-                  max_traces + 1,
                   1,
-                  n,
-                  n_threads,
-                  512,
+                  1,
+                  first_entry(n),
+                  32,
+                  32,
                   16,
-                  tiles);
+                  1);
+              // Elimination: polytopes by how many of them a multiprocessor has
+              // memory for at a time.
+              const auto set = [&](const unsigned int rows) {
+                P.state_layout.set(HDGStage::elimination,
+                                   dim,
+                                   max_basis,
+                                   rows,
+                                   max_degree,
+                                   form.tensor,
+                                   diagonal,
+                                   form.advection,
+                                   false,
+                                   4);
+                return 8 * P.state_layout.size;
+              };
+              const unsigned int        all_rows = max_traces + 1;
+              std::vector<unsigned int> limits, together;
+              for (const unsigned int n_together : {8, 4, 2, 1})
+                {
+                  const unsigned int before =
+                    limits.empty() ? 0 : limits.back();
+                  unsigned int rows = all_rows;
+                  while (rows > before && set(rows) > most / n_together - 1024)
+                    --rows;
+                  if (rows == before)
+                    continue;
+                  limits.push_back(rows);
+                  together.push_back(n_together);
+                }
+              if (limits.empty() || limits.back() < all_rows)
+                {
+                  limits.push_back(all_rows);
+                  together.push_back(1);
+                }
+              list_polytopes(limits);
+              for (std::size_t i = 0; i < limits.size(); ++i)
+                if (elimination_begin[i] < elimination_begin[i + 1])
+                  {
+                    const unsigned int threads =
+                      std::min<std::size_t>(512 / together[i],
+                                            32 * tiles_of_basis *
+                                              ((max_basis + limits[i] + 14) /
+                                               16));
+                    add(HDGStage::elimination,
+                        &hdg_elimination_kernel<dim, true>,
+                        &hdg_elimination_kernel<dim, false>,
+                        limits[i],
+                        1,
+                        elimination_begin[i + 1] - elimination_begin[i],
+                        threads,
+                        threads,
+                        16,
+                        1);
+                    stages.back().first_listed = elimination_begin[i];
+                    stages.back().last_listed  = elimination_begin[i + 1];
+                  }
+              set(all_rows);
             }
-          P.state_layout = stages.back().layout;
           workspace.resize(in_global);
+        }
+
+        // Polytopes in classes by how many trace functions they have:
+        // fewer than limits[0], limits[1], ...
+        void
+        list_polytopes(const std::vector<unsigned int> &limits)
+        {
+          if (limits == elimination_limits)
+            return;
+          elimination_limits = limits;
+          elimination_list.clear();
+          elimination_begin.assign(1, 0);
+          for (std::size_t i = 0; i < limits.size(); ++i)
+            {
+              for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+                {
+                  const std::uint64_t n_traces =
+                    trace_offset[k + 1] - trace_offset[k];
+                  if (n_traces < limits[i] &&
+                      (i == 0 || n_traces >= limits[i - 1]))
+                    elimination_list.push_back(k);
+                }
+              elimination_begin.push_back(elimination_list.size());
+            }
+          list.resize(elimination_list.size());
+          check(cudaMemcpy(list.data(),
+                           elimination_list.data(),
+                           4 * elimination_list.size(),
+                           cudaMemcpyHostToDevice),
+                "a copy to the device");
         }
 
         // Starts the kernels of polytopes [begin, end).
@@ -1042,12 +1176,23 @@ namespace Tessella
             }
           for (std::size_t s = 0; s < stages.size(); ++s)
             {
-              const Stage       &stage      = stages[s];
-              HDGData<dim>       data       = P;
-              const unsigned int n_problems = !P.simplex && s == 1
-                                                ? P.last_entry - P.first_entry
-                                                : end - begin;
-              data.layout                   = stage.layout;
+              const Stage &stage      = stages[s];
+              HDGData<dim> data       = P;
+              unsigned int n_problems = end - begin;
+              if (stage.what == HDGStage::facets)
+                n_problems = P.last_entry - P.first_entry;
+              else if (stage.what == HDGStage::elimination)
+                {
+                  const auto first =
+                               elimination_list.begin() + stage.first_listed,
+                             last =
+                               elimination_list.begin() + stage.last_listed;
+                  const auto from = std::lower_bound(first, last, begin),
+                             to   = std::lower_bound(from, last, end);
+                  data.list  = list.data() + (from - elimination_list.begin());
+                  n_problems = data.n_listed = to - from;
+                }
+              data.layout = stage.layout;
               data.workspace =
                 stage.shared_bytes == 0 ? workspace.data() : nullptr;
               if (n_problems > 0)
@@ -1368,15 +1513,16 @@ namespace Tessella
 
         // ---- host
         std::vector<HDGVolumeQuad> volume_quads, mass_quads;
-        std::vector<HDGFacetQuad>  facet_quads;
-        std::vector<unsigned int>  volume_begin, mass_begin, facet_begin,
-          entry_row, entry_polytope, entry_quad, entry_of_side, row_block;
-        std::vector<unsigned char> entry_fixed, irregular;
+        // The short list is for integrands that are polynomials.
+        std::vector<HDGFacetQuad> facet_quads, short_facet_quads;
+        std::vector<unsigned int> volume_begin, mass_begin, facet_begin,
+          entry_row, entry_polytope, entry_quad, short_entry_quad,
+          entry_of_side, row_block;
+        std::vector<unsigned char> entry_fixed, irregular, planar;
         std::vector<std::uint64_t> trace_offset, square_offset, solver_offset,
           subcell_q;
         unsigned int n_boundary_quads = 0, max_traces = 0, max_basis = 0,
-                     max_degree = 0, max_quads = 0, max_facet_quads = 0,
-                     max_entry_quads = 0, max_entry_traces = 0;
+                     max_degree = 0, max_quads = 0, max_facet_quads = 0;
         // All polytopes are one simplex each, of one degree. (set by threads
         // to false alone)
         std::atomic<bool>   simplices{false};
@@ -1385,15 +1531,22 @@ namespace Tessella
 
         // ---- device
         std::vector<std::unique_ptr<Array<char>>> memory;
-        std::size_t                               used = 0;
-        HDGData<dim>                              P    = {};
-        TabulationTask<dim>                       task = {};
-        Array<ErrorRecord>                        record;
-        Gather<dim>                               G = {};
+        std::size_t                               used            = 0;
+        const HDGFacetQuad                       *all_facet_quads = nullptr,
+                           *few_facet_quads                       = nullptr;
+        const unsigned int *all_entry_quads                       = nullptr,
+                           *few_entry_quads                       = nullptr;
+        HDGData<dim>        P                                     = {};
+        TabulationTask<dim> task                                  = {};
+        Array<ErrorRecord>  record;
+        Gather<dim>         G = {};
         Array<double> K, rhs, integral, dirichlet, abs_f, solvers, workspace,
           volume_table, facet_table, boundary, tau, state, partial, transforms;
+        // Classes for elimination.
+        std::vector<unsigned int> elimination_limits, elimination_list;
+        std::vector<std::size_t>  elimination_begin;
         Array<unsigned long long> failure;
-        Array<unsigned int>       status;
+        Array<unsigned int>       status, list;
         Event                     start, stop, done;
         std::vector<Stage>        stages;
         bool                      kept = false;

@@ -123,8 +123,6 @@ namespace Tessella
         ten_less_degree, ///< 10 - the smallest degree
         volume_quads,
         facet_quads,
-        interface_quads,
-        interface_traces,
         others, ///< not all polytopes are one simplex each
         number
       };

@@ -25,6 +25,10 @@ namespace Tessella
         elimination
       };
 
+      /// Where a warp has points of its own: how many it takes at a time, and
+      /// of how many tiles of eight functions it has sums.
+      constexpr unsigned int hdg_warp_points = 32, hdg_warp_tiles = 3;
+
       /// Sizes for the largest local problem, and where its arrays lie in a
       /// block's workspace.
       struct HDGLayout
@@ -47,7 +51,7 @@ namespace Tessella
         /// Numbers a point: coefficients and normals times weights.
         static constexpr unsigned int n_weights = 16, n_facet_weights = 9;
 
-        /// @p rows: n_rows, of the polytope or of the interface, or one for f.
+        /// @p rows: n_rows, or one for f.
         /// @p gradients: of functions, at the points of the volume.
         void
         set(const HDGStage     stage,
@@ -62,7 +66,6 @@ namespace Tessella
             const unsigned int slice)
         {
           const bool simplex = stage == HDGStage::simplex,
-                     facets  = stage == HDGStage::facets,
                      whole   = stage == HDGStage::elimination;
           n_basis            = basis;
           n_rows             = rows;
@@ -82,30 +85,39 @@ namespace Tessella
             end += (n + 1) / 2 * 2;
             return begin;
           };
+          if (stage == HDGStage::facets)
+            {
+              // Functions, traces, and what those are made of: in the same
+              // place if all are summed before one is stored.
+              const std::size_t values =
+                std::size_t(basis) * row_stride(hdg_warp_points);
+              second  = take(values);
+              first   = take(values);
+              points  = basis > 8 * hdg_warp_tiles ? take(values) : first;
+              tables  = take(std::size_t(dim) * (degree + 1) * hdg_warp_points);
+              weights = take((6 + std::size_t(dim)) * hdg_warp_points);
+              size    = end;
+              return;
+            }
           // The mass matrix lies before `transform`, over the end of `flux`.
-          mass =
-            take(diagonal || facets ? 0 : std::size_t(n_mass) * mass_stride);
-          flux = take(std::size_t(n_blocks) * ((facets ? 0 : basis) + rows) *
-                      mass_stride);
+          mass = take(diagonal ? 0 : std::size_t(n_mass) * mass_stride);
+          flux = take(std::size_t(n_blocks) * (basis + rows) * mass_stride);
           transform = take(simplex || whole ? 0 : std::size_t(basis) * stride);
           schur     = take(std::size_t(basis + rows) * stride);
           advection = take(has_advection ? std::size_t(rows) * stride : 0);
           vectors   = take(4 * std::size_t(rows));
           inverse   = take(diagonal || !whole ? 0 : 8 * ((n_mass + 7) / 8 * 8));
-          schur_inverse = take(facets ? 0 : 8 * ((basis + 7) / 8 * 8));
+          schur_inverse = take(8 * ((basis + 7) / 8 * 8));
           diagonal_entries =
             take(std::size_t(n_mass > basis ? n_mass : basis) + 2);
-          // (functions and their gradients; on facets the functions, or
-          // generators of traces, and traces)
-          const auto value_rows = [&](const unsigned int n_values) {
-            const std::size_t rows_of_gradients =
-                                gradients ? (dim + 1) * point_stride : 0,
-                              values = n_values * wide_stride;
-            return basis *
-                   (rows_of_gradients > values ? rows_of_gradients : values);
-          };
-          first   = take(whole ? 0 : value_rows(facets ? 2 : 1));
-          second  = take(whole ? 0 : value_rows(1));
+          // (functions and their gradients; or traces, and functions)
+          const std::size_t rows_of_gradients =
+                              gradients ? (dim + 1) * point_stride : 0,
+                            values = basis * (rows_of_gradients > wide_stride
+                                                ? rows_of_gradients
+                                                : wide_stride);
+          first                    = take(whole ? 0 : values);
+          second                   = take(whole ? 0 : values);
           points  = take(whole ? 0 : 2 * std::size_t(dim) * n_wide);
           tables  = take(whole ? 0
                               : std::size_t(dim) * (degree + 1) *
@@ -114,7 +126,30 @@ namespace Tessella
                          : n_weights * slice > n_facet_weights * n_wide
                            ? std::size_t(n_weights) * slice
                            : std::size_t(n_facet_weights) * n_wide);
-          size    = end;
+          if (stage == HDGStage::volume && basis <= 8 * hdg_warp_tiles)
+            {
+              const std::size_t by_warps =
+                first + n_threads(basis) / 32 * warp_size(dim, basis, degree);
+              end = end > by_warps ? end : by_warps;
+            }
+          size = end;
+        }
+
+        /// Threads of a block for integrals over the volume.
+        __host__ __device__ static constexpr unsigned int
+        n_threads(const unsigned int basis)
+        {
+          return basis <= 10 ? 64 : basis <= 35 ? 128 : 256;
+        }
+
+        /// Values of functions, weights and tables of a warp's points.
+        __host__ __device__ static constexpr std::size_t
+                 warp_size(const unsigned int dim,
+                           const unsigned int basis,
+                           const unsigned int degree)
+        {
+          return std::size_t(basis) * row_stride(hdg_warp_points) +
+                 (1 + dim * (degree + 1)) * hdg_warp_points;
         }
       };
 
@@ -132,10 +167,15 @@ namespace Tessella
         double      *workspace;   ///< null: shared memory
         unsigned int first, last; ///< polytopes of the tile
         unsigned int first_entry, last_entry; ///< of polytope_interface
+        /// Those of them that elimination takes at a time.
+        const unsigned int *list;
+        unsigned int        n_listed;
 
         const HDGVolumeQuad *volume_quad;
-        const HDGFacetQuad  *facet_quad;
-        /// First quads of each polytope.
+        /// Of the kernel that runs: facets that are planar, with integrands
+        /// that are polynomials, need fewer points than others.
+        const HDGFacetQuad *facet_quad;
+        /// First quads of each polytope, on facets of the longer list.
         const unsigned int *volume_begin, *facet_begin;
         /// Of the mass matrix: those of the rule of mass_degree[degree].
         const HDGVolumeQuad *mass_quad;
@@ -144,7 +184,7 @@ namespace Tessella
         /// First trace function of each entry of polytope_interface within its
         /// polytope.
         const unsigned int *entry_row;
-        /// The polytope of each entry, and its first quad of facets.
+        /// The polytope of each entry, and its first quad in facet_quad.
         const unsigned int *entry_polytope, *entry_quad;
         /// First one of each polytope among those of all, and their squares.
         const std::uint64_t *trace_offset, *square_offset;

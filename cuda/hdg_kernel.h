@@ -9,10 +9,10 @@
 
 // The local problems of hybridizable dG: on simplices by one kernel with a
 // thread block each. Elsewhere integrals over polytopes, integrals over facets
-// (a block for each interface of a polytope) and elimination are kernels of
-// their own, which leave their results in global memory: the first two are
-// chains of short steps, of which many have to run at a time, and only the last
-// one needs a polytope's matrices as a whole. Notation and algorithm are those
+// (hdg_facet_kernel.h) and elimination are kernels of their own, which leave
+// their results in global memory: the first two are chains of short steps, of
+// which many have to run at a time, and only the last one needs a polytope's
+// matrices as a whole. Notation and algorithm are those
 // of LocalSolver (source/hdg/local_solver.h), with four differences: where
 // coefficients are constant, integrals over the volume follow from derivatives
 // of the basis; the basis is always made orthonormal on the polytope, so that A
@@ -67,6 +67,57 @@ namespace Tessella
 
 
 
+      /// Function i at the point of this lane: the product of one-dimensional
+      /// ones, whose column in the table is that of evaluate_box_functions().
+      template <int dim>
+      __device__ inline double
+      product_of_functions(const HDGData<dim> &P,
+                           const unsigned int  i,
+                           const unsigned int  degree,
+                           const double       *table)
+      {
+        const unsigned char *exponents = P.D.exponents + dim * i;
+        double               value = table[__ldg(exponents) * hdg_warp_points];
+#pragma unroll
+        for (int d = 1; d < dim; ++d)
+          value *=
+            table[(d * (degree + 1) + __ldg(exponents + d)) * hdg_warp_points];
+        return value;
+      }
+
+      /// Legendre functions on the box of polytope k at a point of this lane:
+      /// row i at values[i ld]. @p table: a column of one-dimensional
+      /// functions, at distance hdg_warp_points.
+      template <int dim>
+      __device__ inline void
+      evaluate_box_functions(const HDGData<dim> &P,
+                             const unsigned int  k,
+                             const unsigned int  n,
+                             const unsigned int  degree,
+                             const double (&x)[dim],
+                             double            *table,
+                             double            *values,
+                             const unsigned int ld)
+      {
+        const double *box = P.D.box + 2 * dim * std::size_t(k);
+#pragma unroll
+        for (int d = 0; d < dim; ++d)
+          {
+            const double lower = box[d], upper = box[dim + d],
+                         reciprocal = 1. / (upper - lower);
+            write_legendre(degree,
+                           (2. * x[d] - lower - upper) * reciprocal,
+                           sqrt(reciprocal),
+                           0.,
+                           table + d * (degree + 1) * hdg_warp_points,
+                           nullptr,
+                           hdg_warp_points);
+          }
+#pragma unroll 4
+        for (unsigned int i = 0; i < n; ++i)
+          values[i * ld] = product_of_functions(P, i, degree, table);
+      }
+
       /// Quads of facets in a slice: what all threads ask for often.
       struct HDGSliceQuad
       {
@@ -85,23 +136,125 @@ namespace Tessella
       };
       constexpr unsigned int hdg_max_slice = 128;
 
-      /// A local problem, or of HDGStage::facets the part of it that belongs to
-      /// an interface, with arrays as a layout says. On simplices integrals
+      /// @p row: of the first trace function here among those of the polytope.
+      template <int dim>
+      __device__ inline HDGSliceQuad
+      make_slice_quad(const HDGData<dim> &P,
+                      const HDGFacetQuad &quad,
+                      const unsigned int  row)
+      {
+        const unsigned int p = quad.patch, patch_degree = P.patch_degree[p];
+        const bool planar = P.patch_frame[std::size_t(p) * (dim * (dim + 2)) +
+                                          dim * dim + 2 * dim - 1] == 0.;
+        const unsigned int n_all =
+          Legendre::n_functions(dim, patch_degree, P.tensor_product);
+        return {p,
+                quad.row - row,
+                quad.code,
+                P.patch_functions[p],
+                n_all,
+                planar ? Legendre::n_functions(dim - 1,
+                                               patch_degree,
+                                               P.tensor_product)
+                       : n_all,
+                planar ? P.planar : nullptr,
+                P.patch_coefficients + P.patch_offset[p]};
+      }
+
+      /// End of the quads of a patch in a slice, which begin at @p q0.
+      __device__ inline unsigned int
+      patch_end(const HDGSliceQuad *quads,
+                const unsigned int  q0,
+                const unsigned int  end)
+      {
+        unsigned int q1 = q0 + 1;
+        while (q1 < end && quads[q1].patch == quads[q0].patch &&
+               quads[q1].row == quads[q0].row)
+          ++q1;
+        return q1;
+      }
+
+      /// Point @p r of a quad of facets, which is that of this @p number: where
+      /// it is, as the polytope (x) and as traces see it, and what is
+      /// integrated there. weight: 0 w, 1 S, 2 S - b.n, 3 of E, 4 of G, 5 g, 6
+      /// .. normal; zero unless @p valid. Returns whether there is some
+      /// stabilisation.
+      template <int dim>
+      __device__ inline bool
+      facet_point_of(const HDGData<dim> &P,
+                     const HDGFacetQuad &quad,
+                     const unsigned int  number,
+                     const unsigned int  r,
+                     const bool          valid,
+                     double (&x)[dim],
+                     double (&trace_x)[dim],
+                     double (&weight)[6 + dim])
+      {
+        const HDGForm<dim> &form        = P.form;
+        const unsigned int  rule_degree = quad.code >> 4 & 15u;
+        const unsigned int  n_points =
+          n_facet_points<Cells::others>(P.D, quad.facet, rule_degree);
+        const unsigned int point = quad.first + r;
+        const unsigned int side  = quad.code & 1u;
+        double             y[dim], normal[dim];
+        double             w = general_facet_point(
+          P.D, quad.facet, min(point, n_points - 1), rule_degree, y, normal);
+        if (!valid || point >= n_points)
+          w = 0.;
+        double bn = 0.;
+#pragma unroll
+        for (int d = 0; d < dim; ++d)
+          {
+            trace_x[d] = y[d];
+            x[d] =
+              side == 0 ? y[d] : y[d] + P.D.shift[(quad.code >> 8) * dim + d];
+            if (side == 1)
+              normal[d] = -normal[d];
+            weight[6 + d] = w * normal[d];
+            bn += form.b[d] * normal[d];
+          }
+        if (!form.advection)
+          bn = 0.;
+        else if (P.facet_table != nullptr)
+          bn = P.facet_table[4 * (number - P.first_facet_quad) + r];
+        const double tau = P.tau != nullptr
+                             ? P.tau[2 * std::size_t(quad.facet) + side]
+                             : form.tau;
+        const double S = tau + (bn > 0. ? bn : 0.), difference = S - bn;
+        double       g = 0., alpha = 0.;
+        if (quad.boundary != invalid_index)
+          {
+            const double *t =
+              P.boundary_table + 4 * std::size_t(quad.boundary) + r;
+            g     = t[0];
+            alpha = t[P.n_boundary_points];
+          }
+        weight[0] = w;
+        weight[1] = w * S;
+        weight[2] = w * difference;
+        weight[3] = w * (form.conservative ? S : difference);
+        weight[4] = quad.code & 4u   ? 0.
+                    : quad.code & 2u ? w * (S + alpha)
+                                     : w * difference;
+        weight[5] = w * g;
+        return w != 0. && S + difference > 0.;
+      }
+
+      /// A local problem, with arrays as a layout says. On simplices integrals
       /// come from SimplexReference, hence a is constant and scalar, and there
       /// is no advection.
       template <int dim, HDGStage stage>
       struct HDGBlock
       {
-        static constexpr bool simplex = stage == HDGStage::simplex,
-                              facets  = stage == HDGStage::facets;
-        const HDGData<dim> &P;
-        const HDGLayout    &L;
-        double *const       base;
-        HDGSliceQuad *const slice_quad; ///< in shared memory
-        const unsigned int  k;
-        const unsigned int  n, degree;
-        /// Trace functions of the polytope, the first one here, how many.
-        const unsigned int n_all, first_row, n_traces;
+        static constexpr bool simplex = stage == HDGStage::simplex;
+        const HDGData<dim>   &P;
+        const HDGLayout      &L;
+        double *const         base;
+        HDGSliceQuad *const   slice_quad; ///< in shared memory
+        const unsigned int    k;
+        const unsigned int    n, degree;
+        /// Trace functions of the polytope, and those here.
+        const unsigned int n_all, n_traces;
         const unsigned int n_rows, n_mass, padded_n;
         /// Points of a slice, 2^32 / n_slice rounded up, and distance of rows
         /// of values there.
@@ -109,14 +262,12 @@ namespace Tessella
         /// 2^32 / n rounded up.
         const unsigned int inverse_n;
 
-        /// @p entry: the interface, for HDGStage::facets.
         __device__
         HDGBlock(const HDGData<dim> &P,
                  const HDGLayout    &L,
                  double             *base,
                  HDGSliceQuad       *slice_quad,
-                 const unsigned int  k,
-                 const unsigned int  entry = 0)
+                 const unsigned int  k)
           : P(P)
           , L(L)
           , base(base)
@@ -125,12 +276,7 @@ namespace Tessella
           , n(P.D.n_basis[k])
           , degree(P.D.degree[k])
           , n_all((unsigned int)(P.trace_offset[k + 1] - P.trace_offset[k]))
-          , first_row(facets ? P.entry_row[entry] : 0)
-          , n_traces(stage == HDGStage::volume ? 0
-                     : !facets                 ? n_all
-                     : entry + 1 < P.D.polytope_interface_offset[k + 1]
-                       ? P.entry_row[entry + 1] - first_row
-                       : n_all - first_row)
+          , n_traces(stage == HDGStage::volume ? 0 : n_all)
           , n_rows(n_traces + 1)
           , n_mass(tensor() ? dim * ((n + 3) / 4 * 4) : n)
           , padded_n((n + 3) / 4 * 4)
@@ -190,15 +336,14 @@ namespace Tessella
         }
 
         /// Rows of A, if there are any, then of H^T and F^T for each component
-        /// (all at once if a is a tensor); of an interface those of F^T alone.
+        /// (all at once if a is a tensor).
         __device__ double *
         H(const unsigned int block) const
         {
           return base +
-                 (diagonal() || facets
-                    ? L.flux
-                    : L.mass + std::size_t(n_mass) * L.mass_stride) +
-                 std::size_t(block) * (facets ? 0 : n) * L.mass_stride;
+                 (diagonal() ? L.flux
+                             : L.mass + std::size_t(n_mass) * L.mass_stride) +
+                 std::size_t(block) * n * L.mass_stride;
         }
         __device__ double *
         F(const unsigned int block) const
@@ -612,6 +757,82 @@ namespace Tessella
             }
         }
 
+        /// The lower triangle of the mass matrix of the functions on the box,
+        /// of at most 8 hdg_warp_tiles: each warp goes through its points, 32
+        /// at a time, with sums in registers. Ends with a barrier.
+        __device__ void
+        mass_matrix_by_warps() const
+        {
+          constexpr int          T   = hdg_warp_tiles;
+          constexpr unsigned int ldq = row_stride(hdg_warp_points);
+          const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
+                             g = lane / 4, t = lane % 4;
+          const unsigned int begin = P.mass_begin[k], end = P.mass_begin[k + 1],
+                             rule_degree = P.mass_degree[degree];
+          double *const values =
+                          base + L.first +
+                          warp *
+                            HDGLayout::warp_size(dim, L.n_basis, L.max_degree),
+                        *const w          = values + L.n_basis * ldq,
+                        *const table      = w + hdg_warp_points;
+          double               c[T][T][2] = {};
+          const double        *row[T];
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+            row[h] = values + min(8 * h + g, n - 1) * ldq;
+          for (unsigned int q0 = begin + 8 * warp; q0 < end;
+               q0 += blockDim.x / 4)
+            {
+              const HDGVolumeQuad quad =
+                P.mass_quad[min(q0 + lane / 4, end - 1)];
+              const unsigned int n_points =
+                n_volume_points<Cells::others>(P.D, quad.subcell, rule_degree);
+              const unsigned int point = quad.first + lane % 4;
+              double             x[dim];
+              const double       JxW = general_volume_point(
+                P.D, quad.subcell, min(point, n_points - 1), rule_degree, x);
+              w[lane] = q0 + lane / 4 < end && point < n_points ? JxW : 0.;
+              evaluate_box_functions(
+                P, k, n, degree, x, table + lane, values + lane, ldq);
+              __syncwarp();
+#pragma unroll 2
+              for (unsigned int q = t; q < hdg_warp_points; q += 4)
+                {
+                  const double factor = w[q];
+                  double       left[T], right[T];
+#pragma unroll
+                  for (int h = 0; h < T; ++h)
+                    {
+                      right[h] = row[h][q];
+                      left[h]  = right[h] * factor;
+                    }
+                  WarpProduct<T, T, T, double>::add(
+                    c, left, right, [&](const int h, const int u) {
+                      return 8 * h < n && 8 * u < n && 8 * u <= 8 * h + 15;
+                    });
+                }
+              __syncwarp();
+            }
+          // ---- warp by warp
+          for (unsigned int turn = 0; turn < blockDim.x / 32; ++turn)
+            {
+              if (turn == warp)
+#pragma unroll
+                for (int h = 0; h < T; ++h)
+#pragma unroll
+                  for (int u = 0; u < T; ++u)
+#pragma unroll
+                    for (int s = 0; s < 2; ++s)
+                      {
+                        const unsigned int i = 8 * h + g, j = 8 * u + 2 * t + s;
+                        double *const      entry = M() + i * L.stride + j;
+                        if (i < n && j <= i)
+                          *entry = turn == 0 ? c[h][u][s] : *entry + c[h][u][s];
+                      }
+              __syncthreads();
+            }
+        }
+
         /// matrix(i, j) += sum over points of left_i weight right_j; @p mirror:
         /// the lower triangle is written to both.
         template <bool whole>
@@ -666,7 +887,10 @@ namespace Tessella
               double deviation = 0., largest = 0.;
               while (true)
                 {
-                  mass_matrix(pass > 0);
+                  if (pass == 0 && n <= 8 * hdg_warp_tiles)
+                    mass_matrix_by_warps();
+                  else
+                    mass_matrix(pass > 0);
                   if (threadIdx.x < 32)
                     {
                       double square = 0., diagonal = 0.;
@@ -796,6 +1020,100 @@ namespace Tessella
             });
         }
 
+        /// Integrals of f and the functions on the box, and of |f|: a thread
+        /// goes through its points and sums for several functions at a time.
+        /// Ends with a barrier.
+        __device__ void
+        source_on_box(double *sums, double *abs_f) const
+        {
+          constexpr unsigned int batch = 20;
+          const HDGForm<dim>    &form  = P.form;
+          const unsigned int     begin = P.volume_begin[k],
+                             n_points  = 4 * (P.volume_begin[k + 1] - begin),
+                             rows      = dim * (degree + 1),
+                             // columns of tables in the place of all values
+            n_columns =
+              min((unsigned int)(L.size - L.first) / rows, blockDim.x);
+          double *const table = base + L.first + threadIdx.x, *const partial =
+                                                                base +
+                                                                L.schur_inverse;
+          const double *const box = P.D.box + 2 * dim * std::size_t(k);
+          for (unsigned int i0 = 0; i0 < n; i0 += batch)
+            {
+              double sum[batch + 1] = {};
+              for (unsigned int q = threadIdx.x;
+                   q < n_points && threadIdx.x < n_columns;
+                   q += n_columns)
+                {
+                  const HDGVolumeQuad quad  = P.volume_quad[begin + q / 4];
+                  const unsigned int  point = quad.first + q % 4;
+                  if (point >=
+                      n_volume_points<Cells::others>(P.D, quad.subcell, degree))
+                    continue;
+                  double       y[dim];
+                  const double w =
+                    general_volume_point(P.D, quad.subcell, point, degree, y);
+                  const double f =
+                    w * (form.table_f < 0
+                           ? form.f
+                           : P.volume_table[form.table_f * P.n_volume_points +
+                                            (P.D.subcell_q[quad.subcell] -
+                                             P.first_volume_point) +
+                                            point]);
+#pragma unroll
+                  for (int d = 0; d < dim; ++d)
+                    {
+                      const double lower = box[d], upper = box[dim + d],
+                                   reciprocal = 1. / (upper - lower);
+                      write_legendre(degree,
+                                     (2. * y[d] - lower - upper) * reciprocal,
+                                     sqrt(reciprocal),
+                                     0.,
+                                     table + d * (degree + 1) * n_columns,
+                                     nullptr,
+                                     n_columns);
+                    }
+#pragma unroll
+                  for (unsigned int i = 0; i < batch; ++i)
+                    if (i0 + i < n)
+                      {
+                        const unsigned char *exponents =
+                          P.D.exponents + dim * (i0 + i);
+                        double value = f;
+#pragma unroll
+                        for (int d = 0; d < dim; ++d)
+                          value *=
+                            table[(d * (degree + 1) + __ldg(exponents + d)) *
+                                  n_columns];
+                        sum[i] += value;
+                      }
+                  if (i0 == 0)
+                    sum[batch] += fabs(f);
+                }
+#pragma unroll
+              for (unsigned int i = 0; i <= batch; ++i)
+                {
+                  for (unsigned int s = 16; s > 0; s /= 2)
+                    sum[i] += __shfl_xor_sync(~0u, sum[i], s);
+                  if (threadIdx.x % 32 == 0 && (i == batch || i0 + i < n))
+                    partial[threadIdx.x / 32 + i * (blockDim.x / 32)] = sum[i];
+                }
+              __syncthreads();
+              for (unsigned int i = threadIdx.x; i <= batch; i += blockDim.x)
+                if (i == batch || i0 + i < n)
+                  {
+                    double all = 0.;
+                    for (unsigned int j = 0; j < blockDim.x / 32; ++j)
+                      all += partial[i * (blockDim.x / 32) + j];
+                    if (i < batch)
+                      sums[i0 + i] = all;
+                    else
+                      *abs_f += all;
+                  }
+              __syncthreads();
+            }
+        }
+
         /// The same as volume_integrals() where a, b and c are constant: only f
         /// is integrated. E() holds the inverse of the basis' coefficients.
         __device__ void
@@ -893,17 +1211,7 @@ namespace Tessella
           // ---- f, in functions on the box first
           double *const        load = T() + std::size_t(n_traces) * ld,
                         *const sums = base + L.diagonal_entries;
-          zero(sums, n);
-          const unsigned int begin = P.volume_begin[k],
-                             end   = P.volume_begin[k + 1];
-          for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
-            {
-              set_slice(true, end - slice);
-              volume_points(slice, end, Volume::source, nullptr);
-              evaluate_box(false);
-              source_integrals(base + L.first, ld_slice, sums, abs_f);
-              __syncthreads();
-            }
+          source_on_box(sums, abs_f);
           for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
             {
               double sum = 0.;
@@ -1008,72 +1316,34 @@ namespace Tessella
             }
         }
 
-        /// Points of facets. weight: 0 w, 1 S, 2 S - b.n, 3 of E, 4 of G, 5 g,
-        /// 6 .. normal.
+        /// Points of facets, with the weights of facet_point_of().
         __device__ void
         facet_points(const unsigned int begin,
                      const unsigned int end,
                      int               *stabilised) const
         {
-          const HDGForm<dim> &form = P.form;
           for (unsigned int q = threadIdx.x; q < n_slice; q += blockDim.x)
             {
-              const unsigned int i           = min(begin + q / 4, end - 1);
-              const HDGFacetQuad quad        = P.facet_quad[i];
-              const unsigned int rule_degree = quad.code >> 4 & 15u;
-              const unsigned int n_points =
-                n_facet_points<Cells::others>(P.D, quad.facet, rule_degree);
-              const unsigned int point = quad.first + q % 4;
-              const unsigned int side  = quad.code & 1u;
+              const unsigned int i    = min(begin + q / 4, end - 1);
+              const HDGFacetQuad quad = P.facet_quad[i];
               if (q % 4 == 0)
-                slice_quad[q / 4] = make_slice_quad(quad);
-              double y[dim], normal[dim];
-              double w = general_facet_point(P.D,
-                                             quad.facet,
-                                             min(point, n_points - 1),
-                                             rule_degree,
-                                             y,
-                                             normal);
-              if (begin + q / 4 >= end || point >= n_points)
-                w = 0.;
-              double bn = 0.;
-              for (int d = 0; d < dim; ++d)
-                {
-                  trace_x(d)[q] = y[d];
-                  x(d)[q]       = side == 0
-                                    ? y[d]
-                                    : y[d] + P.D.shift[(quad.code >> 8) * dim + d];
-                  if (side == 1)
-                    normal[d] = -normal[d];
-                  weight(6 + d)[q] = w * normal[d];
-                  bn += form.b[d] * normal[d];
-                }
-              if (!advection())
-                bn = 0.;
-              else if (P.facet_table != nullptr)
-                bn = P.facet_table[4 * (i - P.first_facet_quad) + q % 4];
-              const double tau = P.tau != nullptr
-                                   ? P.tau[2 * std::size_t(quad.facet) + side]
-                                   : form.tau;
-              const double S = tau + (bn > 0. ? bn : 0.), difference = S - bn;
-              if (w != 0. && S + difference > 0.)
+                slice_quad[q / 4] = make_slice_quad(P, quad, 0);
+              double y[dim], trace_y[dim], weights[6 + dim];
+              if (facet_point_of(P,
+                                 quad,
+                                 i,
+                                 q % 4,
+                                 begin + q / 4 < end,
+                                 y,
+                                 trace_y,
+                                 weights))
                 *stabilised = 1;
-              double g = 0., alpha = 0.;
-              if (quad.boundary != invalid_index)
-                {
-                  const double *t =
-                    P.boundary_table + 4 * std::size_t(quad.boundary) + q % 4;
-                  g     = t[0];
-                  alpha = t[P.n_boundary_points];
-                }
-              weight(0)[q] = w;
-              weight(1)[q] = w * S;
-              weight(2)[q] = w * difference;
-              weight(3)[q] = w * (form.conservative ? S : difference);
-              weight(4)[q] = quad.code & 4u   ? 0.
-                             : quad.code & 2u ? w * (S + alpha)
-                                              : w * difference;
-              weight(5)[q] = w * g;
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                trace_x(d)[q] = trace_y[d];
+#pragma unroll
+              for (int j = 0; j < 6 + dim; ++j)
+                weight(j)[q] = weights[j];
             }
           __syncthreads();
         }
@@ -1108,117 +1378,35 @@ namespace Tessella
             }
           __syncthreads();
           double *const psi = traces();
-          if constexpr (simplex)
-            {
-              for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
-                   t += blockDim.x)
-                {
-                  const unsigned int  m = row_of(t), q = t - m * n_slice;
-                  const HDGSliceQuad &generators = slice_quad[q / 4];
-                  if (m >= generators.n_functions)
-                    continue;
-                  const double *c =
-                    generators.coefficients + std::size_t(m) * generators.n_all;
-                  double sum = 0.;
-                  for (unsigned int l = 0; l < generators.n; ++l)
-                    {
-                      const unsigned int   g = generators.index(l);
-                      const unsigned char *e = P.D.exponents + dim * g;
-                      double               value =
-                        __ldg(c + g) * table(0, false)[e[0] * n_slice + q];
-                      for (int d = 1; d < dim; ++d)
-                        value *= table(d, false)[e[d] * n_slice + q];
-                      sum += value;
-                    }
-                  psi[m * ld_slice + q] = sum;
-                }
-              __syncthreads();
-              return;
-            }
-          // ---- generators, in the place of the functions on the box
-          double *const all = base + L.first;
-          for (unsigned int t = threadIdx.x; t < L.n_basis * n_slice;
+          for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
                t += blockDim.x)
             {
-              const unsigned int   g = row_of(t), q = t - g * n_slice;
-              const unsigned char *e = P.D.exponents + dim * g;
-              if (g >= slice_quad[q / 4].n_all)
+              const unsigned int  m = row_of(t), q = t - m * n_slice;
+              const HDGSliceQuad &generators = slice_quad[q / 4];
+              if (m >= generators.n_functions)
                 continue;
-              double value = table(0, false)[e[0] * n_slice + q];
-#pragma unroll
-              for (int d = 1; d < dim; ++d)
-                value *= table(d, false)[e[d] * n_slice + q];
-              all[g * ld_slice + q] = value;
+              const double *c =
+                generators.coefficients + std::size_t(m) * generators.n_all;
+              double sum = 0.;
+              for (unsigned int l = 0; l < generators.n; ++l)
+                {
+                  const unsigned int   g = generators.index(l);
+                  const unsigned char *e = P.D.exponents + dim * g;
+                  double               value =
+                    __ldg(c + g) * table(0, false)[e[0] * n_slice + q];
+                  for (int d = 1; d < dim; ++d)
+                    value *= table(d, false)[e[d] * n_slice + q];
+                  sum += value;
+                }
+              psi[m * ld_slice + q] = sum;
             }
           __syncthreads();
-          // ---- functions, patch by patch
-          unsigned int counter = 0;
-          for (unsigned int q0 = 0, q1; q0 < n_slice / 4; q0 = q1)
-            {
-              const HDGSliceQuad &quad = slice_quad[q0];
-              q1                       = patch_end(q0, n_slice / 4);
-              if (quad.n_functions == 0)
-                continue;
-              const unsigned int first = 4 * q0;
-              block_product<1>(
-                quad.n_functions,
-                4 * (q1 - q0),
-                (quad.n + 3) / 4 * 4,
-                [&](const unsigned int m, const unsigned int l) {
-                  return l < quad.n
-                           ? __ldg(quad.coefficients +
-                                   std::size_t(m) * quad.n_all + quad.index(l))
-                           : 0.;
-                },
-                [&](const unsigned int q, const unsigned int l) {
-                  return l < quad.n ? all[quad.index(l) * ld_slice + first + q]
-                                    : 0.;
-                },
-                [&](const unsigned int m,
-                    const unsigned int q,
-                    const double v) { psi[m * ld_slice + first + q] = v; },
-                counter);
-            }
-          __syncthreads();
-        }
-
-        __device__ HDGSliceQuad
-        make_slice_quad(const HDGFacetQuad &quad) const
-        {
-          const unsigned int p = quad.patch, patch_degree = P.patch_degree[p];
-          const bool planar = P.patch_frame[std::size_t(p) * (dim * (dim + 2)) +
-                                            dim * dim + 2 * dim - 1] == 0.;
-          const unsigned int n_all =
-            Legendre::n_functions(dim, patch_degree, P.tensor_product);
-          return {p,
-                  quad.row - first_row,
-                  quad.code,
-                  P.patch_functions[p],
-                  n_all,
-                  planar ? Legendre::n_functions(dim - 1,
-                                                 patch_degree,
-                                                 P.tensor_product)
-                         : n_all,
-                  planar ? P.planar : nullptr,
-                  P.patch_coefficients + P.patch_offset[p]};
-        }
-
-        /// End of the quads of a patch in the slice, which begin at @p q0.
-        __device__ unsigned int
-        patch_end(const unsigned int q0, const unsigned int end) const
-        {
-          unsigned int q1 = q0 + 1;
-          while (q1 < end && slice_quad[q1].patch == slice_quad[q0].patch &&
-                 slice_quad[q1].row == slice_quad[q0].row)
-            ++q1;
-          return q1;
         }
 
         __device__ double *
         traces() const
         {
-          return base + L.first +
-                 (simplex ? 0 : std::size_t(L.n_basis) * ld_slice);
+          return base + L.first;
         }
 
         __device__ void
@@ -1235,14 +1423,8 @@ namespace Tessella
           for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
             {
               set_slice(true, end - slice);
-              if (simplex)
-                simplex_facet_values(slice, end);
+              simplex_facet_values(slice, end);
               facet_points(slice, end, stabilised);
-              if (!simplex)
-                {
-                  evaluate_box(false);
-                  transform_basis(false);
-                }
               evaluate_traces();
               unsigned int counter = 0;
               add_product<true>(
@@ -1253,21 +1435,20 @@ namespace Tessella
                 {
                   const HDGSliceQuad quad  = slice_quad[q0];
                   const unsigned int n_psi = quad.n_functions;
-                  q1                       = patch_end(q0, n_quads);
+                  q1                       = patch_end(slice_quad, q0, n_quads);
                   if (n_psi == 0)
                     continue;
                   // (the first product is stored, not added)
                   const bool begins =
                     q0 > 0 ? slice_quad[q0 - 1].row != quad.row
-                           : slice == begin || P.facet_quad[slice - 1].row !=
-                                                 first_row + quad.row;
+                           : slice == begin ||
+                               P.facet_quad[slice - 1].row != quad.row;
                   trace_products(quad.row, n_psi, 4 * q0, 4 * q1, counter);
                   if (!(quad.code & 4u))
                     {
                       for (unsigned int i = threadIdx.x; i < n_psi;
                            i += blockDim.x)
-                        trace_vector(3)[quad.row + i] =
-                          1 + first_row + quad.row;
+                        trace_vector(3)[quad.row + i] = 1 + quad.row;
                       block_product<1>(
                         n_psi,
                         n_psi,
@@ -1283,8 +1464,8 @@ namespace Tessella
                             const unsigned int j,
                             const double       v) {
                           double *const entry =
-                            K + std::size_t(first_row + quad.row + i) * n_all +
-                            first_row + quad.row + j;
+                            K + std::size_t(quad.row + i) * n_all + quad.row +
+                            j;
                           *entry = begins ? v : *entry + v;
                         },
                         counter);
@@ -1311,7 +1492,7 @@ namespace Tessella
             }
         }
 
-        /// F, R and T of a patch, from points [q0, q1) of the slice.
+        /// F and R of a patch, from points [q0, q1) of the slice.
         __device__ void
         trace_products(const unsigned int row,
                        const unsigned int n_psi,
@@ -1323,8 +1504,7 @@ namespace Tessella
                              n_warps = blockDim.x / 32, g = lane / 4,
                              t    = lane % 4;
           const double *const phi = base + L.second, *const psi = traces();
-          const unsigned int ldq       = ld_slice;
-          const bool         transport = advection();
+          const unsigned int ldq = ld_slice;
           const auto         all = [](const int, const int) { return true; };
           for (unsigned int i0 = 0; i0 < n_psi; i0 += 16)
             for (unsigned int j0 = 0; j0 < n; j0 += 8)
@@ -1333,7 +1513,7 @@ namespace Tessella
                 counter         = counter + 1 == n_warps ? 0 : counter + 1;
                 if (!mine)
                   continue;
-                double              c[dim + 2][2][1][2] = {};
+                double              c[dim + 1][2][1][2] = {};
                 const double *const left0 = psi + min(i0 + g, n_psi - 1) * ldq,
                                     *const left1 =
                                       psi + min(i0 + 8 + g, n_psi - 1) * ldq,
@@ -1355,15 +1535,6 @@ namespace Tessella
                       const double a[2] = {a0 * w, a1 * w};
                       WarpProduct<2, 1, 1, double>::add(c[dim], a, b, all);
                     }
-                    if (transport)
-                      {
-                        const double w    = weight(2)[q];
-                        const double a[2] = {a0 * w, a1 * w};
-                        WarpProduct<2, 1, 1, double>::add(c[dim + 1],
-                                                          a,
-                                                          b,
-                                                          all);
-                      }
                   }
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
@@ -1377,8 +1548,6 @@ namespace Tessella
                       for (int d = 0; d < dim; ++d)
                         flux_row(row + i, d)[j] += c[d][h][0][s];
                       R()[(row + i) * L.stride + j] += c[dim][h][0][s];
-                      if (transport)
-                        T()[(row + i) * L.stride + j] += c[dim + 1][h][0][s];
                     }
               }
         }
@@ -1576,18 +1745,26 @@ namespace Tessella
 #pragma unroll 2
                     for (unsigned int l = t; l < depth; l += 4)
                       {
-                        const double a[2] = {factor * W[row[0] * ldm + l],
-                                             factor * W[row[1] * ldm + l]},
+                        const double a[2] = {W[row[0] * ldm + l],
+                                             W[row[1] * ldm + l]},
                                      b[2] = {W[column[0] * ldm + l],
                                              W[column[1] * ldm + l]};
                         WarpProduct<2, 2, 2, double>::add(c, a, b, all);
                       }
                   }
+                  // (the negative of what is wanted)
+#pragma unroll
+                for (int h = 0; h < 2; ++h)
+#pragma unroll
+                  for (int u = 0; u < 2; ++u)
+#pragma unroll
+                    for (int s = 0; s < 2; ++s)
+                      c[h][u][s] *= -factor;
 #pragma unroll 2
                 for (unsigned int l = t; l < padded_n; l += 4)
                   {
-                    const double a[2] = {-left[row[0] * ld + l],
-                                         -left[row[1] * ld + l]},
+                    const double a[2] = {left[row[0] * ld + l],
+                                         left[row[1] * ld + l]},
                                  b[2] = {right[column[0] * ld + l],
                                          right[column[1] * ld + l]};
                     WarpProduct<2, 2, 2, double>::add(c, a, b, all);
@@ -1608,8 +1785,8 @@ namespace Tessella
                           patch[i] == patch[j] && patch[i] > 0.;
                         const double v =
                           written
-                            ? K[std::size_t(i) * n_traces + j] + c[h][u][s]
-                            : c[h][u][s];
+                            ? K[std::size_t(i) * n_traces + j] - c[h][u][s]
+                            : -c[h][u][s];
                         K[std::size_t(i) * n_traces + j] = v;
                         if (symmetric && i != j)
                           K[std::size_t(j) * n_traces + i] = v;
@@ -1621,34 +1798,44 @@ namespace Tessella
         __device__ void
         store(const double *K, const bool recovery) const
         {
-          const std::uint64_t first = P.trace_offset[k];
-          const unsigned int  begin = P.D.polytope_interface_offset[k],
-                             end    = P.D.polytope_interface_offset[k + 1];
-          const double *const        integral = trace_vector(0),
-                              *const data     = trace_vector(1),
-                              *const load     = trace_vector(2);
+          const std::uint64_t first    = P.trace_offset[k];
+          const unsigned int  begin    = P.D.polytope_interface_offset[k],
+                             end       = P.D.polytope_interface_offset[k + 1];
+          const double *const integral = trace_vector(0), *const data =
+                                                            trace_vector(1);
+          double *const load = trace_vector(2);
+          // (markers of patches are not needed any more)
+          double *const given     = trace_vector(3);
+          bool          dirichlet = false;
           for (unsigned int e = begin; e < end; ++e)
+            dirichlet = dirichlet || (P.entry_fixed[e] & 1);
+          for (unsigned int m = threadIdx.x; m < n_traces; m += blockDim.x)
             {
-              const unsigned int row = P.entry_row[e],
-                                 next =
-                                   e + 1 < end ? P.entry_row[e + 1] : n_traces;
-              const bool fixed = P.entry_fixed[e] & 1;
-              for (unsigned int m = row + threadIdx.x; m < next;
-                   m += blockDim.x)
-                {
-                  P.integral[first + m]  = integral[m];
-                  P.dirichlet[first + m] = fixed ? data[m] : 0.;
-                  double value           = (fixed ? 0. : data[m]) + load[m];
-                  for (unsigned int f = begin; f < end; ++f)
-                    if (P.entry_fixed[f] & 1)
-                      {
-                        const unsigned int f_next =
-                          f + 1 < end ? P.entry_row[f + 1] : n_traces;
-                        for (unsigned int j = P.entry_row[f]; j < f_next; ++j)
-                          value -= K[std::size_t(m) * n_traces + j] * data[j];
-                      }
-                  P.rhs[first + m] = value;
-                }
+              bool fixed = false;
+              for (unsigned int e = begin; e < end; ++e)
+                if (P.entry_row[e] <= m)
+                  fixed = P.entry_fixed[e] & 1;
+              const double value     = fixed ? load[m] : data[m] + load[m];
+              P.integral[first + m]  = integral[m];
+              P.dirichlet[first + m] = given[m] = fixed ? data[m] : 0.;
+              if (dirichlet)
+                load[m] = value;
+              else
+                P.rhs[first + m] = value;
+            }
+          if (dirichlet)
+            {
+              __syncthreads();
+              sum_rows(
+                n_traces,
+                0,
+                n_traces,
+                [&](const unsigned int m, const unsigned int j) {
+                  return K[std::size_t(m) * n_traces + j] * given[j];
+                },
+                [&](const unsigned int m, const double v) {
+                  P.rhs[first + m] = load[m] - v;
+                });
             }
           if (!recovery)
             return;
@@ -1717,25 +1904,6 @@ namespace Tessella
             coefficients[e] = C()[e / n * ld + e % n];
         }
 
-        /// Those over the facets of an interface.
-        __device__ void
-        store_facets(const HDGBlock<dim, HDGStage::elimination> &whole,
-                     double                                     *partial) const
-        {
-          const std::size_t ldm = L.mass_stride, ld = L.stride;
-          for (unsigned int d = 0; d < L.n_blocks; ++d)
-            copy(whole.F(d) + first_row * ldm, F(d), n_traces * ldm);
-          copy(partial, E(), n * ld);
-          copy(whole.R() + first_row * ld, R(), n_traces * ld);
-          if (advection())
-            copy(whole.T() + first_row * ld, T(), n_traces * ld);
-          for (unsigned int i = 0; i < 4; ++i)
-            if (i != 2)
-              copy(whole.trace_vector(i) + first_row,
-                   trace_vector(i),
-                   n_traces);
-        }
-
         /// What both have stored.
         __device__ void
         load(const HDGBlock<dim, HDGStage::elimination> &whole,
@@ -1751,13 +1919,18 @@ namespace Tessella
               copy(trace_vector(i), whole.trace_vector(i), n_traces);
           const unsigned int n_entries = P.D.polytope_interface_offset[k + 1] -
                                          P.D.polytope_interface_offset[k];
-          for (unsigned int i = threadIdx.x; i < n * ld; i += blockDim.x)
+          for (unsigned int entry = threadIdx.x; entry < n * n;
+               entry += blockDim.x)
             {
-              double sum = whole.E()[i];
+              const unsigned int i = over_n(entry), j = entry - i * n,
+                                 at = i * ld + j;
+              if (j > i && !advection())
+                continue;
+              double sum = whole.E()[at];
 #pragma unroll 4
               for (unsigned int e = 0; e < n_entries; ++e)
-                sum += partial[std::size_t(e) * L.n_basis * ld + i];
-              E()[i] = sum;
+                sum += partial[std::size_t(e) * L.n_basis * ld + at];
+              E()[at] = sum;
             }
         }
       };
@@ -1779,11 +1952,9 @@ namespace Tessella
       // in global memory.
 
       /// On simplices; one block a polytope. Registers for sixteen warps on a
-      /// multiprocessor; for 24 where problems are so small that many of them,
-      /// of up to four warps, hide each other's latency (@p small).
-      template <int dim, bool in_shared, bool small>
-      __global__ void
-      __launch_bounds__(small ? 128 : 512, small ? 6 : 1)
+      /// multiprocessor.
+      template <int dim, bool in_shared>
+      __global__ void __launch_bounds__(512)
         hdg_simplex_kernel(const __grid_constant__ HDGData<dim> P)
       {
         extern __shared__ double shared[];
@@ -1895,62 +2066,8 @@ namespace Tessella
 
 
 
-      /// Integrals over the facets of interfaces; one block for each of them
-      /// and each of its polytopes.
-      template <int dim, bool in_shared>
-      __global__ void __launch_bounds__(256, 2)
-        hdg_facet_kernel(const __grid_constant__ HDGData<dim> P)
-      {
-        extern __shared__ double shared[];
-        __shared__ HDGSliceQuad  slice_quad[hdg_max_slice / 4];
-        __shared__ int           stabilised;
-        double *const            base =
-          in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
-        using Block = HDGBlock<dim, HDGStage::facets>;
-        // (padding stays zero)
-        Block::zero(base, P.layout.size);
-        __syncthreads();
-        for (unsigned int e = P.first_entry + blockIdx.x; e < P.last_entry;
-             e += gridDim.x)
-          {
-            const unsigned int k = P.entry_polytope[e];
-            if (P.status[k] & hdg_failed)
-              continue;
-            Block block(P, P.layout, base, slice_quad, k, e);
-            if (threadIdx.x == 0)
-              stabilised = 0;
-            if (e >= P.first_entry + gridDim.x)
-              Block::zero(base, P.layout.schur_inverse);
-            __syncthreads();
-            Block::copy(block.C(),
-                        block.transform_of_polytope(),
-                        std::size_t(block.n) * P.layout.stride);
-            __syncthreads();
-            block.facet_integrals(P.K + (P.square_offset[k] - P.first_square),
-                                  P.entry_quad[e],
-                                  P.entry_quad[e + 1],
-                                  &stabilised);
-            __syncthreads();
-            block.store_facets(HDGBlock<dim, HDGStage::elimination>(
-                                 P,
-                                 P.state_layout,
-                                 P.state + std::size_t(k - P.first) *
-                                             P.state_layout.inverse,
-                                 nullptr,
-                                 k),
-                               P.partial + std::size_t(e - P.first_entry) *
-                                             P.layout.n_basis *
-                                             P.layout.stride);
-            // (the same for every order)
-            if (threadIdx.x == 0 && stabilised)
-              atomicOr(P.status + k, hdg_stabilised);
-            __syncthreads();
-          }
-      }
-
-
-
-      /// K and what recovery needs, from all integrals; one block a polytope.
+      /// K and what recovery needs, from all integrals; one block for each
+      /// polytope of the list.
       template <int dim, bool in_shared>
       __global__ void __launch_bounds__(512)
         hdg_elimination_kernel(const __grid_constant__ HDGData<dim> P)
@@ -1960,16 +2077,17 @@ namespace Tessella
         double *const            base =
           in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
         using Block = HDGBlock<dim, HDGStage::elimination>;
-        for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
+        for (unsigned int l = blockIdx.x; l < P.n_listed; l += gridDim.x)
           {
+            const unsigned int k      = P.list[l];
             const unsigned int status = P.status[k];
             if (status & hdg_failed)
               continue;
             const Block block(P, P.layout, base, nullptr, k);
             block.load(
               Block(P,
-                    P.layout,
-                    P.state + std::size_t(k - P.first) * P.layout.inverse,
+                    P.state_layout,
+                    P.state + std::size_t(k - P.first) * P.state_layout.inverse,
                     nullptr,
                     k),
               P.partial +
