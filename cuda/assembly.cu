@@ -20,8 +20,9 @@ namespace Tessella
         /// Bytes of a chunk's values and tables, if there is no reason for
         /// less: large enough to fill the device, small enough to overlap
         /// copies.
-        constexpr std::size_t max_chunk = std::size_t(1) << 28,
-                              min_chunk = std::size_t(1) << 24;
+        constexpr std::size_t max_chunk      = std::size_t(1) << 28,
+                              min_chunk      = std::size_t(1) << 24,
+                              max_fast_chunk = std::size_t(1) << 29;
 
         constexpr std::size_t
         aligned(const std::size_t bytes)
@@ -911,7 +912,8 @@ namespace Tessella
         Times times;
         I.wait_for_default_stream();
         times.kernel = I.kernels->name(form);
-        I.kernels->prepare(form, I.subcell_q.data(), I.workspace, I.parallel);
+        I.kernels->prepare(
+          form, I.subcell_q.data(), I.workspace, I.parallel, I.D);
         I.kernels->bind(I.D);
         I.D.form = form;
         I.count_facet_points(form.constant_facets, form.constant_bottom);
@@ -990,16 +992,22 @@ namespace Tessella
         // Kernels are faster than copies to the host: small chunks first, so
         // that copies start soon, then larger ones, since each launch ends with
         // a round of blocks that does not fill the device. What the host
-        // tabulates comes at an even pace.
-        const auto chunk_size = [&](const unsigned int n_chunks) {
-          return std::min(std::min(max_chunk,
-                                   std::max(min_chunk, total / n_chunks)),
+        // tabulates comes at an even pace. Where kernels take little time
+        // beside the copy, one chunk if it is not too large.
+        const auto chunk_size = [&](const std::size_t n_chunks,
+                                    const std::size_t limit) {
+          return std::min(std::min(limit,
+                                   std::max(min_chunk, total / n_chunks + 1)),
                           available / Pipeline::max_slots);
         };
         const bool even = evaluation == nullptr &&
-                          !(form.constant_volume && form.constant_facets);
-        std::size_t        chunk_bytes = chunk_size(even ? 8 : 16);
-        const std::size_t  largest     = chunk_size(even ? 8 : 4);
+                          !(form.constant_volume && form.constant_facets),
+                   fast          = I.kernels->fast(form);
+        const std::size_t n_fast = total / max_fast_chunk + 1;
+        std::size_t chunk_bytes  = fast ? chunk_size(n_fast, max_fast_chunk)
+                                        : chunk_size(even ? 8 : 16, max_chunk);
+        const std::size_t largest =
+          fast ? chunk_bytes : chunk_size(even ? 8 : 4, max_chunk);
         std::vector<Chunk> chunks;
         std::size_t        slot_bytes = 0;
         for (unsigned int k = I.first; k < I.last; k = chunks.back().end)

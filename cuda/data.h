@@ -28,11 +28,11 @@ namespace Tessella
       struct alignas(16) FacetQuad
       {
         unsigned int facet;
-        unsigned int code;  ///< flags, and the first point in the facet's rule
-        unsigned int entry; ///< in polytope_interface
+        unsigned int code; ///< flags, and the first point in the facet's rule
         unsigned int neighbor; ///< or invalid_index
-        unsigned int point;    ///< number of the first point in the entry
         unsigned int column;   ///< first column of the neighbour's block
+        unsigned int entry;    ///< in polytope_interface
+        unsigned int point;    ///< number of the first point in the entry
 
         /// Flags of code: side of the polytope; there is a periodic shift; the
         /// facet is a prism; it is part of a slab's bottom.
@@ -76,6 +76,11 @@ namespace Tessella
         SlabRule     volume, facet;
         unsigned int quads_per_facet;  ///< of FacetQuad
         unsigned int facets_per_batch; ///< that 16 points are enough for
+        double       inverse_length;   ///< of the interval of upright rows
+        /// SlabAffineKernel has a lane for a row of few facets; most rows have
+        /// more.
+        static constexpr unsigned int few_facets = 16;
+        bool                          mostly_many_facets;
       };
 
       /// A block row.
@@ -84,16 +89,17 @@ namespace Tessella
         std::uint64_t value;    ///< first value
         unsigned int  width;    ///< entries of a row
         unsigned int  diagonal; ///< first column of the diagonal block
-        /// Its quads: of the volume, of facets, of facets on the boundary, of
-        /// those at the bottom of a slab.
-        unsigned int volume_begin, volume_end;
-        unsigned int facet_begin, boundary_begin, bottom_begin, facet_end;
-        unsigned int degree, n_basis;
-        unsigned int first_subcell, n_subcells;
+        /// Its quads: of facets, of those at the bottom of a slab, of facets on
+        /// the boundary, of the volume. (What comes first is all that
+        /// SlabAffineKernel reads.)
+        unsigned int facet_begin, bottom_begin;
         bool         empty_blocks; ///< some that no facet contributes to
         /// An element of a slab that is as high as the slab, as are its
         /// neighbours (and not computed in parts): SlabKernel may do it.
-        bool upright;
+        bool         upright;
+        unsigned int boundary_begin, facet_end, volume_begin, volume_end;
+        unsigned int degree, n_basis;
+        unsigned int first_subcell, n_subcells;
 
         __host__ __device__ unsigned int
         n_quads() const
@@ -178,8 +184,16 @@ namespace Tessella
         /// Those that are not zero: bit e (dim + 1) + f for row e, column f.
         unsigned int volume_entries;
         SlabRules    slab;
+        /// For SlabAffineKernel, n = dim - 1: centre of each polytope's box in
+        /// space and scale of its variables (which go to sqrt(3)); vertices of
+        /// facets in space, n n numbers each, in such an order that the normal
+        /// follows from it (n = 2), or with its sign (a tenth number, n = 3).
+        const double *slab_box, *slab_facet;
         /// SlabKernel has computed the rows that it can.
         bool leave_out_upright;
+        /// SlabAffineKernel also does the boundary's part of the right-hand
+        /// side.
+        bool upright_boundary;
 
         FormData<dim> form;
 

@@ -314,10 +314,10 @@ namespace Tessella
                           facets[f++] = {g,
                                          q << FacetQuad::point_shift | flags |
                                            prism,
-                                         e,
                                          neighbor,
-                                         entry_point + q,
-                                         column};
+                                         column,
+                                         e,
+                                         entry_point + q};
                         entry_point += m;
                       }
                     if (neighbor != invalid_index)
@@ -350,13 +350,26 @@ namespace Tessella
               }
           });
 
-        n_not_upright     = 0;
-        bool empty_blocks = false;
+        n_not_upright             = 0;
+        unsigned int n_many       = 0;
+        bool         empty_blocks = false;
         for (unsigned int k = first; k < last; ++k)
           {
-            n_not_upright += row_data[k].upright ? 0 : 1;
-            empty_blocks = empty_blocks || row_data[k].empty_blocks;
+            const Row &row = row_data[k];
+            empty_blocks   = empty_blocks || row.empty_blocks;
+            if (!row.upright)
+              {
+                ++n_not_upright;
+                continue;
+              }
+            if (row.bottom_begin - row.facet_begin >
+                SlabRules::few_facets * slab_rules.quads_per_facet)
+              ++n_many;
+            const double *const box   = &mesh.box[2 * dim * std::size_t(k)];
+            slab_rules.inverse_length = 1. / (box[2 * dim - 1] - box[dim - 1]);
           }
+        slab_rules.mostly_many_facets =
+          n_many > (last - first - n_not_upright) / 2;
         for (unsigned int k = first; k < last; ++k)
           if (row_data[k].n_quads() <= split_limit)
             {
@@ -408,7 +421,8 @@ namespace Tessella
       Kernels<dim>::prepare(const FormData<dim> &form,
                             const std::uint64_t *first_point,
                             Workspace           &workspace,
-                            const Parallel      &parallel)
+                            const Parallel      &parallel,
+                            const Data<dim>     &D)
       {
         // Kernels that are compiled for a degree number the points of affine
         // sub-cells themselves; those that compute tiles do not.
@@ -421,6 +435,21 @@ namespace Tessella
                                        (form.facets && !form.penalty_facets)));
         if (first == last)
           return;
+        if constexpr (dim > 2)
+          if (max_degree == 1 && slab_box.size() == 0 &&
+              n_not_upright < last - first &&
+              ((form.matrix && slab_matrix(form)) ||
+               (form.rhs && slab_rhs(form))))
+            {
+              slab_box.resize(slab_box_size * mesh.n_polytopes());
+              slab_facet.resize(slab_facet_size * mesh.n_facets());
+              SlabLauncher<dim, double>::geometry(D,
+                                                  mesh.n_polytopes(),
+                                                  mesh.n_facets(),
+                                                  slab_box.data(),
+                                                  slab_facet.data(),
+                                                  workspace->kernel_stream);
+            }
         if ((tiles || (matrix && choice.scheme == RowScheme::blocks)) &&
             block_row.size() == 0)
           blocks_to_device(workspace,
@@ -466,14 +495,15 @@ namespace Tessella
       std::size_t
       Kernels<dim>::memory() const
       {
-        std::size_t bytes = volume_quad.size() * sizeof(VolumeQuad) +
-                            facet_quad.size() * sizeof(FacetQuad) +
-                            rows.size() * sizeof(Row) +
-                            block_row.size() * sizeof(unsigned int) +
-                            block_quad.size() * sizeof(uint2) +
-                            (boundary_row[0].size() + boundary_row[1].size()) *
-                              sizeof(unsigned int) +
-                            scratch.size() * sizeof(double);
+        std::size_t bytes =
+          volume_quad.size() * sizeof(VolumeQuad) +
+          facet_quad.size() * sizeof(FacetQuad) + rows.size() * sizeof(Row) +
+          block_row.size() * sizeof(unsigned int) +
+          block_quad.size() * sizeof(uint2) +
+          (boundary_row[0].size() + boundary_row[1].size()) *
+            sizeof(unsigned int) +
+          (slab_box.size() + slab_facet.size() + scratch.size()) *
+            sizeof(double);
         for (const UnitList *list :
              {&split_units, &all_units, &rhs_units, &other_units})
           bytes += list->units.size() * sizeof(Unit) +
@@ -506,7 +536,11 @@ namespace Tessella
                mesh.n_polytopes() * (sizeof(Row) + (mesh.prismatic ? 2 : 1) *
                                                      sizeof(unsigned int)) +
                sparsity.block_column.size() *
-                 (sizeof(unsigned int) + sizeof(uint2));
+                 (sizeof(unsigned int) + sizeof(uint2)) +
+               (mesh.prismatic && mesh.n_polytopes() > 0 && mesh.degree[0] == 1
+                  ? sizeof(double) * (slab_box_size * mesh.n_polytopes() +
+                                      slab_facet_size * mesh.n_facets())
+                  : 0);
       }
 
 
@@ -637,7 +671,10 @@ namespace Tessella
         D.n_pairs           = pairs;
         D.facet_step        = facet_step;
         D.slab              = slab_rules;
+        D.slab_box          = slab_box.data();
+        D.slab_facet        = slab_facet.data();
         D.leave_out_upright = false;
+        D.upright_boundary  = false;
       }
 
 
@@ -720,6 +757,17 @@ namespace Tessella
       Kernels<dim>::slab_rhs(const FormData<dim> &form) const
       {
         return slab && form.constant_f && form.constant_volume;
+      }
+
+
+
+      template <int dim>
+      bool
+      Kernels<dim>::fast(const FormData<dim> &form) const
+      {
+        return n_not_upright == 0 && form.constant_volume &&
+               (!form.matrix || slab_matrix(form)) &&
+               (!form.rhs || slab_rhs(form));
       }
 
 
@@ -885,8 +933,12 @@ namespace Tessella
         // What SlabKernel computes is left out by the others.
         const bool slab_rows = D.form.matrix && slab_matrix(D.form),
                    rhs_rows  = D.form.rhs && slab_rhs(D.form);
+        const bool boundary =
+          D.form.rhs && D.form.facets && D.form.facet_layout.r >= 0;
         if (slab_rows || rhs_rows)
           {
+            D.upright_boundary =
+              rhs_rows && boundary && max_degree == 1 && D.form.constant_bottom;
             Data<dim> R   = D;
             R.form.matrix = slab_rows;
             R.form.rhs    = rhs_rows;
@@ -965,7 +1017,8 @@ namespace Tessella
                                                 list.end(),
                                                 chunk.begin),
                        end = std::lower_bound(begin, list.end(), chunk.end);
-            if (begin != end && D.form.facets && D.form.facet_layout.r >= 0)
+            if (begin != end && boundary &&
+                !(D.upright_boundary && n_not_upright == 0))
               Launcher<dim, Number>::rhs_boundary(
                 choice,
                 D,

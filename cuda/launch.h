@@ -78,12 +78,20 @@ namespace Tessella
         bind(Data<dim> &data) const;
 
         /// Makes the list of quadrature points of the volume, if kernels for a
-        /// form read it. Arguments as of the constructor.
+        /// form read it, and what SlabAffineKernel reads, from the mesh in
+        /// data. Arguments as of the constructor.
         void
         prepare(const FormData<dim> &form,
                 const std::uint64_t *first_point,
                 Workspace           &workspace,
-                const Parallel      &parallel);
+                const Parallel      &parallel,
+                const Data<dim>     &data);
+
+        /// Whether kernels for slabs alone compute a form with constant
+        /// coefficients: little work for each value, so that chunks should be
+        /// large.
+        bool
+        fast(const FormData<dim> &form) const;
 
         /// Name of the kernel that a form is assembled with.
         std::string
@@ -198,6 +206,11 @@ namespace Tessella
         /// Of rows that SlabKernel does not do.
         UnitList      other_units;
         Array<double> scratch;
+        /// As in Data, and numbers of a polytope and a facet.
+        Array<double>                slab_box, slab_facet;
+        static constexpr std::size_t slab_box_size = 2 * (dim - 1),
+                                     slab_facet_size =
+                                       ((dim - 1) * (dim - 1) + 1) / 2 * 2;
       };
 
       /// Starts one of the compiled kernels: instantiated for both dimensions
@@ -259,6 +272,15 @@ namespace Tessella
              const bool         constant,
              const Data<dim>   &data,
              const cudaStream_t stream);
+
+        /// Fills Data::slab_box and Data::slab_facet.
+        static void
+        geometry(const Data<dim>   &data,
+                 const unsigned int n_polytopes,
+                 const unsigned int n_facets,
+                 double            *box,
+                 double            *facet,
+                 const cudaStream_t stream);
       };
     } // namespace Device
   }   // namespace internal

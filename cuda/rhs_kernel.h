@@ -177,7 +177,7 @@ namespace Tessella
         const unsigned int        k   = polytopes[blockIdx.x];
         const unsigned int        i0  = 8 * T * blockIdx.y;
         const Row                 row = D.rows[k];
-        if (i0 >= row.n_basis)
+        if (i0 >= row.n_basis || (D.upright_boundary && row.upright))
           return;
         RhsKernel<dim, P, T, Number> kernel(D, n_slots, k, i0, shared);
         kernel.add_boundary(row.boundary_begin,

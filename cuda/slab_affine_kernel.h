@@ -14,12 +14,27 @@ namespace Tessella
     {
       /**
        * What SlabKernel computes, for degree 1 and constant coefficients, with
-       * eight lanes a row: products of so few functions would leave most of a
-       * warp's matrix units idle. Volume terms follow from the moments of K of
-       * order 0 to 2, which are sums over its simplices, a lane each, in closed
-       * form; a lane also computes all terms of a facet. Own terms are then
-       * added by shuffles; the blocks of facets of one neighbour one after the
-       * other.
+       * one lane a row: products of so few functions would leave most of a
+       * warp's matrix units idle.
+       *
+       * In the variables eta of the boxes, sqrt(3) at their ends, functions are
+       * 1 and eta_d, but for a factor. All integrals over a facet then follow
+       * from its centre and the second moments of the physical variables about
+       * it. So do those over K: that of a homogeneous function of degree k in
+       * x - c is the sum over facets of the cones between the box's centre c
+       * and the facet, which have
+       *
+       *   n / (n + k) V times the mean over the facet,
+       *
+       * V = |facet| normal . (x - c) / n. No sub-cell is read. Only facets on
+       * the boundary, whose coefficients are tabulated, need quadrature.
+       *
+       * Facets of one neighbour follow each other. Lanes keep finished blocks
+       * in shared memory; when one is full, the warp writes its blocks, so that
+       * lines of the matrix are written as a whole.
+       *
+       * Rows of many facets are computed by a warp: its lanes have the facets
+       * of some neighbours each.
        */
       template <int dim, bool prismatic, typename Number>
       struct SlabAffineKernel
@@ -29,569 +44,742 @@ namespace Tessella
         static constexpr int          n   = dim - 1; ///< variables of space
         static constexpr unsigned int n_s = Common::n_s, N = Common::N,
                                       n_entries = n_s * n_s;
-        /// Lanes and rows.
-        static constexpr unsigned int n_lanes = 8, n_rows = 32 / n_lanes;
-        /// Entries of a block that a lane keeps.
-        static constexpr unsigned int n_kept =
-          (n_entries + n_lanes - 1) / n_lanes;
-        static constexpr unsigned int n_moments = 1 + n + n * (n + 1) / 2;
-        /// Numbers of a row in shared memory: blocks of eight facets, then two
-        /// blocks.
-        static constexpr unsigned int block_stride = n_entries | 1u,
-                                      size    = (n_lanes + 2) * block_stride;
-        static constexpr unsigned int n_warps = 4;
+        /// Blocks of neighbours that a lane keeps.
+        static constexpr unsigned int n_kept = 3;
+        /// What lanes store at once, and how often a warp does for a row.
+        static constexpr unsigned int n_units = N % 2 == 0 ? N * N / 2 : N * N,
+                                      n_steps =
+                                        ((n_kept + 1) * n_units + 31) / 32;
+        /// Numbers of a lane in shared memory: blocks of neighbours, S, the
+        /// lower half of M, what belongs to its row.
+        static constexpr unsigned int n_mass = n_s * (n_s + 1) / 2,
+                                      size   = ((n_kept + 1) * n_entries +
+                                              n_mass + 4) |
+                                             1u;
+        static_assert(N <= 8 && n_s <= 4, "see units");
+        struct Place
+        {
+          Number      *out; ///< the row's first value
+          unsigned int width;
+          unsigned int column[n_kept + 1];
+        };
+        static_assert(sizeof(Place) <= 32, "that many numbers");
+        static constexpr unsigned int n_warps = dim == 3 ? 4 : 2;
+
+        /// What a lane stores in a step, packed: number of the block, row and
+        /// column in it, then for one or two entries places in a block in
+        /// space, in M and the matrix of time, and whether functions of time
+        /// are the same.
+        static constexpr unsigned int y_shift = 3, x_shift = 6, entry_shift = 9,
+                                      mass_shift = 4, times_shift = 8,
+                                      same_shift = 10, entry_bits = 11;
 
         const Data<dim>      &D;
-        const bool            valid;
-        const unsigned int    k, lane;
-        const Row             row;
+        const unsigned int    lane;
         const double         *times;
         const unsigned short *index;
-        double               *blocks, *S, *M;
-        Number               *out;
-        double                inverse_length;
-        bool                  self;
-        /// Box: center and scale, function 0, derivatives of the others.
-        double center[n], scale[n], value, slope[n];
-        double own[n_s][n_s]; ///< facets, of this lane, then of all
-        double moment[n_moments];
+        double *const         shared; ///< of the warp
+        double *const         kept;   ///< of this lane
+        unsigned int          units[n_steps];
 
         __device__
-        SlabAffineKernel(const Data<dim>   &D,
-                         const bool         valid,
-                         const unsigned int k,
-                         const double      *common,
-                         double            *shared)
+        SlabAffineKernel(const Data<dim> &D,
+                         const double    *common,
+                         double          *shared)
           : D(D)
-          , valid(valid)
-          , k(k)
-          , lane(threadIdx.x % n_lanes)
-          , row(D.rows[k])
+          , lane(threadIdx.x & 31u)
           , times(common)
           , index(reinterpret_cast<const unsigned short *>(common +
                                                            Common::n_times))
-          , blocks(shared)
-          , S(shared + n_lanes * block_stride)
-          , M(S + block_stride)
-          , out(static_cast<Number *>(D.values) + (row.value - D.first_value))
-          , self(false)
+          , shared(shared)
+          , kept(shared + lane * size)
         {
-          const double length =
-            __ldg(D.box_map + 4 * (std::size_t(dim) * k + n) + 2);
-          inverse_length = length * length;
-          read_box(k, center, scale, value, slope);
 #pragma unroll
-          for (unsigned int i = 0; i < n_s; ++i)
+          for (unsigned int step = 0; step < n_steps; ++step)
+            {
+              const unsigned int i        = 32 * step + lane;
+              const unsigned int in_block = i % n_units,
+                                 per_row  = N % 2 == 0 ? N / 2 : N,
+                                 y        = in_block / per_row,
+                                 x        = in_block % per_row * (N / per_row);
+              // (none beyond the last block)
+              unsigned int unit =
+                min(i / n_units, 7u) | y << y_shift | x << x_shift;
 #pragma unroll
-            for (unsigned int j = 0; j < n_s; ++j)
-              own[i][j] = 0.;
+              for (unsigned int j = 0; j < N / per_row; ++j)
+                {
+                  const unsigned int test = index[y], trial = index[x + j];
+                  const unsigned int r = test & 255u, s = trial & 255u,
+                                     m = max(r, s) * (max(r, s) + 1) / 2 +
+                                         min(r, s);
+                  const unsigned int entry =
+                    (r * n_s + s) | m << mass_shift |
+                    ((test >> 8) * 2 + (trial >> 8)) << times_shift |
+                    (test >> 8 == trial >> 8 ? 1u : 0u) << same_shift;
+                  unit |= entry << (entry_shift + j * entry_bits);
+                }
+              units[step] = unit;
+            }
         }
 
+        __device__ Place &
+        place(const unsigned int of_lane) const
+        {
+          return *reinterpret_cast<Place *>(shared + of_lane * size +
+                                            (n_kept + 1) * n_entries + n_mass);
+        }
+
+        /// Centre and scale of the variables eta.
         __device__ void
         read_box(const unsigned int polytope,
                  double (&center)[n],
-                 double (&scale)[n],
-                 double &value,
-                 double (&slope)[n]) const
+                 double (&scale)[n]) const
         {
-          const double2 *from = reinterpret_cast<const double2 *>(
-            D.box_map + std::size_t(4 * dim) * polytope);
-          value = 1.;
+          const double2 *from = reinterpret_cast<const double2 *>(D.slab_box) +
+                                std::size_t(n) * polytope;
+          double box[2 * n];
 #pragma unroll
-          for (int d = 0; d < n; ++d)
+          for (int i = 0; i < n; ++i)
             {
-              const double2 map = __ldg(from + 2 * d);
-              center[d]         = map.x;
-              scale[d]          = map.y;
-              value *= __ldg(&from[2 * d + 1].x);
+              const double2 two = __ldg(from + i);
+              box[2 * i]        = two.x;
+              box[2 * i + 1]    = two.y;
             }
 #pragma unroll
           for (int d = 0; d < n; ++d)
-            slope[d] = Legendre::internal::scale(1) * value * scale[d];
+            {
+              center[d] = box[d];
+              scale[d]  = box[n + d];
+            }
         }
 
-        /// Sum over the lanes of a row, the same in all of them.
+        /// Square of the constant function of space.
         __device__ static double
-        sum(double x)
+        square_of_value(const double (&scale)[n])
         {
+          // 1 / 2 sqrt(3) in each variable
+          double square = n == 2 ? 1. / 12. : 1.7320508075688772 / 72.;
 #pragma unroll
-          for (unsigned int step = 1; step < n_lanes; step *= 2)
-            x += __shfl_xor_sync(~0u, x, step);
-          return x;
+          for (int d = 0; d < n; ++d)
+            square *= scale[d];
+          return square;
         }
 
-        /// Moments in the variables of the box.
-        __device__ void
-        add_volume()
+        /// Vertices of a facet in space; sign of the normal that they have in
+        /// this order.
+        struct Vertices
         {
+          double x[n][n], sign;
+        };
+
+        __device__ Vertices
+        read_vertices(const unsigned int facet) const
+        {
+          constexpr int  n_pairs = (n * n + 1) / 2;
+          const double2 *from =
+            reinterpret_cast<const double2 *>(D.slab_facet) +
+            std::size_t(n_pairs) * facet;
+          double numbers[2 * n_pairs];
 #pragma unroll
-          for (unsigned int i = 0; i < n_moments; ++i)
-            moment[i] = 0.;
-          const unsigned int n_subcells = valid ? row.n_subcells : 0;
-#pragma unroll 1
-          for (unsigned int s = lane; s < n_subcells; s += n_lanes)
+          for (int i = 0; i < n_pairs; ++i)
             {
-              const double *v =
-                D.subcell_vertices +
-                std::size_t(row.first_subcell + s) * (dim * (dim + 1));
-              double x[n + 1][n], J[n][n];
-#pragma unroll
-              for (int i = 0; i <= n; ++i)
-#pragma unroll
-                for (int d = 0; d < n; ++d)
-                  x[i][d] = __ldg(v + i * dim + d);
-#pragma unroll
-              for (int i = 0; i < n; ++i)
-#pragma unroll
-                for (int d = 0; d < n; ++d)
-                  J[i][d] = x[i + 1][d] - x[0][d];
-              const double volume =
-                fabs(determinant(J)) * (n == 2 ? 1. / 2. : 1. / 6.);
-              double total[n];
-#pragma unroll
-              for (int d = 0; d < n; ++d)
-                {
-                  total[d] = 0.;
-#pragma unroll
-                  for (int i = 0; i <= n; ++i)
-                    {
-                      x[i][d] = (x[i][d] - center[d]) * scale[d];
-                      total[d] += x[i][d];
-                    }
-                }
-              moment[0] += volume;
-#pragma unroll
-              for (int d = 0; d < n; ++d)
-                moment[1 + d] += volume * (1. / (n + 1)) * total[d];
-              unsigned int m = n + 1;
-#pragma unroll
-              for (int d = 0; d < n; ++d)
-#pragma unroll
-                for (int e = 0; e <= d; ++e)
-                  {
-                    double products = total[d] * total[e];
-#pragma unroll
-                    for (int i = 0; i <= n; ++i)
-                      products += x[i][d] * x[i][e];
-                    moment[m++] +=
-                      volume * (1. / ((n + 1) * (n + 2))) * products;
-                  }
+              const double2 two  = __ldg(from + i);
+              numbers[2 * i]     = two.x;
+              numbers[2 * i + 1] = two.y;
             }
-          __syncwarp();
+          Vertices vertices;
 #pragma unroll
-          for (unsigned int i = 0; i < n_moments; ++i)
-            moment[i] = sum(moment[i]);
-          const double square = value * value;
-          // (registers are scarce until finish())
+          for (int i = 0; i < n; ++i)
 #pragma unroll
-          for (unsigned int i = 0; i < n_moments; ++i)
-            {
-              moment[i] *= square * (i == 0   ? 1.
-                                     : i <= n ? Legendre::internal::scale(1)
-                                              : 3.);
-              if (lane == 0)
-                M[i] = moment[i];
-            }
+            for (int d = 0; d < n; ++d)
+              vertices.x[i][d] = numbers[i * n + d];
+          vertices.sign = n == 2 ? 1. : numbers[2 * n_pairs - 1];
+          return vertices;
         }
 
-        /// Entry of the mass matrix.
-        __device__ double
-        mass(const unsigned int i, const unsigned int j) const
-        {
-          const unsigned int larger = i > j ? i : j, smaller = i > j ? j : i;
-          return smaller == 0 ? moment[larger]
-                              : moment[n + larger * (larger - 1) / 2 + smaller];
-        }
-
-        __device__ FacetQuad
+        /// facet, code, neighbor, column.
+        __device__ uint4
         facet_quad(const unsigned int number) const
         {
-          return D
-            .facet_quad[row.facet_begin + number * D.slab.quads_per_facet];
+          return __ldg(reinterpret_cast<const uint4 *>(D.facet_quad + number));
         }
 
-        __device__ void
-        add_facets(FacetQuad quad, const unsigned int n_facets)
+        /// First facet, from a given one on, of a neighbour or the boundary.
+        __device__ unsigned int
+        next_neighbor(const Row         &row,
+                      unsigned int       facet,
+                      const unsigned int n_facets) const
         {
-          unsigned int most = n_facets;
-#pragma unroll
-          for (unsigned int step = n_lanes; step < 32; step *= 2)
-            most = max(most, __shfl_xor_sync(~0u, most, step));
-          unsigned int neighbor = invalid_index, column = 0;
-          bool         interior = false;
-          double       kept[n_kept];
-#pragma unroll
-          for (unsigned int x = 0; x < n_kept; ++x)
-            kept[x] = 0.;
-#pragma unroll 1
-          for (unsigned int begin = 0; begin < most; begin += n_lanes)
+          const auto neighbor = [&](const unsigned int f) {
+            return facet_quad(row.facet_begin + f * D.slab.quads_per_facet).z;
+          };
+          while (facet > 0 && facet < n_facets &&
+                 neighbor(facet) != invalid_index &&
+                 neighbor(facet) == neighbor(facet - 1))
+            ++facet;
+          return facet;
+        }
+
+        /// Rows of all lanes, or of the warp.
+        template <bool whole_warp>
+        __device__ void
+        compute(const unsigned int k, const Row &row, const bool valid)
+        {
+          const unsigned int step = D.slab.quads_per_facet,
+                             n_facets =
+                               valid
+                                 ? (row.bottom_begin - row.facet_begin) / step
+                                 : 0;
+          unsigned int begin = 0, end = n_facets;
+          if constexpr (whole_warp)
             {
-              const unsigned int n_here =
-                n_facets > begin ? min(n_facets - begin, n_lanes) : 0;
-              if (lane < n_here)
-                compute_facet(quad);
-              const unsigned int lane_neighbor = quad.neighbor,
-                                 lane_column   = quad.column;
-              if (begin + n_lanes + lane < n_facets)
-                quad = facet_quad(begin + n_lanes + lane);
-              __syncwarp();
-              const unsigned int n_there = min(most - begin, n_lanes);
-#pragma unroll 1
-              for (unsigned int f = 0; f < n_there; ++f)
-                {
-                  const unsigned int
-                    next        = __shfl_sync(~0u, lane_neighbor, f, n_lanes),
-                    next_column = __shfl_sync(~0u, lane_column, f, n_lanes);
-                  const bool changes = f < n_here && next != neighbor;
-                  write_neighbor(changes && interior, neighbor, column, kept);
-                  if (changes)
-                    {
-#pragma unroll
-                      for (unsigned int x = 0; x < n_kept; ++x)
-                        kept[x] = 0.;
-                      neighbor = next;
-                      column   = next_column;
-                      interior = neighbor != invalid_index;
-                    }
-                  if (f < n_here && interior)
-#pragma unroll
-                    for (unsigned int x = 0; x < n_kept; ++x)
-                      if (x * n_lanes + lane < n_entries)
-                        kept[x] +=
-                          blocks[f * block_stride + x * n_lanes + lane];
-                }
-              __syncwarp();
+              const unsigned int per_lane = (n_facets + 31) / 32;
+              begin =
+                next_neighbor(row, min(lane * per_lane, n_facets), n_facets);
+              end = next_neighbor(row,
+                                  min((lane + 1) * per_lane, n_facets),
+                                  n_facets);
             }
-          write_neighbor(interior, neighbor, column, kept);
+          begin = row.facet_begin + begin * step;
+          end   = row.facet_begin + end * step;
+
+          double center[n], scale[n], own[n_s][n_s], moment[n_s][n_s];
+          read_box(k, center, scale);
+          const double square = square_of_value(scale);
 #pragma unroll
           for (unsigned int i = 0; i < n_s; ++i)
 #pragma unroll
             for (unsigned int j = 0; j < n_s; ++j)
-              own[i][j] = sum(own[i][j]);
-        }
-
-        /// All terms of a facet: the own ones are added to those of this lane,
-        /// the neighbour's go to shared memory.
-        __device__ void
-        compute_facet(const FacetQuad &quad)
-        {
-          const unsigned int neighbor = quad.neighbor;
-          const bool         interior = neighbor != invalid_index,
-                     side             = quad.code & FacetQuad::side;
-          const SlabRule &rule        = D.slab.facet;
-          const double   *data        = D.rules + rule.offset;
-          const double   *v =
-            D.facet_vertices + std::size_t(quad.facet) * (dim * dim);
+              own[i][j] = moment[i][j] = 0.;
           const double theta = D.form.flux ? D.form.theta : 0.;
-          // (measures are those of products with the interval)
-          const double measure =
-            rule.factor * __ldg(D.facet_measure + quad.facet) * inverse_length;
-          double first[n], edge[n - 1][n];
+          {
+            Place &here = place(lane);
+            here.out =
+              static_cast<Number *>(D.values) + (row.value - D.first_value);
+            here.width          = row.width;
+            here.column[n_kept] = row.diagonal;
+          }
+          // The block of the present neighbour is the one after n_blocks
+          // finished ones, unless it is the polytope itself.
+          unsigned int neighbor = invalid_index, n_blocks = 0;
+          const auto   keeps = [&]() {
+            return neighbor != invalid_index && neighbor != k;
+          };
+          double *const rhs = kept + n_kept * n_entries;
+          if (D.upright_boundary)
 #pragma unroll
-          for (int e = 0; e < n; ++e)
-            {
-              first[e] = __ldg(v + e);
-#pragma unroll
-              for (int d = 0; d + 1 < n; ++d)
-                edge[d][e] = __ldg(v + (d + 1) * dim + e) - first[e];
-            }
-          // coefficients per weight
-          double c = 0., conormal[n];
-          if (interior)
-            {
-              double normal[n], bn = 0.;
-#pragma unroll
-              for (int d = 0; d < n; ++d)
-                {
-                  normal[d] =
-                    __ldg(D.facet_normal + std::size_t(quad.facet) * dim + d);
-                  if (side)
-                    normal[d] = -normal[d];
-                }
-#pragma unroll
-              for (int d = 0; d < n; ++d)
-                {
-                  conormal[d] = 0.;
-#pragma unroll
-                  for (int e = 0; e < n; ++e)
-                    conormal[d] -= 0.5 * D.form.a[d * dim + e] * normal[e];
-                  bn += D.form.b[d] * normal[d];
-                }
-              c = __ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.);
-            }
-          double other_center[n], other_scale[n], other_value, other_slope[n],
-            F[n_s][n_s];
-          read_box(interior ? neighbor : k,
-                   other_center,
-                   other_scale,
-                   other_value,
-                   other_slope);
-          // Facets lie where side 0 sees them.
-          double own_shift[n], other_shift[n];
-#pragma unroll
-          for (int d = 0; d < n; ++d)
-            own_shift[d] = other_shift[d] = 0.;
-          if (quad.code & FacetQuad::shifted)
-            {
-              const double *shift =
-                D.shift +
-                dim * D.interface_shift[D.polytope_interface[quad.entry] / 2];
-#pragma unroll
-              for (int d = 0; d < n; ++d)
-                {
-                  own_shift[d]   = side ? shift[d] : 0.;
-                  other_shift[d] = side ? 0. : shift[d];
-                }
-            }
-#pragma unroll
-          for (unsigned int i = 0; i < n_s; ++i)
-#pragma unroll
-            for (unsigned int j = 0; j < n_s; ++j)
-              F[i][j] = 0.;
+            for (unsigned int i = 0; i < N; ++i)
+              rhs[i] = 0.;
+
+          uint4 quad = {0, 0, invalid_index, 0}, next = quad;
+          if (begin < end)
+            next = facet_quad(begin);
 #pragma unroll 1
-          for (unsigned int q = 0; q < rule.n_space; ++q)
+          for (unsigned int f = begin; __any_sync(~0u, f < end); f += step)
             {
-              const double w = __ldg(data + n * rule.n_points + q) * measure;
-              double       x[n];
-#pragma unroll
-              for (int e = 0; e < n; ++e)
-                x[e] = first[e];
-#pragma unroll
-              for (int d = 0; d + 1 < n; ++d)
+              const bool active = f < end;
+              quad              = next;
+              if (f + step < end)
+                next = facet_quad(f + step);
+              const bool interior =
+                active && D.form.matrix && quad.z != invalid_index;
+              Vertices vertices;
+              double   sigma = 0., other_center[n] = {}, other_scale[n] = {};
+              if (active)
+                vertices = read_vertices(quad.x);
+              if (interior)
                 {
-                  const double xi = __ldg(data + d * rule.n_points + q);
-#pragma unroll
-                  for (int e = 0; e < n; ++e)
-                    x[e] += xi * edge[d][e];
+                  sigma = __ldg(D.sigma + quad.x);
+                  read_box(quad.z, other_center, other_scale);
                 }
-              if (!interior)
+              bool first = false;
+              if (D.form.matrix)
                 {
-                  const FacetLayout  &L = D.form.facet_layout;
-                  const std::uint64_t t = D.entry_q[quad.entry] -
-                                          D.first_facet_point + quad.point + q;
-                  const double *from = D.facet_table + t;
+                  first = active && quad.z != neighbor;
+                  if (first)
+                    {
+                      n_blocks += keeps();
+                      neighbor = quad.z;
+                    }
+                  const unsigned int full =
+                    __ballot_sync(~0u, n_blocks == n_kept);
+                  if (full != 0)
+                    {
+                      write_blocks(full, n_blocks, false);
+                      if (n_blocks == n_kept)
+                        n_blocks = 0;
+                    }
+                  if (first && keeps())
+                    place(lane).column[n_blocks] = quad.w;
+                }
+              if (!active)
+                continue;
+
+              // ---- geometry
+              const bool side = quad.y & FacetQuad::side;
+              double     own_center[n];
+#pragma unroll
+              for (int d = 0; d < n; ++d)
+                own_center[d] = center[d];
+              // Facets lie where side 0 sees them.
+              if (quad.y & FacetQuad::shifted)
+                {
+                  const double *shift =
+                    D.shift +
+                    dim * D.interface_shift
+                            [D.polytope_interface[D.facet_quad[f].entry] / 2];
 #pragma unroll
                   for (int d = 0; d < n; ++d)
-                    conormal[d] =
-                      L.b[0] >= 0
-                        ? __ldg(from + (L.b[0] + d) * D.n_facet_points)
-                        : 0.;
-                  c = __ldg(from + L.c[0] * D.n_facet_points);
+                    {
+                      own_center[d] -= side ? shift[d] : 0.;
+                      if (interior)
+                        other_center[d] -= side ? 0. : shift[d];
+                    }
                 }
-              const double cw = c * w;
-              double a[n_s], derivative[n_s], b[n_s], other[n_s], other_b[n_s];
-              a[0]          = value;
-              derivative[0] = 0.;
-              b[0]          = cw * value;
-              // (with opposite sign)
-              other[0]   = -other_value;
-              other_b[0] = cw * other[0];
+              double mean[n], normal[n], axis[n - 1][n];
+              facet_moments(vertices, mean, normal, axis);
+              if (side)
+#pragma unroll
+                for (int d = 0; d < n; ++d)
+                  normal[d] = -normal[d];
+              double eta[n_s], V = 0.;
+              eta[0] = 1.;
 #pragma unroll
               for (int d = 0; d < n; ++d)
                 {
-                  const double m = conormal[d] * w;
-                  a[d + 1]       = (x[d] + own_shift[d] - center[d]) * slope[d];
-                  derivative[d + 1] = m * slope[d];
-                  b[d + 1]          = cw * a[d + 1] + derivative[d + 1];
-                  other[d + 1] =
-                    -(x[d] + other_shift[d] - other_center[d]) * other_slope[d];
-                  other_b[d + 1] = cw * other[d + 1] + m * other_slope[d];
+                  const double x = mean[d] - own_center[d];
+                  V += normal[d] * x;
+                  eta[d + 1] = x * scale[d];
                 }
+              V *= 1. / n;
+              if (D.form.matrix && !interior)
+                add_boundary(f, quad.x, center, scale, theta, own);
+              if (D.upright_boundary && quad.z == invalid_index)
+                add_boundary_rhs(f, quad.x, center, scale, rhs);
+              // coefficients of both sides
+              double bn = 0., length = 0., own_d[n_s], other_d[n_s],
+                     other_eta[n_s], own_axis[n - 1][n];
+              own_d[0] = other_d[0] = 0.;
+              other_eta[0]          = 1.;
 #pragma unroll
-              for (unsigned int i = 0; i < n_s; ++i)
+              for (int d = 0; d < n; ++d)
                 {
-                  const double flux = theta * derivative[i];
+                  double conormal = 0.;
 #pragma unroll
-                  for (unsigned int j = 0; j < n_s; ++j)
+                  for (int e = 0; e < n; ++e)
+                    conormal += D.form.a[d * dim + e] * (-0.5 * normal[e]);
+                  bn += D.form.b[d] * normal[d];
+                  length += normal[d] * normal[d];
+                  own_d[d + 1]   = conormal * scale[d];
+                  other_d[d + 1] = conormal * other_scale[d];
+                  other_eta[d + 1] =
+                    (mean[d] - other_center[d]) * other_scale[d];
+#pragma unroll
+                  for (int e = 0; e + 1 < n; ++e)
                     {
-                      own[i][j] += a[i] * b[j] + flux * a[j];
-                      F[i][j] += a[i] * other_b[j] + flux * other[j];
+                      own_axis[e][d] = axis[e][d] * scale[d];
+                      axis[e][d] *= other_scale[d];
                     }
                 }
-            }
+              const double c = sqrt(length) * sigma - (bn < 0. ? bn : 0.);
 #pragma unroll
-          for (unsigned int i = 0; i < n_s; ++i)
+              for (unsigned int i = 0; i < n_s; ++i)
 #pragma unroll
-            for (unsigned int j = 0; j < n_s; ++j)
-              blocks[lane * block_stride + i * n_s + j] = F[i][j];
-        }
-
-        // ---- results
-
-        /// As SlabKernel::store_block(), by the lanes of a row.
-        template <typename Entry>
-        __device__ void
-        store_block(const unsigned int column, const Entry &entry) const
-        {
-          Number *const      to    = out + column;
-          const unsigned int width = row.width;
-          if constexpr (N % 2 == 0)
-            {
+                for (unsigned int j = 0; j <= i; ++j)
+                  {
+                    // mean of the product of two functions
+                    double A = i == 0 ? 1. : eta[i] * eta[j];
 #pragma unroll
-              for (unsigned int i = lane; i < N * N / 2; i += n_lanes)
-                {
-                  const unsigned int y = i / (N / 2), x = i % (N / 2),
-                                     test = index[y];
-                  Number     *p           = to + std::size_t(y) * width + 2 * x;
-                  Two<Number> two;
-                  two.x = entry(p, test, index[2 * x]);
-                  two.y = entry(p + 1, test, index[2 * x + 1]);
-                  *reinterpret_cast<Two<Number> *>(p) = two;
-                }
-            }
-          else
-            for (unsigned int i = lane; i < N * N; i += n_lanes)
-              {
-                const unsigned int y = i / N, x = i % N;
-                Number            *p = to + std::size_t(y) * width + x;
-                *p                   = entry(p, index[y], index[x]);
-              }
-        }
-
-        /// To be called by all lanes of the warp; wanted: of this row.
-        __device__ void
-        write_neighbor(const bool         wanted,
-                       const unsigned int neighbor,
-                       const unsigned int column,
-                       const double (&kept)[n_kept])
-        {
-          if (!__any_sync(~0u, wanted))
-            return;
-          if (wanted)
-#pragma unroll
-            for (unsigned int x = 0; x < n_kept; ++x)
-              if (x * n_lanes + lane < n_entries)
-                S[x * n_lanes + lane] = kept[x];
-          __syncwarp();
-          if (wanted)
-            {
-              self = self || neighbor == k;
-              store_block(
-                column,
-                [&](const Number *,
-                    const unsigned int test,
-                    const unsigned int trial) {
-                  return test >> 8 == trial >> 8
-                           ? Number(S[(test & 255u) * n_s + (trial & 255u)])
-                           : Number(0.);
-                });
-            }
-          __syncwarp();
-        }
-
-        __device__ void
-        write_zeros() const
-        {
-          for (std::uint64_t b = D.block_offset[k]; b < D.block_offset[k + 1];
-               ++b)
-            if (D.block_column[b] != k &&
-                D.block_quad[b].x == D.block_quad[b].y)
-              store_block(D.column_offset[b],
-                          [](const Number *,
-                             const unsigned int,
-                             const unsigned int) { return Number(0.); });
-        }
-
-        /// S and M to shared memory: with facets if there is a matrix.
-        __device__ void
-        finish()
-        {
-          __syncwarp();
-#pragma unroll
-          for (unsigned int i = 0; i < n_moments; ++i)
-            moment[i] = M[i];
-          __syncwarp();
-          if (lane == 0)
-            {
-              const double factor    = D.form.C[0][dim] * inverse_length,
-                           per_value = 1. / value;
+                    for (int e = 0; e + 1 < n; ++e)
+                      if (j > 0)
+                        A += own_axis[e][i - 1] * own_axis[e][j - 1];
+                    moment[i][j] += V * A;
+                    if (interior)
+                      {
+                        const double symmetric = c * A;
+                        own[i][j] += symmetric + eta[i] * own_d[j] +
+                                     theta * own_d[i] * eta[j];
+                        if (j < i)
+                          own[j][i] += symmetric + eta[j] * own_d[i] +
+                                       theta * own_d[j] * eta[i];
+                      }
+                  }
+              if (!interior)
+                continue;
+              const double factor = sqrt(square * square_of_value(other_scale));
+              double *const to    = kept + n_blocks * n_entries;
 #pragma unroll
               for (unsigned int i = 0; i < n_s; ++i)
 #pragma unroll
                 for (unsigned int j = 0; j < n_s; ++j)
                   {
-                    double entry = own[i][j] + D.form.C[0][0] * mass(i, j);
-                    // mass(i, 0) / value: integral of function i
-                    if (j > 0)
-                      entry += D.form.C[0][j] * slope[j > 0 ? j - 1 : 0] *
-                               (mass(i, 0) * per_value);
-                    if (i > 0)
-                      entry += D.form.C[i][0] * slope[i > 0 ? i - 1 : 0] *
-                               (mass(j, 0) * per_value);
-                    if (i > 0 && j > 0)
-                      entry += D.form.C[i][j] * slope[i > 0 ? i - 1 : 0] *
-                               slope[j > 0 ? j - 1 : 0] *
-                               (mass(0, 0) * per_value * per_value);
-                    S[i * n_s + j] = entry;
-                    M[i * n_s + j] = factor * mass(i, j);
+                    double B = eta[i] * other_eta[j];
+#pragma unroll
+                    for (int e = 0; e + 1 < n; ++e)
+                      if (i > 0 && j > 0)
+                        B += own_axis[e][i - 1] * axis[e][j - 1];
+                    const double F = eta[i] * other_d[j] -
+                                     theta * own_d[i] * other_eta[j] - c * B;
+                    if (neighbor == k)
+                      own[i][j] += F;
+                    else
+                      to[i * n_s + j] =
+                        first ? factor * F : to[i * n_s + j] + factor * F;
                   }
             }
-          __syncwarp();
-        }
-
-        __device__ void
-        write_diagonal() const
-        {
-          store_block(row.diagonal,
-                      [&](const Number      *present,
-                          const unsigned int test,
-                          const unsigned int trial) {
-                        const unsigned int from = (test & 255u) * n_s +
-                                                  (trial & 255u),
-                                           i = test >> 8, j = trial >> 8;
-                        double entry = times[i * 2 + j] * M[from];
-                        if (i == j)
-                          entry += S[from];
-                        // a periodic neighbour that is the element itself
-                        if (self)
-                          entry += *present;
-                        return Number(entry);
-                      });
-        }
-
-        __device__ void
-        store_rhs() const
-        {
-          const double factor = D.form.f / (value * sqrt(inverse_length));
-          if (lane == 0)
-#pragma unroll
-            for (unsigned int s = 0; s < n_s; ++s)
-              S[s] = factor * mass(s, 0);
-          __syncwarp();
-          if (valid)
+          n_blocks += keeps();
+          if constexpr (whole_warp)
             {
-              Number *const to =
-                static_cast<Number *>(D.rhs) + (D.dof_offset[k] - D.first_dof);
-              for (unsigned int i = lane; i < N; i += n_lanes)
-                to[i] = index[i] < 256 ? Number(S[index[i]]) : Number(0.);
+#pragma unroll
+              for (unsigned int i = 0; i < n_s; ++i)
+#pragma unroll
+                for (unsigned int j = 0; j < n_s; ++j)
+                  {
+                    own[i][j] = sum(own[i][j]);
+                    if (j <= i)
+                      moment[i][j] = sum(moment[i][j]);
+                  }
             }
-          __syncwarp();
-        }
-
-        __device__ void
-        compute()
-        {
-          const unsigned int n_facets =
-            valid
-              ? (row.bottom_begin - row.facet_begin) / D.slab.quads_per_facet
-              : 0;
-          FacetQuad quad = {};
-          if (D.form.matrix && lane < n_facets)
-            quad = facet_quad(lane);
-          add_volume();
+          const bool last = valid && (!whole_warp || lane == 0);
           if (D.form.rhs)
-            store_rhs();
+            store_rhs<whole_warp>(k, last, moment, square);
           if (!D.form.matrix)
             return;
-          add_facets(quad, n_facets);
-          finish();
-          if (valid)
+          if (last)
+            keep_diagonal(own, moment, scale, square);
+          write_blocks(__ballot_sync(~0u, last || n_blocks > 0),
+                       n_blocks,
+                       last);
+          if (valid && row.empty_blocks)
+            write_zeros<whole_warp>(k);
+        }
+
+        /// Sum over a warp, the same in all lanes.
+        __device__ static double
+        sum(double x)
+        {
+#pragma unroll
+          for (unsigned int step = 1; step < 32; step *= 2)
+            x += __shfl_xor_sync(~0u, x, step);
+          return x;
+        }
+
+        /// Centre of a facet, its normal times its size, as side 0 sees it, and
+        /// vectors the sum of whose squares is the mean of products of the
+        /// variables about the centre.
+        __device__ static void
+        facet_moments(const Vertices &vertices,
+                      double (&mean)[n],
+                      double (&normal)[n],
+                      double (&axis)[n - 1][n])
+        {
+          const auto &x = vertices.x;
+          double      edge[n - 1][n];
+#pragma unroll
+          for (int d = 0; d < n; ++d)
             {
-              if (row.empty_blocks)
-                write_zeros();
-              write_diagonal();
+              double total = 0.;
+#pragma unroll
+              for (int i = 0; i < n; ++i)
+                total += x[i][d];
+              mean[d] = (1. / n) * total;
+#pragma unroll
+              for (int i = 0; i + 1 < n; ++i)
+                edge[i][d] = x[i + 1][d] - x[0][d];
+            }
+          if constexpr (n == 2)
+            {
+              normal[0] = edge[0][1];
+              normal[1] = -edge[0][0];
+            }
+          else
+#pragma unroll
+            for (int d = 0; d < n; ++d)
+              normal[d] = 0.5 * vertices.sign *
+                          (edge[0][(d + 1) % n] * edge[n - 2][(d + 2) % n] -
+                           edge[0][(d + 2) % n] * edge[n - 2][(d + 1) % n]);
+#pragma unroll
+          for (int d = 0; d < n; ++d)
+            if constexpr (n == 2)
+              axis[0][d] = 0.2886751345948129 * edge[0][d]; // 1 / sqrt(12)
+            else
+              {
+                // 1 / sqrt(72), 1 / sqrt(24)
+                axis[0][d] =
+                  0.11785113019775793 * (edge[0][d] + edge[n - 2][d]);
+                axis[n - 2][d] =
+                  0.20412414523193154 * (edge[0][d] - edge[n - 2][d]);
+              }
+        }
+
+        /// Terms of a facet on the boundary.
+        __device__ void
+        add_boundary(const unsigned int number,
+                     const unsigned int facet,
+                     const double (&center)[n],
+                     const double (&scale)[n],
+                     const double theta,
+                     double (&own)[n_s][n_s]) const
+        {
+          const FacetQuad    quad = D.facet_quad[number];
+          const SlabRule    &rule = D.slab.facet;
+          const FacetLayout &L    = D.form.facet_layout;
+          const double      *data = D.rules + rule.offset,
+                       *v = D.facet_vertices + std::size_t(facet) * (dim * dim),
+                       *table =
+                         D.facet_table + (D.entry_q[quad.entry] -
+                                          D.first_facet_point + quad.point);
+          // (measures are those of products with the interval)
+          const double measure = rule.factor * __ldg(D.facet_measure + facet) *
+                                 D.slab.inverse_length;
+#pragma unroll 1
+          for (unsigned int q = 0; q < rule.n_space; ++q)
+            {
+              const double w = __ldg(data + n * rule.n_points + q) * measure;
+              const double c = __ldg(table + L.c[0] * D.n_facet_points + q) * w;
+              double       eta[n_s], derivative[n_s];
+              eta[0]        = 1.;
+              derivative[0] = 0.;
+#pragma unroll
+              for (int d = 0; d < n; ++d)
+                {
+                  const double first = __ldg(v + d);
+                  double       x     = first - center[d];
+#pragma unroll
+                  for (int e = 0; e + 1 < n; ++e)
+                    x += __ldg(data + e * rule.n_points + q) *
+                         (__ldg(v + (e + 1) * dim + d) - first);
+                  eta[d + 1] = x * scale[d];
+                  derivative[d + 1] =
+                    L.b[0] >= 0
+                      ? __ldg(table + (L.b[0] + d) * D.n_facet_points + q) * w *
+                          scale[d]
+                      : 0.;
+                }
+#pragma unroll
+              for (unsigned int i = 0; i < n_s; ++i)
+#pragma unroll
+                for (unsigned int j = 0; j < n_s; ++j)
+                  own[i][j] += eta[i] * (c * eta[j] + derivative[j]) +
+                               theta * derivative[i] * eta[j];
+            }
+        }
+
+        /// Right-hand side of a facet on the boundary: its data may depend on
+        /// time.
+        __device__ void
+        add_boundary_rhs(const unsigned int number,
+                         const unsigned int facet,
+                         const double (&center)[n],
+                         const double (&scale)[n],
+                         double *rhs) const
+        {
+          const FacetQuad    quad = D.facet_quad[number];
+          const SlabRule    &rule = D.slab.facet;
+          const FacetLayout &L    = D.form.facet_layout;
+          const double      *data = D.rules + rule.offset,
+                       *v = D.facet_vertices + std::size_t(facet) * (dim * dim),
+                       *table =
+                         D.facet_table + (D.entry_q[quad.entry] -
+                                          D.first_facet_point + quad.point);
+          const double inverse_length = D.slab.inverse_length,
+                       factor         = facet_factor(dim, true) *
+                                __ldg(D.facet_measure + facet) *
+                                sqrt(square_of_value(scale) * inverse_length);
+#pragma unroll 1
+          for (unsigned int q = 0; q < rule.n_points; ++q)
+            {
+              const double w    = __ldg(data + n * rule.n_points + q) * factor;
+              const auto   flux = [&](const int d) {
+                return L.s >= 0
+                           ? w * __ldg(table + (L.s + d) * D.n_facet_points + q)
+                           : 0.;
+              };
+              // functions of time, but for a constant factor
+              const double value =
+                             w * __ldg(table + L.r * D.n_facet_points + q),
+                           time =
+                             1.7320508075688772 *
+                             (2. * __ldg(data + (n - 1) * rule.n_points + q) -
+                              1.),
+                           time_slope =
+                             2. * 1.7320508075688772 * inverse_length * flux(n);
+              double eta[n_s], along[n_s];
+              eta[0]   = 1.;
+              along[0] = 0.;
+#pragma unroll
+              for (int d = 0; d < n; ++d)
+                {
+                  const double first = __ldg(v + d);
+                  double       x     = first - center[d];
+#pragma unroll
+                  for (int e = 0; e + 1 < n; ++e)
+                    x += __ldg(data + e * rule.n_points + q) *
+                         (__ldg(v + (e + 1) * dim + d) - first);
+                  eta[d + 1]   = x * scale[d];
+                  along[d + 1] = scale[d] * flux(d);
+                }
+#pragma unroll 1
+              for (unsigned int i = 0; i < N; ++i)
+                {
+                  const unsigned int s = index[i] & 255u;
+                  double             e = 1., a = 0.;
+#pragma unroll
+                  for (unsigned int j = 1; j < n_s; ++j)
+                    if (s == j)
+                      {
+                        e = eta[j];
+                        a = along[j];
+                      }
+                  rhs[i] += index[i] < 256
+                              ? value * e + a
+                              : (value * e + a) * time + time_slope * e;
+                }
+            }
+        }
+
+        /// S and M to shared memory.
+        __device__ void
+        keep_diagonal(const double (&own)[n_s][n_s],
+                      const double (&moment)[n_s][n_s],
+                      const double (&scale)[n],
+                      const double square) const
+        {
+          double *const S = kept + n_kept * n_entries, *const M = S + n_entries;
+          const auto mass = [&](const unsigned int i, const unsigned int j) {
+            // V n / (n + k)
+            return square * (i > j ? moment[i][j] : moment[j][i]) *
+                   (double(n) / (n + (i > 0) + (j > 0)));
+          };
+#pragma unroll
+          for (unsigned int i = 0; i < n_s; ++i)
+#pragma unroll
+            for (unsigned int j = 0; j < n_s; ++j)
+              {
+                const auto  &C     = D.form.C;
+                const double entry = mass(i, j);
+                double       s     = square * own[i][j] + C[0][0] * entry;
+                if (j > 0)
+                  s += C[0][j] * scale[j > 0 ? j - 1 : 0] * mass(i, 0);
+                if (i > 0)
+                  s += C[i][0] * scale[i > 0 ? i - 1 : 0] * mass(j, 0);
+                if (i > 0 && j > 0)
+                  s += C[i][j] * scale[i > 0 ? i - 1 : 0] *
+                       scale[j > 0 ? j - 1 : 0] * mass(0, 0);
+                S[i * n_s + j] = s;
+                if (j <= i)
+                  M[i * (i + 1) / 2 + j] = entry;
+              }
+        }
+
+        /// As SlabKernel::store_rhs(), with the boundary's part if there is
+        /// one.
+        template <bool whole_warp>
+        __device__ void
+        store_rhs(const unsigned int k,
+                  const bool         last,
+                  const double (&moment)[n_s][n_s],
+                  const double square)
+        {
+          double *const rhs     = kept + n_kept * n_entries,
+                        *source = rhs + n_entries;
+          static_assert(N <= n_entries && n_s <= n_mass, "they go there");
+          if (whole_warp && D.upright_boundary)
+            for (unsigned int i = 0; i < N; ++i)
+              rhs[i] = sum(rhs[i]);
+          if (!last)
+            return;
+          const double factor = D.form.f * sqrt(square / D.slab.inverse_length);
+#pragma unroll
+          for (unsigned int s = 0; s < n_s; ++s)
+            source[s] = factor * moment[s][0] * (s == 0 ? 1. : n / (n + 1.));
+          Number *const to =
+            static_cast<Number *>(D.rhs) + (D.dof_offset[k] - D.first_dof);
+#pragma unroll
+          for (unsigned int i = 0; i < N; ++i)
+            {
+              double entry = D.upright_boundary ? rhs[i] : 0.;
+              if (index[i] < 256)
+                entry += source[index[i]];
+              to[i] = Number(entry);
+            }
+        }
+
+        /// Writes the blocks that some lanes keep, and the diagonal one; to be
+        /// called by all lanes.
+        __device__ void
+        write_blocks(unsigned int       of_lanes,
+                     const unsigned int n_blocks,
+                     const bool         diagonal) const
+        {
+          const double time_factor   = D.form.C[0][dim] * D.slab.inverse_length;
+          const unsigned int present = n_blocks | (diagonal ? 256u : 0u);
+          __syncwarp();
+#pragma unroll 1
+          for (; of_lanes != 0; of_lanes &= of_lanes - 1)
+            {
+              const int           from   = __ffs(of_lanes) - 1;
+              const double *const blocks = shared + from * size, *const M =
+                                                                   blocks +
+                                                                   (n_kept +
+                                                                    1) *
+                                                                     n_entries;
+              const Place       &to    = place(from);
+              const unsigned int there = __shfl_sync(~0u, present, from);
+#pragma unroll
+              for (unsigned int step = 0; step < n_steps; ++step)
+                {
+                  unsigned int unit = units[step];
+                  // (not to be taken apart before, for want of registers)
+                  asm volatile("" : "+r"(unit));
+                  const unsigned int block = unit & 7u;
+                  const bool         own   = block == n_kept;
+                  if (!(own ? there >= 256 : block < (there & 255u)))
+                    continue;
+                  const auto entry = [&](const unsigned int j) {
+                    const unsigned int e =
+                      unit >> (entry_shift + j * entry_bits);
+                    double x = 0.;
+                    if (e >> same_shift & 1u)
+                      x = blocks[block * n_entries + (e & 15u)];
+                    if (own)
+                      x += time_factor * times[e >> times_shift & 3u] *
+                           M[e >> mass_shift & 15u];
+                    return Number(x);
+                  };
+                  Number *const p =
+                    to.out + to.column[block] +
+                    std::size_t(unit >> y_shift & 7u) * to.width +
+                    (unit >> x_shift & 7u);
+                  if constexpr (N % 2 == 0)
+                    {
+                      Two<Number> two;
+                      two.x                               = entry(0);
+                      two.y                               = entry(1);
+                      *reinterpret_cast<Two<Number> *>(p) = two;
+                    }
+                  else
+                    *p = entry(0);
+                }
             }
           __syncwarp();
+        }
+
+        /// Blocks that no facet contributes to.
+        template <bool whole_warp>
+        __device__ void
+        write_zeros(const unsigned int k) const
+        {
+          const Place &to = place(lane);
+          for (std::uint64_t b = D.block_offset[k] + (whole_warp ? lane : 0);
+               b < D.block_offset[k + 1];
+               b += whole_warp ? 32 : 1)
+            if (D.block_column[b] != k &&
+                D.block_quad[b].x == D.block_quad[b].y)
+              for (unsigned int y = 0; y < N; ++y)
+                for (unsigned int x = 0; x < N; ++x)
+                  to.out[D.column_offset[b] + std::size_t(y) * to.width + x] =
+                    0.;
         }
       };
 
@@ -601,28 +789,38 @@ namespace Tessella
       __global__ void
         __launch_bounds__(32 *
                             SlabAffineKernel<dim, prismatic, Number>::n_warps,
-                          dim == 3 ? 4 : 3)
-          slab_affine_kernel(const __grid_constant__ Data<dim> D)
+                          dim == 3 ? 4 : 5)
+          slab_affine_kernel(const __grid_constant__ Data<dim> D,
+                             const unsigned int                rows_per_warp)
       {
         extern __shared__ double2 shared[];
         using Kernel         = SlabAffineKernel<dim, prismatic, Number>;
         double *const common = reinterpret_cast<double *>(shared);
         Kernel::Common::fill_common(D, common);
         __syncthreads();
-        const unsigned int group = threadIdx.x / Kernel::n_lanes,
-                           number =
-                             blockIdx.x * (Kernel::n_warps * Kernel::n_rows) +
-                             group,
-                           k =
-                             D.first_polytope + min(number, D.n_polytopes - 1);
-        const bool valid = number < D.n_polytopes && D.rows[k].upright;
-        Kernel     kernel(D,
-                      valid,
-                      k,
+        const unsigned int warp = threadIdx.x / 32, lane = threadIdx.x & 31u,
+                           number = (blockIdx.x * Kernel::n_warps + warp) *
+                                      rows_per_warp +
+                                    lane;
+        const bool here        = lane < rows_per_warp && number < D.n_polytopes;
+        const unsigned int k   = D.first_polytope + (here ? number : 0);
+        const Row          row = D.rows[k];
+        const bool         valid = here && row.upright,
+                   few           = row.bottom_begin - row.facet_begin <=
+                         SlabRules::few_facets * D.slab.quads_per_facet;
+        Kernel kernel(D,
                       common,
                       common + Kernel::Common::common_size +
-                        group * Kernel::size);
-        kernel.compute();
+                        warp * (32 * Kernel::size));
+        if (__any_sync(~0u, valid && few))
+          kernel.template compute<false>(k, row, valid && few);
+        unsigned int others = __ballot_sync(~0u, valid && !few);
+#pragma unroll 1
+        for (; others != 0; others &= others - 1)
+          {
+            const unsigned int of_warp = __shfl_sync(~0u, k, __ffs(others) - 1);
+            kernel.template compute<true>(of_warp, D.rows[of_warp], true);
+          }
       }
 
 
@@ -632,13 +830,83 @@ namespace Tessella
       launch_slab_affine_rows(const Data<dim> &data, const cudaStream_t stream)
       {
         using Kernel = SlabAffineKernel<dim, prismatic, Number>;
-        constexpr unsigned int n_rows = Kernel::n_warps * Kernel::n_rows;
+        // As many as there are lanes, but enough warps for all multiprocessors.
+        const unsigned int rows_per_warp =
+                             data.slab.mostly_many_facets
+                               ? 2
+                               : std::min(32u,
+                                          std::max(4u, data.n_polytopes >> 11)),
+                           rows_per_block = rows_per_warp * Kernel::n_warps;
         slab_affine_kernel<dim, prismatic, Number>
-          <<<(data.n_polytopes + n_rows - 1) / n_rows,
+          <<<(data.n_polytopes + rows_per_block - 1) / rows_per_block,
              32 * Kernel::n_warps,
-             (Kernel::Common::common_size + n_rows * Kernel::size) *
+             (Kernel::Common::common_size +
+              Kernel::n_warps * (32 * Kernel::size)) *
                sizeof(double),
-             stream>>>(data);
+             stream>>>(data, rows_per_warp);
+        check(cudaGetLastError(), "the start of a kernel");
+      }
+
+
+
+      /// Data::slab_box and Data::slab_facet.
+      template <int dim>
+      __global__ void
+      slab_geometry_kernel(const __grid_constant__ Data<dim> D,
+                           const unsigned int                n_polytopes,
+                           const unsigned int                n_facets,
+                           double                           *box,
+                           double                           *facet)
+      {
+        constexpr int      n = dim - 1, n_numbers = (n * n + 1) / 2 * 2;
+        const unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n_polytopes)
+          for (int d = 0; d < n; ++d)
+            {
+              const double *map = D.box_map + 4 * (std::size_t(dim) * i + d);
+              box[std::size_t(2 * n) * i + d]     = map[0];
+              box[std::size_t(2 * n) * i + n + d] = sqrt(3.) * map[1];
+            }
+        if (i < n_facets)
+          {
+            const double *v = D.facet_vertices + std::size_t(i) * (dim * dim),
+                         *outward = D.facet_normal + std::size_t(i) * dim;
+            double x[n][n], edge[n][n];
+            for (int j = 0; j < n; ++j)
+              for (int d = 0; d < n; ++d)
+                {
+                  x[j][d]    = v[j * dim + d];
+                  edge[j][d] = x[j][d] - v[d];
+                }
+            double sum = 0.;
+            for (int d = 0; d < n; ++d)
+              sum +=
+                outward[d] *
+                (n == 2 ? (d == 0 ? edge[1][1] : -edge[1][0])
+                        : edge[1][(d + 1) % n] * edge[n - 1][(d + 2) % n] -
+                            edge[1][(d + 2) % n] * edge[n - 1][(d + 1) % n]);
+            for (int j = 0; j < n; ++j)
+              for (int d = 0; d < n; ++d)
+                facet[std::size_t(n_numbers) * i + j * n + d] =
+                  x[n == 2 && sum < 0. ? 1 - j : j][d];
+            if (n == 3)
+              facet[std::size_t(n_numbers) * i + n_numbers - 1] =
+                sum < 0. ? -1. : 1.;
+          }
+      }
+
+      template <int dim>
+      void
+      launch_slab_geometry(const Data<dim>   &data,
+                           const unsigned int n_polytopes,
+                           const unsigned int n_facets,
+                           double            *box,
+                           double            *facet,
+                           const cudaStream_t stream)
+      {
+        slab_geometry_kernel<dim>
+          <<<(std::max(n_polytopes, n_facets) + 255) / 256, 256, 0, stream>>>(
+            data, n_polytopes, n_facets, box, facet);
         check(cudaGetLastError(), "the start of a kernel");
       }
     } // namespace Device

@@ -44,6 +44,21 @@ namespace Tessella
         else
           of_degree(std::integral_constant<int, 3>());
       }
+
+
+
+      template <int dim, typename Number>
+      void
+      SlabLauncher<dim, Number>::geometry(const Data<dim>   &data,
+                                          const unsigned int n_polytopes,
+                                          const unsigned int n_facets,
+                                          double            *box,
+                                          double            *facet,
+                                          const cudaStream_t stream)
+      {
+        launch_slab_geometry<dim>(
+          data, n_polytopes, n_facets, box, facet, stream);
+      }
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -569,6 +569,42 @@ namespace
     return form;
   }
 
+  // Rows from matrices in space, all degrees and both spaces.
+  template <int dim>
+  void
+  check_space_rows(const std::string                            &mesh,
+                   const Triangulation<dim>                     &triangulation,
+                   const Tessella::Agglomeration::Strategy<dim> &strategy)
+  {
+    Tessella::AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(strategy);
+    for (const PolynomialSpaceType space :
+         {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
+      for (unsigned int p = 1; p <= 2; ++p)
+        {
+          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+          Tessella::SpaceTimeSlab<dim> slab(handler, space);
+          slab.reinit(0.3, 0.4);
+          for (const std::string kind : {"constant", "declared"})
+            {
+              const auto form = stationary_form(kind, handler);
+              form->set_slab(slab);
+              const System<dim> device(slab, *form, Tessella::Backend::cuda);
+              const std::string name =
+                mesh + ", " + kind +
+                (space == PolynomialSpaceType::prismatic ? ", PQ" : ", P") +
+                std::to_string(p);
+              compare(name,
+                      slab,
+                      System<dim>(slab, *form, Tessella::Backend::host),
+                      device);
+              verify(name + " by: " + device.kernel,
+                     device.from_space() ? 0. : 1.,
+                     0.);
+            }
+        }
+  }
+
   template <int dim>
   void
   check_stationary()
@@ -666,6 +702,44 @@ namespace
                      0.);
             }
         }
+    // rows of few and of many facets (and neighbours)
+    {
+      Triangulation<dim> fine;
+      make_simplices(fine);
+      fine.refine_global(dim == 2 ? 2 : 1);
+      check_space_rows<dim>(
+        "few and many facets", fine, [](const Triangulation<dim> &mesh) {
+          std::vector<unsigned int> ids(mesh.n_active_cells());
+          for (unsigned int c = 0; c < ids.size(); ++c)
+            ids[c] = c < 40 ? c / 2 : 20 + c % 3;
+          return ids;
+        });
+    }
+    // elements that are their own neighbours
+    if constexpr (dim == 2)
+      {
+        Triangulation<dim> ring;
+        make_simplices(ring);
+        std::vector<GridTools::PeriodicFacePair<
+          typename Triangulation<dim>::cell_iterator>>
+          pairs;
+        for (const auto &cell : ring.active_cell_iterators())
+          for (const unsigned int f : cell->face_indices())
+            if (cell->face(f)->at_boundary() &&
+                std::abs(cell->face(f)->center()[0]) < 1e-10)
+              cell->face(f)->set_boundary_id(4);
+        GridTools::collect_periodic_faces(ring, 4, 1, 0, pairs);
+        ring.add_periodicity(pairs);
+        check_space_rows<dim>(
+          "own neighbours", ring, [](const Triangulation<dim> &mesh) {
+            std::vector<unsigned int> ids;
+            for (const auto &cell : mesh.active_cell_iterators())
+              ids.push_back(cell->center()[1] < 0.5  ? 0
+                            : cell->center()[0] < 1. ? 1
+                                                     : 2);
+            return ids;
+          });
+      }
     // so many points that rows are computed in parts
     if (dim == 2)
       {

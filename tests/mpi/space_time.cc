@@ -20,7 +20,7 @@
 #include <tessella/space_time/space_time_stepping.h>
 
 #include "../space_time/problems.h"
-#include "digest.h"
+#include "slab_digest.h"
 
 struct Result
 {
@@ -82,43 +82,11 @@ run(const Triangulation<dim>                     &triangulation,
       [problem](const Point<dim + 1> &x) { return problem.u(x); });
     Tessella::VectorTools::project(handler, exact, value);
 
-    const auto         &mesh = slab.polytopic_mesh();
-    std::vector<double> names(handler.polytopic_mesh().n_polytopes());
-    for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-      names[k] = static_cast<double>(name(handler, k) >> 12);
-    handler.exchange_polytope_values(names, 1);
-    std::map<types::global_dof_index, std::array<double, 3>> dof_names;
-    for (unsigned int e = 0; e < mesh.n_polytopes(); ++e)
-      {
-        const unsigned int k = slab.polytope_of_element(e);
-        for (unsigned int i = 0; i < mesh.n_basis[e]; ++i)
-          dof_names[slab.first_dof(e) + i] = {
-            {names[k], double(e - slab.first_element(k)), double(i)}};
-      }
-    std::uint64_t sums[2] = {0, 0};
-    const auto    add     = [](Digest &digest, const std::array<double, 3> &n) {
-      for (const double number : n)
-        digest.add(number);
-    };
-    for (const auto row : slab.locally_owned_dofs())
-      {
-        for (auto entry = matrix.begin(row); entry != matrix.end(row); ++entry)
-          {
-            Digest digest;
-            add(digest, dof_names.at(row));
-            add(digest, dof_names.at(entry->column()));
-            digest.add(double(entry->value()));
-            sums[0] += digest.state;
-          }
-        Digest digest;
-        add(digest, dof_names.at(row));
-        digest.add(double(rhs(row)));
-        sums[1] += digest.state;
-      }
-    MPI_Allreduce(sums, &result.matrix, 1, MPI_UINT64_T, MPI_SUM, comm);
-    MPI_Allreduce(sums + 1, &result.rhs, 1, MPI_UINT64_T, MPI_SUM, comm);
-    result.n_elements = slab.n_global_polytopes();
-    result.n_dofs     = slab.n_dofs();
+    const auto digests = slab_digests(handler, slab, matrix, rhs, comm);
+    result.matrix      = digests[0];
+    result.rhs         = digests[1];
+    result.n_elements  = slab.n_global_polytopes();
+    result.n_dofs      = slab.n_dofs();
     result.numbers.push_back(slab.integral(value));
     result.numbers.push_back(slab.L2_norm(value));
     slab.add_inflow(value, rhs);
