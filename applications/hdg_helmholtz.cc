@@ -160,6 +160,8 @@ namespace Tessella
         chebyshev_terms = prm.get_integer("Chebyshev terms");
         repetitions     = prm.get_integer("Repetitions");
         prm.leave_subsection();
+        AssertThrow(tolerance > 0. && tolerance < 1.,
+                    ExcMessage("HDG/Tolerance must lie between 0 and 1."));
         prm.enter_subsection("Output");
         directory = prm.get("Directory");
         prm.leave_subsection();
@@ -385,7 +387,7 @@ namespace Tessella
                       "The iterative solver did not converge in " +
                       std::to_string(exception.last_step) +
                       " iterations; the residual is " +
-                      Patterns::Tools::to_string(exception.last_residual) +
+                      short_text(exception.last_residual) +
                       ". Raise HDG/Max iterations or HDG/Tolerance, or set "
                       "HDG/Solver to direct."));
       }
