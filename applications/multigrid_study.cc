@@ -64,7 +64,8 @@ namespace Tessella
       "              was computed; the penalty's factors count with the view\n"
       "Cases are solved Multigrid/Repetitions times with new objects, and the\n"
       "fastest counts. It writes the table as NAME.txt and NAME.csv and plots\n"
-      "NAME-iterations.svg and NAME-time.svg to Output/Directory.\n\n"
+      "NAME-iterations.svg and NAME-time.svg to Output/Directory. The exit status\n"
+      "is zero if one case was solved.\n\n"
       "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
       "Mesh/Distribution; times are those of the slowest process.\n",
       true};
@@ -242,6 +243,8 @@ namespace Tessella
              ++level)
           run_mesh(level);
         finish();
+        AssertThrow(any_solved || failure.empty(),
+                    ExcMessage("No case was solved. The last one: " + failure));
       }
 
     private:
@@ -249,6 +252,8 @@ namespace Tessella
       Problem<dim>      problem;
       bool              symmetric;
       TextTable         table;
+      bool              any_solved = false;
+      std::string       failure; ///< of the last case that failed
       /// Iterations and times against unknowns, by case.
       std::map<std::string, PlotCurve> iterations, times;
 
@@ -417,8 +422,10 @@ namespace Tessella
         table.add("set-up", result.setup);
         table.add("solve", result.solve);
         table.add("total", result.total);
-        if (!result.failure.empty())
-          table.add("failed", result.failure);
+        if (result.failure.empty())
+          any_solved = true;
+        else
+          table.add("failed", failure = result.failure);
         parameters.output.print(
           "  " + name + ": " +
           (result.failure.empty()
