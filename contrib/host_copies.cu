@@ -3,11 +3,13 @@
 // What several devices of a host can deliver at once: each of N processes
 // copies 1 GiB from its own device to the host, in pieces, through four or
 // eight pinned buffers; "alone", and from there on to memory of the process by
-// its threads, as assembly into matrices of the host does. Prints the
-// milliseconds of the slowest process, the best of eight runs. From the root of
-// the repository:
+// its threads, as assembly into matrices of the host does ("through"), or with
+// a stream, two to four buffers and a counter in pinned memory, to which the
+// device writes, for each thread ("by counters"). Prints the milliseconds of
+// the slowest process, the best of eight runs. From the root of the repository:
 //
-//   nvcc -O3 -std=c++17 -Icuda -Iinclude -Ibuild/include -o host_copies contrib/host_copies.cu
+//   nvcc -O3 -std=c++17 -Icuda -Iinclude -Ibuild/include -o host_copies
+//   contrib/host_copies.cu -lcuda
 //   ./host_copies N THREADS
 //
 // Linux; N at most the number of devices.
@@ -18,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <mutex>
 #include <pthread.h>
@@ -173,13 +176,107 @@ namespace
     cudaEvent_t  event[max_buffers];
     std::size_t  started[max_buffers] = {};
   };
+
+  // Each thread has a stream and buffers of its own: it waits until the device
+  // has counted its next piece, and never for another thread.
+  class CountedCopies
+  {
+  public:
+    CountedCopies(const int          device,
+                  const unsigned int n_threads,
+                  const std::size_t  piece,
+                  const unsigned int n_buffers,
+                  const char        *from,
+                  char              *pinned,
+                  char              *to)
+      : device(device)
+      , piece(piece)
+      , n_buffers(n_buffers)
+      , n_pieces(total / piece)
+      , from(from)
+      , pinned(pinned)
+      , to(to)
+      , stream(n_threads)
+    {
+      for (cudaStream_t &s : stream)
+        check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+      check(cudaHostAlloc(reinterpret_cast<void **>(&counter),
+                          n_threads * line * sizeof(unsigned int),
+                          0));
+    }
+
+    ~CountedCopies()
+    {
+      for (const cudaStream_t s : stream)
+        cudaStreamDestroy(s);
+      cudaFreeHost(counter);
+    }
+
+    void
+    run()
+    {
+      const std::size_t n_threads = stream.size();
+      std::fill_n(counter, n_threads * line, 0u);
+      const auto work = [&](const std::size_t thread) {
+        check(cudaSetDevice(device));
+        unsigned int *const count  = counter + thread * line;
+        char *const         buffer = pinned + thread * n_buffers * piece;
+        const std::size_t   n = (n_pieces + n_threads - 1 - thread) / n_threads;
+        const auto          start = [&](const std::size_t i) {
+          check(cudaMemcpyAsync(buffer + (i % n_buffers) * piece,
+                                from + (thread + i * n_threads) * piece,
+                                piece,
+                                cudaMemcpyDeviceToHost,
+                                stream[thread]));
+          if (cuStreamWriteValue32(stream[thread],
+                                   reinterpret_cast<CUdeviceptr>(count),
+                                   static_cast<unsigned int>(i + 1),
+                                   CU_STREAM_WRITE_VALUE_DEFAULT) !=
+              CUDA_SUCCESS)
+            check(cudaErrorUnknown);
+        };
+        for (std::size_t i = 0; i < std::min<std::size_t>(n_buffers, n); ++i)
+          start(i);
+        for (std::size_t i = 0; i < n; ++i)
+          {
+            while (__atomic_load_n(count, __ATOMIC_ACQUIRE) <= i)
+              ;
+            Tessella::internal::Device::copy_past_caches(
+              to + (thread + i * n_threads) * piece,
+              buffer + (i % n_buffers) * piece,
+              piece);
+            if (i + n_buffers < n)
+              start(i + n_buffers);
+          }
+      };
+      std::vector<std::thread> threads;
+      for (std::size_t t = 1; t < n_threads; ++t)
+        threads.emplace_back(work, t);
+      work(0);
+      for (std::thread &thread : threads)
+        thread.join();
+    }
+
+  private:
+    static constexpr std::size_t line = 32; // numbers of two cache lines
+
+    const int          device;
+    const std::size_t  piece;
+    const unsigned int n_buffers;
+    const std::size_t  n_pieces;
+    const char *const  from;
+    char *const pinned, *const to;
+    std::vector<cudaStream_t> stream;
+    unsigned int             *counter = nullptr;
+  };
 } // namespace
 
 int
 main(int argc, char **argv)
 {
-  const int n_processes = argc == 3 ? std::atoi(argv[1]) : 0,
-            n_threads   = argc == 3 ? std::atoi(argv[2]) : 0;
+  const int          n_processes = argc == 3 ? std::atoi(argv[1]) : 0;
+  const unsigned int n_threads =
+    argc == 3 ? std::max(0, std::atoi(argv[2])) : 0;
   if (n_processes < 1 || n_processes > int(max_processes) || n_threads < 1)
     {
       std::fprintf(stderr, "Usage: host_copies N THREADS\n");
@@ -210,45 +307,72 @@ main(int argc, char **argv)
   std::vector<char> to(total + 64);
   char *const       aligned = to.data() + 64 - std::size_t(to.data()) % 64;
 
+  const auto measure = [&](const char        *name,
+                           const std::size_t  threads,
+                           const unsigned int n_buffers,
+                           const std::size_t  piece,
+                           const auto        &copy) {
+    double best = 1e300;
+    for (unsigned int r = 0; r < n_runs; ++r)
+      {
+        check(cudaDeviceSynchronize());
+        all_processes();
+        const auto begin = std::chrono::steady_clock::now();
+        copy();
+        shared->seconds[me] = std::chrono::duration<double>(
+                                std::chrono::steady_clock::now() - begin)
+                                .count();
+        all_processes();
+        best = std::min(best,
+                        *std::max_element(shared->seconds,
+                                          shared->seconds + n_processes));
+        all_processes();
+      }
+    if (me == 0)
+      std::printf(
+        "%d processes, %zu threads, %s, %u buffers of %zu KiB: "
+        "%.1f ms, %.1f GB/s each\n",
+        n_processes,
+        threads,
+        name,
+        n_buffers,
+        piece >> 10,
+        1e3 * best,
+        1e-9 * total / best);
+    std::fflush(stdout);
+  };
   for (const bool through : {false, true})
     for (const unsigned int n_buffers : {4u, max_buffers})
       for (std::size_t piece = max_bytes / n_buffers; piece >= 1 << 20;
            piece /= 2)
         {
           Copies copies(me, n_threads, piece, n_buffers, from, pinned, aligned);
-          double best = 1e300;
-          for (unsigned int r = 0; r < n_runs; ++r)
-            {
-              check(cudaDeviceSynchronize());
-              all_processes();
-              const auto begin = std::chrono::steady_clock::now();
-              through ? copies.through() : copies.alone();
-              shared->seconds[me] = std::chrono::duration<double>(
-                                      std::chrono::steady_clock::now() - begin)
-                                      .count();
-              all_processes();
-              best = std::min(best,
-                              *std::max_element(shared->seconds,
-                                                shared->seconds + n_processes));
-              all_processes();
-            }
-          if (me == 0)
-            std::printf(
-              "%d processes, %d threads, %s, %u buffers of %zu MiB: "
-              "%.1f ms, %.1f GB/s each\n",
-              n_processes,
-              n_threads,
-              through ? "through" : "alone",
-              n_buffers,
-              piece >> 20,
-              1e3 * best,
-              1e-9 * total / best);
-          std::fflush(stdout);
+          measure(through ? "through" : "alone",
+                  n_threads,
+                  n_buffers,
+                  piece,
+                  [&]() { through ? copies.through() : copies.alone(); });
         }
+  bool complete =
+    std::count(aligned, aligned + total, 1) == std::ptrdiff_t(total);
+  for (const unsigned int threads : {n_threads, n_threads / 2})
+    for (const unsigned int n_buffers : {2u, 4u})
+      for (std::size_t piece = 1 << 20; piece >= 1 << 18 && threads > 0;
+           piece /= 2)
+        if (threads * n_buffers * piece <= max_bytes)
+          {
+            std::fill(aligned, aligned + total, 0);
+            CountedCopies copies(
+              me, threads, piece, n_buffers, from, pinned, aligned);
+            measure("by counters", threads, n_buffers, piece, [&]() {
+              copies.run();
+            });
+            complete = complete && std::count(aligned, aligned + total, 1) ==
+                                     std::ptrdiff_t(total);
+          }
   if (me == 0)
     while (wait(nullptr) > 0)
       ;
-  // (a piece that was taken too early)
-  return std::count(aligned, aligned + total, 1) == std::ptrdiff_t(total) ? 0
-                                                                          : 1;
+  // (no piece was taken too early)
+  return complete ? 0 : 1;
 }
