@@ -33,8 +33,8 @@ namespace Tessella
        * in shared memory; when one is full, the warp writes its blocks, so that
        * lines of the matrix are written as a whole.
        *
-       * Rows of many facets are computed by a warp: its lanes have the facets
-       * of some neighbours each.
+       * Rows of many facets have eight lanes, each with the facets of some
+       * neighbours.
        */
       template <int dim, bool prismatic, typename Number>
       struct SlabAffineKernel
@@ -61,10 +61,14 @@ namespace Tessella
         {
           Number      *out; ///< the row's first value
           unsigned int width;
+          /// Blocks of neighbours that are there, and 256 for the diagonal one.
+          unsigned int present;
           unsigned int column[n_kept + 1];
         };
         static_assert(sizeof(Place) <= 32, "that many numbers");
         static constexpr unsigned int n_warps = dim == 3 ? 4 : 2;
+        /// Lanes of a row of many facets.
+        static constexpr unsigned int many_lanes = 8;
 
         /// What a lane stores in a step, packed: number of the block, row and
         /// column in it, then for one or two entries places in a block in
@@ -165,15 +169,15 @@ namespace Tessella
           return square;
         }
 
-        /// Vertices of a facet in space; sign of the normal that they have in
-        /// this order.
-        struct Vertices
+        /// Centre of a facet in space and its edges from the first vertex; sign
+        /// of the normal that they have in this order.
+        struct Facet
         {
-          double x[n][n], sign;
+          double mean[n], edge[n - 1][n], sign;
         };
 
-        __device__ Vertices
-        read_vertices(const unsigned int facet) const
+        __device__ Facet
+        read_facet(const unsigned int facet) const
         {
           constexpr int  n_pairs = (n * n + 1) / 2;
           const double2 *from =
@@ -187,14 +191,17 @@ namespace Tessella
               numbers[2 * i]     = two.x;
               numbers[2 * i + 1] = two.y;
             }
-          Vertices vertices;
+          Facet result;
 #pragma unroll
-          for (int i = 0; i < n; ++i)
+          for (int d = 0; d < n; ++d)
+            {
+              result.mean[d] = numbers[d];
 #pragma unroll
-            for (int d = 0; d < n; ++d)
-              vertices.x[i][d] = numbers[i * n + d];
-          vertices.sign = n == 2 ? 1. : numbers[2 * n_pairs - 1];
-          return vertices;
+              for (int i = 0; i + 1 < n; ++i)
+                result.edge[i][d] = numbers[(i + 1) * n + d];
+            }
+          result.sign = n == 2 ? 1. : numbers[2 * n_pairs - 1];
+          return result;
         }
 
         /// facet, code, neighbor, column.
@@ -220,8 +227,8 @@ namespace Tessella
           return facet;
         }
 
-        /// Rows of all lanes, or of the warp.
-        template <bool whole_warp>
+        /// Rows of all lanes, or of that many each.
+        template <unsigned int n_lanes>
         __device__ void
         compute(const unsigned int k, const Row &row, const bool valid)
         {
@@ -231,14 +238,13 @@ namespace Tessella
                                  ? (row.bottom_begin - row.facet_begin) / step
                                  : 0;
           unsigned int begin = 0, end = n_facets;
-          if constexpr (whole_warp)
+          if constexpr (n_lanes > 1)
             {
-              const unsigned int per_lane = (n_facets + 31) / 32;
-              begin =
-                next_neighbor(row, min(lane * per_lane, n_facets), n_facets);
-              end = next_neighbor(row,
-                                  min((lane + 1) * per_lane, n_facets),
-                                  n_facets);
+              const unsigned int i        = lane % n_lanes,
+                                 per_lane = (n_facets + n_lanes - 1) / n_lanes;
+              begin = next_neighbor(row, min(i * per_lane, n_facets), n_facets);
+              end =
+                next_neighbor(row, min((i + 1) * per_lane, n_facets), n_facets);
             }
           begin = row.facet_begin + begin * step;
           end   = row.facet_begin + end * step;
@@ -283,10 +289,10 @@ namespace Tessella
                 next = facet_quad(f + step);
               const bool interior =
                 active && D.form.matrix && quad.z != invalid_index;
-              Vertices vertices;
-              double   sigma = 0., other_center[n] = {}, other_scale[n] = {};
+              Facet  facet;
+              double sigma = 0., other_center[n] = {}, other_scale[n] = {};
               if (active)
-                vertices = read_vertices(quad.x);
+                facet = read_facet(quad.x);
               if (interior)
                 {
                   sigma = __ldg(D.sigma + quad.x);
@@ -336,8 +342,8 @@ namespace Tessella
                         other_center[d] -= side ? 0. : shift[d];
                     }
                 }
-              double mean[n], normal[n], axis[n - 1][n];
-              facet_moments(vertices, mean, normal, axis);
+              double normal[n], axis[n - 1][n];
+              facet_moments(facet, normal, axis);
               if (side)
 #pragma unroll
                 for (int d = 0; d < n; ++d)
@@ -347,7 +353,7 @@ namespace Tessella
 #pragma unroll
               for (int d = 0; d < n; ++d)
                 {
-                  const double x = mean[d] - own_center[d];
+                  const double x = facet.mean[d] - own_center[d];
                   V += normal[d] * x;
                   eta[d + 1] = x * scale[d];
                 }
@@ -373,7 +379,7 @@ namespace Tessella
                   own_d[d + 1]   = conormal * scale[d];
                   other_d[d + 1] = conormal * other_scale[d];
                   other_eta[d + 1] =
-                    (mean[d] - other_center[d]) * other_scale[d];
+                    (facet.mean[d] - other_center[d]) * other_scale[d];
 #pragma unroll
                   for (int e = 0; e + 1 < n; ++e)
                     {
@@ -406,8 +412,7 @@ namespace Tessella
                   }
               if (!interior)
                 continue;
-              const double factor = sqrt(square * square_of_value(other_scale));
-              double *const to    = kept + n_blocks * n_entries;
+              double F[n_s][n_s];
 #pragma unroll
               for (unsigned int i = 0; i < n_s; ++i)
 #pragma unroll
@@ -418,31 +423,53 @@ namespace Tessella
                     for (int e = 0; e + 1 < n; ++e)
                       if (i > 0 && j > 0)
                         B += own_axis[e][i - 1] * axis[e][j - 1];
-                    const double F = eta[i] * other_d[j] -
-                                     theta * own_d[i] * other_eta[j] - c * B;
-                    if (neighbor == k)
-                      own[i][j] += F;
-                    else
-                      to[i * n_s + j] =
-                        first ? factor * F : to[i * n_s + j] + factor * F;
+                    F[i][j] = eta[i] * other_d[j] -
+                              theta * own_d[i] * other_eta[j] - c * B;
                   }
+              if (neighbor == k)
+                {
+#pragma unroll
+                  for (unsigned int i = 0; i < n_s; ++i)
+#pragma unroll
+                    for (unsigned int j = 0; j < n_s; ++j)
+                      own[i][j] += F[i][j];
+                  continue;
+                }
+              const double factor = sqrt(square * square_of_value(other_scale));
+              double *const to    = kept + n_blocks * n_entries;
+#pragma unroll
+              for (unsigned int i = 0; i < n_s; ++i)
+#pragma unroll
+                for (unsigned int j = 0; j < n_s; ++j)
+                  F[i][j] *= factor;
+              if (!first)
+#pragma unroll
+                for (unsigned int i = 0; i < n_s; ++i)
+#pragma unroll
+                  for (unsigned int j = 0; j < n_s; ++j)
+                    F[i][j] += to[i * n_s + j];
+#pragma unroll
+              for (unsigned int i = 0; i < n_s; ++i)
+#pragma unroll
+                for (unsigned int j = 0; j < n_s; ++j)
+                  to[i * n_s + j] = F[i][j];
             }
           n_blocks += keeps();
-          if constexpr (whole_warp)
+          if constexpr (n_lanes > 1)
             {
 #pragma unroll
               for (unsigned int i = 0; i < n_s; ++i)
 #pragma unroll
                 for (unsigned int j = 0; j < n_s; ++j)
                   {
-                    own[i][j] = sum(own[i][j]);
+                    own[i][j] = sum<n_lanes>(own[i][j]);
                     if (j <= i)
-                      moment[i][j] = sum(moment[i][j]);
+                      moment[i][j] = sum<n_lanes>(moment[i][j]);
                   }
             }
-          const bool last = valid && (!whole_warp || lane == 0);
+          const bool last = valid && lane % n_lanes == 0;
           if (D.form.rhs)
-            store_rhs<whole_warp>(k, last, moment, square);
+            store_rhs<n_lanes>(k, last, moment, square);
           if (!D.form.matrix)
             return;
           if (last)
@@ -451,42 +478,29 @@ namespace Tessella
                        n_blocks,
                        last);
           if (valid && row.empty_blocks)
-            write_zeros<whole_warp>(k);
+            write_zeros<n_lanes>(k);
         }
 
-        /// Sum over a warp, the same in all lanes.
+        /// Sum over the lanes of a row, the same in all of them.
+        template <unsigned int n_lanes>
         __device__ static double
         sum(double x)
         {
 #pragma unroll
-          for (unsigned int step = 1; step < 32; step *= 2)
+          for (unsigned int step = 1; step < n_lanes; step *= 2)
             x += __shfl_xor_sync(~0u, x, step);
           return x;
         }
 
-        /// Centre of a facet, its normal times its size, as side 0 sees it, and
-        /// vectors the sum of whose squares is the mean of products of the
-        /// variables about the centre.
+        /// Normal of a facet times its size, as side 0 sees it, and vectors the
+        /// sum of whose squares is the mean of products of the variables about
+        /// the centre.
         __device__ static void
-        facet_moments(const Vertices &vertices,
-                      double (&mean)[n],
+        facet_moments(const Facet &facet,
                       double (&normal)[n],
                       double (&axis)[n - 1][n])
         {
-          const auto &x = vertices.x;
-          double      edge[n - 1][n];
-#pragma unroll
-          for (int d = 0; d < n; ++d)
-            {
-              double total = 0.;
-#pragma unroll
-              for (int i = 0; i < n; ++i)
-                total += x[i][d];
-              mean[d] = (1. / n) * total;
-#pragma unroll
-              for (int i = 0; i + 1 < n; ++i)
-                edge[i][d] = x[i + 1][d] - x[0][d];
-            }
+          const auto &edge = facet.edge;
           if constexpr (n == 2)
             {
               normal[0] = edge[0][1];
@@ -495,7 +509,7 @@ namespace Tessella
           else
 #pragma unroll
             for (int d = 0; d < n; ++d)
-              normal[d] = 0.5 * vertices.sign *
+              normal[d] = 0.5 * facet.sign *
                           (edge[0][(d + 1) % n] * edge[n - 2][(d + 2) % n] -
                            edge[0][(d + 2) % n] * edge[n - 2][(d + 1) % n]);
 #pragma unroll
@@ -674,7 +688,7 @@ namespace Tessella
 
         /// As SlabKernel::store_rhs(), with the boundary's part if there is
         /// one.
-        template <bool whole_warp>
+        template <unsigned int n_lanes>
         __device__ void
         store_rhs(const unsigned int k,
                   const bool         last,
@@ -684,9 +698,9 @@ namespace Tessella
           double *const rhs     = kept + n_kept * n_entries,
                         *source = rhs + n_entries;
           static_assert(N <= n_entries && n_s <= n_mass, "they go there");
-          if (whole_warp && D.upright_boundary)
+          if (n_lanes > 1 && D.upright_boundary)
             for (unsigned int i = 0; i < N; ++i)
-              rhs[i] = sum(rhs[i]);
+              rhs[i] = sum<n_lanes>(rhs[i]);
           if (!last)
             return;
           const double factor = D.form.f * sqrt(square / D.slab.inverse_length);
@@ -712,68 +726,86 @@ namespace Tessella
                      const unsigned int n_blocks,
                      const bool         diagonal) const
         {
-          const double time_factor   = D.form.C[0][dim] * D.slab.inverse_length;
-          const unsigned int present = n_blocks | (diagonal ? 256u : 0u);
+          const double time_factor = D.form.C[0][dim] * D.slab.inverse_length;
+          place(lane).present      = n_blocks | (diagonal ? 256u : 0u);
           __syncwarp();
-#pragma unroll 1
-          for (; of_lanes != 0; of_lanes &= of_lanes - 1)
-            {
-              const int           from   = __ffs(of_lanes) - 1;
-              const double *const blocks = shared + from * size, *const M =
-                                                                   blocks +
-                                                                   (n_kept +
-                                                                    1) *
-                                                                     n_entries;
-              const Place       &to    = place(from);
-              const unsigned int there = __shfl_sync(~0u, present, from);
 #pragma unroll
-              for (unsigned int step = 0; step < n_steps; ++step)
+          for (unsigned int step = 0; step < n_steps; ++step)
+            {
+              unsigned int unit = units[step];
+              // (not to be taken apart before, for want of registers)
+              asm volatile("" : "+r"(unit));
+              const unsigned int number = unit & 7u,
+                                 block  = min(number, n_kept),
+                                 y      = unit >> y_shift & 7u,
+                                 x      = unit >> x_shift & 7u;
+              const bool   own          = number == n_kept;
+              unsigned int from_S[2], from_M[2];
+              double       times_M[2];
+              bool         same[2];
+#pragma unroll
+              for (unsigned int j = 0; j < (N % 2 == 0 ? 2 : 1); ++j)
                 {
-                  unsigned int unit = units[step];
-                  // (not to be taken apart before, for want of registers)
-                  asm volatile("" : "+r"(unit));
-                  const unsigned int block = unit & 7u;
-                  const bool         own   = block == n_kept;
-                  if (!(own ? there >= 256 : block < (there & 255u)))
-                    continue;
-                  const auto entry = [&](const unsigned int j) {
-                    const unsigned int e =
-                      unit >> (entry_shift + j * entry_bits);
-                    double x = 0.;
-                    if (e >> same_shift & 1u)
-                      x = blocks[block * n_entries + (e & 15u)];
+                  const unsigned int e = unit >> (entry_shift + j * entry_bits);
+                  from_S[j]            = block * n_entries + (e & 15u);
+                  from_M[j] =
+                    (n_kept + 1) * n_entries + (e >> mass_shift & 15u);
+                  times_M[j] = time_factor * times[e >> times_shift & 3u];
+                  same[j]    = e >> same_shift & 1u;
+                }
+              const auto write = [&](const unsigned int from, const bool flag) {
+                const double *const blocks = shared + from * size;
+                const Place        &to     = place(from);
+                const unsigned int  there  = to.present;
+                Number *const       p =
+                  to.out + (to.column[block] + y * to.width + x);
+                double entry[2] = {};
+#pragma unroll
+                for (unsigned int j = 0; j < (N % 2 == 0 ? 2 : 1); ++j)
+                  {
+                    if (same[j])
+                      entry[j] = blocks[from_S[j]];
                     if (own)
-                      x += time_factor * times[e >> times_shift & 3u] *
-                           M[e >> mass_shift & 15u];
-                    return Number(x);
-                  };
-                  Number *const p =
-                    to.out + to.column[block] +
-                    std::size_t(unit >> y_shift & 7u) * to.width +
-                    (unit >> x_shift & 7u);
-                  if constexpr (N % 2 == 0)
-                    {
-                      Two<Number> two;
-                      two.x                               = entry(0);
-                      two.y                               = entry(1);
-                      *reinterpret_cast<Two<Number> *>(p) = two;
-                    }
-                  else
-                    *p = entry(0);
+                      entry[j] += times_M[j] * blocks[from_M[j]];
+                  }
+                if (flag && (own ? there >= 256 : number < (there & 255u)))
+                  {
+                    if constexpr (N % 2 == 0)
+                      {
+                        Two<Number> two;
+                        two.x                               = Number(entry[0]);
+                        two.y                               = Number(entry[1]);
+                        *reinterpret_cast<Two<Number> *>(p) = two;
+                      }
+                    else
+                      *p = Number(entry[0]);
+                  }
+              };
+#pragma unroll 1
+              for (unsigned int lanes = of_lanes; lanes != 0;)
+                {
+                  const unsigned int first = __ffs(lanes) - 1;
+                  lanes &= lanes - 1;
+                  const unsigned int second =
+                    lanes != 0 ? __ffs(lanes) - 1 : first;
+                  const bool two = lanes != 0;
+                  lanes &= lanes - 1;
+                  write(first, true);
+                  write(second, two);
                 }
             }
           __syncwarp();
         }
 
         /// Blocks that no facet contributes to.
-        template <bool whole_warp>
+        template <unsigned int n_lanes>
         __device__ void
         write_zeros(const unsigned int k) const
         {
           const Place &to = place(lane);
-          for (std::uint64_t b = D.block_offset[k] + (whole_warp ? lane : 0);
+          for (std::uint64_t b = D.block_offset[k] + lane % n_lanes;
                b < D.block_offset[k + 1];
-               b += whole_warp ? 32 : 1)
+               b += n_lanes)
             if (D.block_column[b] != k &&
                 D.block_quad[b].x == D.block_quad[b].y)
               for (unsigned int y = 0; y < N; ++y)
@@ -813,13 +845,21 @@ namespace Tessella
                       common + Kernel::Common::common_size +
                         warp * (32 * Kernel::size));
         if (__any_sync(~0u, valid && few))
-          kernel.template compute<false>(k, row, valid && few);
-        unsigned int others = __ballot_sync(~0u, valid && !few);
+          kernel.template compute<1>(k, row, valid && few);
+        constexpr unsigned int many   = Kernel::many_lanes;
+        unsigned int           others = __ballot_sync(~0u, valid && !few);
 #pragma unroll 1
-        for (; others != 0; others &= others - 1)
+        while (others != 0)
           {
-            const unsigned int of_warp = __shfl_sync(~0u, k, __ffs(others) - 1);
-            kernel.template compute<true>(of_warp, D.rows[of_warp], true);
+            // a row for each group of lanes
+            unsigned int from = 32;
+            for (unsigned int i = 0; i < 32 / many; ++i, others &= others - 1)
+              if (i == lane / many && others != 0)
+                from = __ffs(others) - 1;
+            const unsigned int of_group = __shfl_sync(~0u, k, from % 32);
+            kernel.template compute<many>(of_group,
+                                          D.rows[of_group],
+                                          from < 32);
           }
       }
 
@@ -833,7 +873,7 @@ namespace Tessella
         // As many as there are lanes, but enough warps for all multiprocessors.
         const unsigned int rows_per_warp =
                              data.slab.mostly_many_facets
-                               ? 2
+                               ? 4
                                : std::min(32u,
                                           std::max(4u, data.n_polytopes >> 11)),
                            rows_per_block = rows_per_warp * Kernel::n_warps;
@@ -885,13 +925,18 @@ namespace Tessella
                 (n == 2 ? (d == 0 ? edge[1][1] : -edge[1][0])
                         : edge[1][(d + 1) % n] * edge[n - 1][(d + 2) % n] -
                             edge[1][(d + 2) % n] * edge[n - 1][(d + 1) % n]);
-            for (int j = 0; j < n; ++j)
-              for (int d = 0; d < n; ++d)
-                facet[std::size_t(n_numbers) * i + j * n + d] =
-                  x[n == 2 && sum < 0. ? 1 - j : j][d];
+            double *const to = facet + std::size_t(n_numbers) * i;
+            for (int d = 0; d < n; ++d)
+              {
+                double total = 0.;
+                for (int j = 0; j < n; ++j)
+                  total += x[j][d];
+                to[d] = (1. / n) * total;
+                for (int j = 1; j < n; ++j)
+                  to[j * n + d] = n == 2 && sum < 0. ? -edge[j][d] : edge[j][d];
+              }
             if (n == 3)
-              facet[std::size_t(n_numbers) * i + n_numbers - 1] =
-                sum < 0. ? -1. : 1.;
+              to[n_numbers - 1] = sum < 0. ? -1. : 1.;
           }
       }
 
