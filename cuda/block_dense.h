@@ -16,6 +16,15 @@ namespace Tessella
   {
     namespace Device
     {
+      /// The warp of a thread, known to the compiler as one number for all of
+      /// its threads: matrix units need them together, which is checked before
+      /// each product otherwise.
+      __device__ inline unsigned int
+      this_warp()
+      {
+        return __shfl_sync(~0u, threadIdx.x / 32, 0);
+      }
+
       /// Distance between rows of n numbers: multiples of four, such that the
       /// addresses of a product's operands lie in different banks.
       __host__ __device__ constexpr unsigned int
@@ -43,7 +52,7 @@ namespace Tessella
                      unsigned int      &counter,
                      const bool         lower = false)
       {
-        const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
+        const unsigned int lane = threadIdx.x & 31u, warp = this_warp(),
                            n_warps = blockDim.x / 32, g = lane / 4,
                            t = lane % 4;
         for (unsigned int i0 = 0; i0 < M; i0 += 16)
@@ -64,8 +73,9 @@ namespace Tessella
                 column[u] = min(j0 + 8 * u + g, N - 1);
               for (unsigned int d = 0; d < n_sums; ++d)
 #pragma unroll 2
-                for (unsigned int k = t; k < K; k += 4)
+                for (unsigned int k0 = 0; k0 < K; k0 += 4)
                   {
+                    const unsigned int k = k0 + t;
                     const double left[2] = {a(d, row[0], k), a(d, row[1], k)};
                     double       right[TN];
 #pragma unroll
@@ -185,6 +195,29 @@ namespace Tessella
 
 
 
+      /// S -= P P^T, of n <= 8 rows, P of 8 columns, by one warp.
+      __device__ inline void
+      subtract_square(const unsigned int n,
+                      const double      *P,
+                      double            *S,
+                      const unsigned int ld)
+      {
+        const unsigned int lane = threadIdx.x & 31u, g = lane / 4, t = lane % 4;
+        double             c[1][1][2] = {};
+        for (unsigned int l = 0; l < 8; l += 4)
+          {
+            const double a[1] = {P[min(g, n - 1) * ld + l + t]};
+            WarpProduct<1, 1, 1, double>::add(
+              c, a, a, [](const int, const int) { return true; });
+          }
+        for (unsigned int s = 0; s < 2; ++s)
+          if (g < n && 2 * t + s < n)
+            S[g * ld + 2 * t + s] -= c[0][0][s];
+        __syncwarp();
+      }
+
+
+
       /**
        * S has n columns and n_rows >= n rows: the first n are a symmetric
        * positive definite matrix A, of which the lower triangle is used and
@@ -206,18 +239,23 @@ namespace Tessella
         for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
           diagonal[i] = S[i * ld + i];
         __syncthreads();
+        const auto factorise = [&](const unsigned int k) {
+          if (factorise_diagonal(min(8u, n - k),
+                                 S + k * ld + k,
+                                 ld,
+                                 diagonal + k,
+                                 inverse + 8 * k) &&
+              threadIdx.x == 0)
+            *bad = 1;
+        };
+        const unsigned int warp = this_warp();
+        if (warp == 0)
+          factorise(0);
+        __syncthreads();
         for (unsigned int k = 0; k < n; k += 8)
           {
-            const unsigned int b = min(8u, n - k);
-            double *const      D = inverse + 8 * k;
-            if (threadIdx.x < 32)
-              {
-                const bool failed =
-                  factorise_diagonal(b, S + k * ld + k, ld, diagonal + k, D);
-                if (failed && threadIdx.x == 0)
-                  *bad = 1;
-              }
-            __syncthreads();
+            const unsigned int  b = min(8u, n - k);
+            const double *const D = inverse + 8 * k;
             if (k + b == n_rows)
               break;
             // (a warp has read all of its rows before it writes them)
@@ -240,7 +278,16 @@ namespace Tessella
             __syncthreads();
             if (k + b == n)
               break;
-            double *const rest = S + (k + b) * ld + k + b;
+            // The first warp goes on to the next diagonal block, while the
+            // others begin with the rest.
+            double *const      rest = S + (k + b) * ld + k + b;
+            const unsigned int next = min(8u, n - k - b);
+            if (warp == 0)
+              {
+                subtract_square(next, panel, rest, ld);
+                factorise(k + b);
+              }
+            counter = blockDim.x > 32 ? 1 : 0;
             block_product<2>(
               n_rows - k - b,
               n - k - b,
@@ -252,7 +299,8 @@ namespace Tessella
                 return panel[j * ld + l];
               },
               [&](const unsigned int i, const unsigned int j, const double v) {
-                rest[i * ld + j] -= v;
+                if (i >= next)
+                  rest[i * ld + j] -= v;
               },
               counter,
               true);

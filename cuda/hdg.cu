@@ -1055,8 +1055,10 @@ namespace Tessella
                   16,
                   few / 32);
               add(HDGStage::facets,
-                  &hdg_facet_kernel<dim, true>,
-                  &hdg_facet_kernel<dim, false>,
+                  max_basis <= 8    ? &hdg_facet_kernel<dim, 1, true>
+                  : max_basis <= 16 ? &hdg_facet_kernel<dim, 2, true>
+                                    : &hdg_facet_kernel<dim, 3, true>,
+                  &hdg_facet_kernel<dim, 3, false>,
                   1,
                   1,
                   first_entry(n),
@@ -1457,6 +1459,8 @@ namespace Tessella
         {
           const bool exact =
             P.form.table_a < 0 && P.form.table_b < 0 && P.form.table_c < 0;
+          const std::vector<unsigned int> &quads =
+            P.facet_quad == all_facet_quads ? entry_quad : short_entry_quad;
           double sum = 0.;
           for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
             {
@@ -1464,7 +1468,8 @@ namespace Tessella
                            m = 1. * (trace_offset[k + 1] - trace_offset[k]),
                            q = 4. * (volume_begin[k + 1] - volume_begin[k]),
                            s = 4. * (mass_begin[k + 1] - mass_begin[k]),
-                           f = 4. * (facet_begin[k + 1] - facet_begin[k]);
+                           f = 4. * (quads[first_entry(k + 1)] -
+                                     quads[first_entry(k)]);
               const double c = P.form.tensor ? dim * n : n; // rows of A
               if (P.simplex)
                 // sums of tables, f

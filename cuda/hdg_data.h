@@ -126,10 +126,13 @@ namespace Tessella
                          : n_weights * slice > n_facet_weights * n_wide
                            ? std::size_t(n_weights) * slice
                            : std::size_t(n_facet_weights) * n_wide);
-          if (stage == HDGStage::volume && basis <= 8 * hdg_warp_tiles)
+          if (stage == HDGStage::volume)
             {
               const std::size_t by_warps =
-                first + n_threads(basis) / 32 * warp_size(dim, basis, degree);
+                first + n_threads(basis) / 32 *
+                          warp_size(dim,
+                                    basis <= 8 * hdg_warp_tiles ? basis : 0,
+                                    degree);
               end = end > by_warps ? end : by_warps;
             }
           size = end;

@@ -68,7 +68,7 @@ namespace Tessella
 
 
       /// Function i at the point of this lane: the product of one-dimensional
-      /// ones, whose column in the table is that of evaluate_box_functions().
+      /// ones, whose column in the table is that of write_tables_of_box().
       template <int dim>
       __device__ inline double
       product_of_functions(const HDGData<dim> &P,
@@ -85,19 +85,44 @@ namespace Tessella
         return value;
       }
 
-      /// Legendre functions on the box of polytope k at a point of this lane:
-      /// row i at values[i ld]. @p table: a column of one-dimensional
-      /// functions, at distance hdg_warp_points.
+      /// Rows of tables, of degree + 1 for each variable, whose product is
+      /// function i, in 10 bits each.
+      template <int dim>
+      __device__ inline unsigned int
+      rows_of_function(const HDGData<dim> &P,
+                       const unsigned int  i,
+                       const unsigned int  degree)
+      {
+        unsigned int rows = 0;
+#pragma unroll
+        for (int d = 0; d < dim; ++d)
+          rows |= (d * (degree + 1) + P.D.exponents[dim * i + d]) << (10 * d);
+        return rows;
+      }
+
+      /// factor times the product of these rows, at distance hdg_warp_points.
+      template <int dim>
+      __device__ inline double
+      product_of_rows(const unsigned int rows,
+                      const double       factor,
+                      const double      *table)
+      {
+        double value = factor;
+#pragma unroll
+        for (int d = 0; d < dim; ++d)
+          value *= table[(rows >> (10 * d) & 1023u) * hdg_warp_points];
+        return value;
+      }
+
+      /// Tables for the functions on the box of polytope k at a point of this
+      /// lane, in a column at distance hdg_warp_points.
       template <int dim>
       __device__ inline void
-      evaluate_box_functions(const HDGData<dim> &P,
-                             const unsigned int  k,
-                             const unsigned int  n,
-                             const unsigned int  degree,
-                             const double (&x)[dim],
-                             double            *table,
-                             double            *values,
-                             const unsigned int ld)
+      write_tables_of_box(const HDGData<dim> &P,
+                          const unsigned int  k,
+                          const unsigned int  degree,
+                          const double (&x)[dim],
+                          double *table)
       {
         const double *box = P.D.box + 2 * dim * std::size_t(k);
 #pragma unroll
@@ -113,9 +138,6 @@ namespace Tessella
                            nullptr,
                            hdg_warp_points);
           }
-#pragma unroll 4
-        for (unsigned int i = 0; i < n; ++i)
-          values[i * ld] = product_of_functions(P, i, degree, table);
       }
 
       /// Quads of facets in a slice: what all threads ask for often.
@@ -763,9 +785,9 @@ namespace Tessella
         __device__ void
         mass_matrix_by_warps() const
         {
-          constexpr int          T   = hdg_warp_tiles;
-          constexpr unsigned int ldq = row_stride(hdg_warp_points);
-          const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
+          constexpr int          T    = hdg_warp_tiles;
+          constexpr unsigned int ldq  = row_stride(hdg_warp_points);
+          const unsigned int     lane = threadIdx.x & 31u, warp = this_warp(),
                              g = lane / 4, t = lane % 4;
           const unsigned int begin = P.mass_begin[k], end = P.mass_begin[k + 1],
                              rule_degree = P.mass_degree[degree];
@@ -773,10 +795,13 @@ namespace Tessella
                           base + L.first +
                           warp *
                             HDGLayout::warp_size(dim, L.n_basis, L.max_degree),
-                        *const w          = values + L.n_basis * ldq,
-                        *const table      = w + hdg_warp_points;
-          double               c[T][T][2] = {};
-          const double        *row[T];
+                        *const w     = values + L.n_basis * ldq,
+                        *const table = w + hdg_warp_points;
+          // (of a function for each lane)
+          const unsigned int rows =
+            rows_of_function(P, min(lane, n - 1), degree);
+          double        c[T][T][2] = {};
+          const double *row[T];
 #pragma unroll
           for (int h = 0; h < T; ++h)
             row[h] = values + min(8 * h + g, n - 1) * ldq;
@@ -792,14 +817,20 @@ namespace Tessella
               const double       JxW = general_volume_point(
                 P.D, quad.subcell, min(point, n_points - 1), rule_degree, x);
               w[lane] = q0 + lane / 4 < end && point < n_points ? JxW : 0.;
-              evaluate_box_functions(
-                P, k, n, degree, x, table + lane, values + lane, ldq);
+              write_tables_of_box(P, k, degree, x, table + lane);
+#pragma unroll 4
+              for (unsigned int i = 0; i < n; ++i)
+                values[i * ldq + lane] =
+                  product_of_rows<dim>(__shfl_sync(~0u, rows, i),
+                                       1.,
+                                       table + lane);
               __syncwarp();
 #pragma unroll 2
-              for (unsigned int q = t; q < hdg_warp_points; q += 4)
+              for (unsigned int q1 = 0; q1 < hdg_warp_points; q1 += 4)
                 {
-                  const double factor = w[q];
-                  double       left[T], right[T];
+                  const unsigned int q      = q1 + t;
+                  const double       factor = w[q];
+                  double             left[T], right[T];
 #pragma unroll
                   for (int h = 0; h < T; ++h)
                     {
@@ -1028,65 +1059,45 @@ namespace Tessella
         {
           constexpr unsigned int batch = 20;
           const HDGForm<dim>    &form  = P.form;
+          const unsigned int     lane = threadIdx.x & 31u, warp = this_warp();
           const unsigned int     begin = P.volume_begin[k],
-                             n_points  = 4 * (P.volume_begin[k + 1] - begin),
-                             rows      = dim * (degree + 1),
-                             // columns of tables in the place of all values
-            n_columns =
-              min((unsigned int)(L.size - L.first) / rows, blockDim.x);
-          double *const table = base + L.first + threadIdx.x, *const partial =
-                                                                base +
-                                                                L.schur_inverse;
-          const double *const box = P.D.box + 2 * dim * std::size_t(k);
+                             n_points  = 4 * (P.volume_begin[k + 1] - begin);
+          double *const table =
+                          base + L.first +
+                          warp * dim * (L.max_degree + 1) * hdg_warp_points +
+                          lane,
+                        *const partial = base + L.schur_inverse;
           for (unsigned int i0 = 0; i0 < n; i0 += batch)
             {
-              double sum[batch + 1] = {};
-              for (unsigned int q = threadIdx.x;
-                   q < n_points && threadIdx.x < n_columns;
-                   q += n_columns)
+              double             sum[batch + 1] = {};
+              const unsigned int rows =
+                rows_of_function(P, min(i0 + lane, n - 1), degree);
+              for (unsigned int q0 = 32 * warp; q0 < n_points; q0 += blockDim.x)
                 {
-                  const HDGVolumeQuad quad  = P.volume_quad[begin + q / 4];
-                  const unsigned int  point = quad.first + q % 4;
-                  if (point >=
-                      n_volume_points<Cells::others>(P.D, quad.subcell, degree))
-                    continue;
-                  double       y[dim];
-                  const double w =
-                    general_volume_point(P.D, quad.subcell, point, degree, y);
-                  const double f =
+                  const unsigned int  q    = min(q0 + lane, n_points - 1);
+                  const HDGVolumeQuad quad = P.volume_quad[begin + q / 4];
+                  const unsigned int  n_all =
+                    n_volume_points<Cells::others>(P.D, quad.subcell, degree);
+                  const unsigned int point = min(quad.first + q % 4, n_all - 1);
+                  double             x[dim];
+                  const double       w =
+                    general_volume_point(P.D, quad.subcell, point, degree, x);
+                  double f =
                     w * (form.table_f < 0
                            ? form.f
                            : P.volume_table[form.table_f * P.n_volume_points +
                                             (P.D.subcell_q[quad.subcell] -
                                              P.first_volume_point) +
                                             point]);
-#pragma unroll
-                  for (int d = 0; d < dim; ++d)
-                    {
-                      const double lower = box[d], upper = box[dim + d],
-                                   reciprocal = 1. / (upper - lower);
-                      write_legendre(degree,
-                                     (2. * y[d] - lower - upper) * reciprocal,
-                                     sqrt(reciprocal),
-                                     0.,
-                                     table + d * (degree + 1) * n_columns,
-                                     nullptr,
-                                     n_columns);
-                    }
+                  if (q0 + lane >= n_points || quad.first + q % 4 >= n_all)
+                    f = 0.;
+                  write_tables_of_box(P, k, degree, x, table);
 #pragma unroll
                   for (unsigned int i = 0; i < batch; ++i)
                     if (i0 + i < n)
-                      {
-                        const unsigned char *exponents =
-                          P.D.exponents + dim * (i0 + i);
-                        double value = f;
-#pragma unroll
-                        for (int d = 0; d < dim; ++d)
-                          value *=
-                            table[(d * (degree + 1) + __ldg(exponents + d)) *
-                                  n_columns];
-                        sum[i] += value;
-                      }
+                      sum[i] += product_of_rows<dim>(__shfl_sync(~0u, rows, i),
+                                                     f,
+                                                     table);
                   if (i0 == 0)
                     sum[batch] += fabs(f);
                 }
@@ -1148,7 +1159,7 @@ namespace Tessella
             const unsigned int lane = threadIdx.x & 31u, g = lane / 4,
                                t = lane % 4, n_tiles = (n + 7) / 8;
             const auto all = [](const int, const int) { return true; };
-            for (unsigned int tile = threadIdx.x / 32; tile < dim * n_tiles;
+            for (unsigned int tile = this_warp(); tile < dim * n_tiles;
                  tile += blockDim.x / 32)
               {
                 double *const      to = H_of(tile / n_tiles);
@@ -1159,9 +1170,10 @@ namespace Tessella
                     double             c[2][1][2] = {};
                     const unsigned int row[2]     = {min(i0 + g, n - 1),
                                                      min(i0 + 8 + g, n - 1)};
-                    for (unsigned int l = i0 + t; l < padded_n; l += 4)
+                    for (unsigned int first = i0; first < padded_n; first += 4)
                       {
-                        const bool   in   = l < n;
+                        const unsigned int l  = first + t;
+                        const bool         in = l < n;
                         const double a[2] = {in ? inverse[l * ld + row[0]] : 0.,
                                              in ? inverse[l * ld + row[1]]
                                                 : 0.},
@@ -1500,7 +1512,7 @@ namespace Tessella
                        const unsigned int q1,
                        unsigned int      &counter) const
         {
-          const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
+          const unsigned int lane = threadIdx.x & 31u, warp = this_warp(),
                              n_warps = blockDim.x / 32, g = lane / 4,
                              t    = lane % 4;
           const double *const phi = base + L.second, *const psi = traces();
@@ -1519,9 +1531,10 @@ namespace Tessella
                                       psi + min(i0 + 8 + g, n_psi - 1) * ldq,
                                     *const right =
                                       phi + min(j0 + g, n - 1) * ldq;
-                for (unsigned int q = q0 + t; q < q1; q += 4)
+                for (unsigned int first_q = q0; first_q < q1; first_q += 4)
                   {
-                    const double a0 = left0[q], a1 = left1[q],
+                    const unsigned int q  = first_q + t;
+                    const double       a0 = left0[q], a1 = left1[q],
                                  b[1] = {right[q]};
 #pragma unroll
                     for (int d = 0; d < dim; ++d)
@@ -1718,7 +1731,7 @@ namespace Tessella
                                 const unsigned int depth,
                                 unsigned int      &counter) const
         {
-          const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
+          const unsigned int lane = threadIdx.x & 31u, warp = this_warp(),
                              n_warps = blockDim.x / 32, g = lane / 4,
                              t    = lane % 4;
           const unsigned int  ldm = L.mass_stride, ld = L.stride;
@@ -1743,12 +1756,13 @@ namespace Tessella
                   {
                     const double *const W = F(d);
 #pragma unroll 2
-                    for (unsigned int l = t; l < depth; l += 4)
+                    for (unsigned int first = 0; first < depth; first += 4)
                       {
-                        const double a[2] = {W[row[0] * ldm + l],
-                                             W[row[1] * ldm + l]},
-                                     b[2] = {W[column[0] * ldm + l],
-                                             W[column[1] * ldm + l]};
+                        const unsigned int l    = first + t;
+                        const double       a[2] = {W[row[0] * ldm + l],
+                                                   W[row[1] * ldm + l]},
+                                     b[2]       = {W[column[0] * ldm + l],
+                                                   W[column[1] * ldm + l]};
                         WarpProduct<2, 2, 2, double>::add(c, a, b, all);
                       }
                   }
@@ -1761,12 +1775,13 @@ namespace Tessella
                     for (int s = 0; s < 2; ++s)
                       c[h][u][s] *= -factor;
 #pragma unroll 2
-                for (unsigned int l = t; l < padded_n; l += 4)
+                for (unsigned int first = 0; first < padded_n; first += 4)
                   {
-                    const double a[2] = {left[row[0] * ld + l],
-                                         left[row[1] * ld + l]},
-                                 b[2] = {right[column[0] * ld + l],
-                                         right[column[1] * ld + l]};
+                    const unsigned int l    = first + t;
+                    const double       a[2] = {left[row[0] * ld + l],
+                                               left[row[1] * ld + l]},
+                                 b[2]       = {right[column[0] * ld + l],
+                                               right[column[1] * ld + l]};
                     WarpProduct<2, 2, 2, double>::add(c, a, b, all);
                   }
 #pragma unroll
