@@ -779,54 +779,33 @@ namespace Tessella
         }
     }
 
-    template SolverReport
-    LinearSolver::solve(const PolytopicSpace<2> &,
-                        const TrilinosWrappers::SparseMatrix &,
-                        Vector &,
-                        const Vector &,
-                        const bool,
-                        const MatrixSource<2> *) const;
-    template void
-    initialize_multigrid(Multigrid<HostBlockMatrix<double>> &,
-                         const AgglomerationHandler<2> &,
-                         const MatrixSource<2> *,
-                         const HostBlockMatrix<double> &,
-                         const bool);
-    template void
-    initialize_multigrid(Multigrid<DeviceBlockMatrix<double>> &,
-                         const AgglomerationHandler<2> &,
-                         const MatrixSource<2> *,
-                         const DeviceBlockMatrix<double> &,
-                         const bool);
-    template SolverReport
-    LinearSolver::solve(const PolytopicSpace<4> &,
-                        const TrilinosWrappers::SparseMatrix &,
-                        Vector &,
-                        const Vector &,
-                        const bool,
-                        const MatrixSource<4> *) const;
-    template SolverReport
-    LinearSolver::solve(const PolytopicSpace<3> &,
-                        const TrilinosWrappers::SparseMatrix &,
-                        Vector &,
-                        const Vector &,
-                        const bool,
-                        const MatrixSource<3> *) const;
-    template void
-    initialize_multigrid(Multigrid<HostBlockMatrix<double>> &,
-                         const AgglomerationHandler<3> &,
-                         const MatrixSource<3> *,
-                         const HostBlockMatrix<double> &,
-                         const bool);
-    template void
-    initialize_multigrid(Multigrid<DeviceBlockMatrix<double>> &,
-                         const AgglomerationHandler<3> &,
-                         const MatrixSource<3> *,
-                         const DeviceBlockMatrix<double> &,
-                         const bool);
-    template void
-    set_to_one(const AgglomerationHandler<2> &, Vector &);
-    template void
-    set_to_one(const AgglomerationHandler<3> &, Vector &);
+#define INSTANTIATE(dim)                     \
+  template SolverReport LinearSolver::solve( \
+    const PolytopicSpace<dim> &,             \
+    const TrilinosWrappers::SparseMatrix &,  \
+    Vector &,                                \
+    const Vector &,                          \
+    const bool,                              \
+    const MatrixSource<dim> *) const
+#define INSTANTIATE_IN_SPACE(dim)                                            \
+  INSTANTIATE(dim);                                                          \
+  template void initialize_multigrid(Multigrid<HostBlockMatrix<double>> &,   \
+                                     const AgglomerationHandler<dim> &,      \
+                                     const MatrixSource<dim> *,              \
+                                     const HostBlockMatrix<double> &,        \
+                                     const bool);                            \
+  template void initialize_multigrid(Multigrid<DeviceBlockMatrix<double>> &, \
+                                     const AgglomerationHandler<dim> &,      \
+                                     const MatrixSource<dim> *,              \
+                                     const DeviceBlockMatrix<double> &,      \
+                                     const bool);                            \
+  template void set_to_one(const AgglomerationHandler<dim> &, Vector &)
+
+    INSTANTIATE_IN_SPACE(2);
+    INSTANTIATE_IN_SPACE(3);
+    // slabs over three dimensions
+    INSTANTIATE(4);
+#undef INSTANTIATE_IN_SPACE
+#undef INSTANTIATE
   } // namespace Application
 } // namespace Tessella

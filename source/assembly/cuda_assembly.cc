@@ -935,21 +935,17 @@ namespace Tessella
 
 
 
-    template class CUDAAssembly<2>;
-    template class CUDAAssembly<3>;
-    template class CUDAAssembly<4>;
-    template Device::Times
-    CUDAAssembly<2>::assemble(const Problem &, const AssemblyTarget<double> &);
-    template Device::Times
-    CUDAAssembly<3>::assemble(const Problem &, const AssemblyTarget<double> &);
-    template Device::Times
-    CUDAAssembly<4>::assemble(const Problem &, const AssemblyTarget<double> &);
-    template Device::Times
-    CUDAAssembly<2>::assemble(const Problem &, const AssemblyTarget<float> &);
-    template Device::Times
-    CUDAAssembly<3>::assemble(const Problem &, const AssemblyTarget<float> &);
-    template Device::Times
-    CUDAAssembly<4>::assemble(const Problem &, const AssemblyTarget<float> &);
+#  define INSTANTIATE(dim)                              \
+    template class CUDAAssembly<dim>;                   \
+    template Device::Times CUDAAssembly<dim>::assemble( \
+      const Problem &, const AssemblyTarget<double> &); \
+    template Device::Times CUDAAssembly<dim>::assemble( \
+      const Problem &, const AssemblyTarget<float> &)
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+    INSTANTIATE(4);
+#  undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella
 

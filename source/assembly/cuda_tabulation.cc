@@ -943,173 +943,61 @@ namespace Tessella
 
 
 
-    template TablePositions
-    table_positions(const PolytopicMesh<2> &,
-                    const HostRules<2> &,
-                    const Device::FormData<2> &);
-    template Device::FormData<2>
-    make_form_data(const PolytopicMesh<2> &,
-                   const Form<2> &,
-                   const bool,
-                   const bool,
-                   const bool);
-    template bool
-    tabulate_packed_volume(const PolytopicMesh<2> &,
-                           const Form<2> &,
-                           const HostRules<2> &,
-                           const HostKernels::Kernels<2> &,
-                           const Device::FormData<2> &,
-                           const Device::Range<std::uint64_t> &,
-                           const Device::Chunk &,
-                           double *,
-                           double *);
-    template void
-    tabulate_packed_facets(const PolytopicMesh<2> &,
-                           const Form<2> &,
-                           const double *,
-                           const HostRules<2> &,
-                           const HostKernels::Kernels<2> &,
-                           const Device::FormData<2> &,
-                           const std::uint64_t *,
-                           const std::uint64_t *,
-                           const Device::Chunk &,
-                           double *,
-                           double *);
-    template void
-    tabulate_volume(const PolytopicMesh<2> &,
-                    const Form<2> &,
-                    const HostRules<2> &,
-                    const HostKernels::Kernels<2> &,
-                    const Device::VolumeLayout &,
-                    const Device::Range<std::uint64_t> &,
-                    const Device::Chunk &,
-                    const unsigned int,
-                    const unsigned int,
-                    double *,
-                    const DiffusionValues<2> *);
-    template void
-    tabulate_facets(const PolytopicMesh<2> &,
-                    const Form<2> &,
-                    const double *,
-                    const HostRules<2> &,
-                    const HostKernels::Kernels<2> &,
-                    const Device::FormData<2> &,
-                    const Device::Range<std::uint64_t> &,
-                    const Device::Chunk &,
-                    const unsigned int,
-                    const unsigned int,
-                    double *);
-    template TablePositions
-    table_positions(const PolytopicMesh<3> &,
-                    const HostRules<3> &,
-                    const Device::FormData<3> &);
-    template Device::FormData<3>
-    make_form_data(const PolytopicMesh<3> &,
-                   const Form<3> &,
-                   const bool,
-                   const bool,
-                   const bool);
-    template bool
-    tabulate_packed_volume(const PolytopicMesh<3> &,
-                           const Form<3> &,
-                           const HostRules<3> &,
-                           const HostKernels::Kernels<3> &,
-                           const Device::FormData<3> &,
-                           const Device::Range<std::uint64_t> &,
-                           const Device::Chunk &,
-                           double *,
-                           double *);
-    template void
-    tabulate_packed_facets(const PolytopicMesh<3> &,
-                           const Form<3> &,
-                           const double *,
-                           const HostRules<3> &,
-                           const HostKernels::Kernels<3> &,
-                           const Device::FormData<3> &,
-                           const std::uint64_t *,
-                           const std::uint64_t *,
-                           const Device::Chunk &,
-                           double *,
-                           double *);
-    template void
-    tabulate_volume(const PolytopicMesh<3> &,
-                    const Form<3> &,
-                    const HostRules<3> &,
-                    const HostKernels::Kernels<3> &,
-                    const Device::VolumeLayout &,
-                    const Device::Range<std::uint64_t> &,
-                    const Device::Chunk &,
-                    const unsigned int,
-                    const unsigned int,
-                    double *,
-                    const DiffusionValues<3> *);
-    template void
-    tabulate_facets(const PolytopicMesh<3> &,
-                    const Form<3> &,
-                    const double *,
-                    const HostRules<3> &,
-                    const HostKernels::Kernels<3> &,
-                    const Device::FormData<3> &,
-                    const Device::Range<std::uint64_t> &,
-                    const Device::Chunk &,
-                    const unsigned int,
-                    const unsigned int,
-                    double *);
-    template TablePositions
-    table_positions(const PolytopicMesh<4> &,
-                    const HostRules<4> &,
-                    const Device::FormData<4> &);
-    template Device::FormData<4>
-    make_form_data(const PolytopicMesh<4> &,
-                   const Form<4> &,
-                   const bool,
-                   const bool,
-                   const bool);
-    template bool
-    tabulate_packed_volume(const PolytopicMesh<4> &,
-                           const Form<4> &,
-                           const HostRules<4> &,
-                           const HostKernels::Kernels<4> &,
-                           const Device::FormData<4> &,
-                           const Device::Range<std::uint64_t> &,
-                           const Device::Chunk &,
-                           double *,
-                           double *);
-    template void
-    tabulate_packed_facets(const PolytopicMesh<4> &,
-                           const Form<4> &,
-                           const double *,
-                           const HostRules<4> &,
-                           const HostKernels::Kernels<4> &,
-                           const Device::FormData<4> &,
-                           const std::uint64_t *,
-                           const std::uint64_t *,
-                           const Device::Chunk &,
-                           double *,
-                           double *);
-    template void
-    tabulate_volume(const PolytopicMesh<4> &,
-                    const Form<4> &,
-                    const HostRules<4> &,
-                    const HostKernels::Kernels<4> &,
-                    const Device::VolumeLayout &,
-                    const Device::Range<std::uint64_t> &,
-                    const Device::Chunk &,
-                    const unsigned int,
-                    const unsigned int,
-                    double *,
-                    const DiffusionValues<4> *);
-    template void
-    tabulate_facets(const PolytopicMesh<4> &,
-                    const Form<4> &,
-                    const double *,
-                    const HostRules<4> &,
-                    const HostKernels::Kernels<4> &,
-                    const Device::FormData<4> &,
-                    const Device::Range<std::uint64_t> &,
-                    const Device::Chunk &,
-                    const unsigned int,
-                    const unsigned int,
-                    double *);
+#define INSTANTIATE(dim)                                                         \
+  template TablePositions        table_positions(const PolytopicMesh<dim> &,     \
+                                                 const HostRules<dim> &,         \
+                                                 const Device::FormData<dim> &); \
+  template Device::FormData<dim> make_form_data(const PolytopicMesh<dim> &,      \
+                                                const Form<dim> &,               \
+                                                const bool,                      \
+                                                const bool,                      \
+                                                const bool);                     \
+  template bool tabulate_packed_volume(const PolytopicMesh<dim> &,               \
+                                       const Form<dim> &,                        \
+                                       const HostRules<dim> &,                   \
+                                       const HostKernels::Kernels<dim> &,        \
+                                       const Device::FormData<dim> &,            \
+                                       const Device::Range<std::uint64_t> &,     \
+                                       const Device::Chunk &,                    \
+                                       double *,                                 \
+                                       double *);                                \
+  template void tabulate_packed_facets(const PolytopicMesh<dim> &,               \
+                                       const Form<dim> &,                        \
+                                       const double *,                           \
+                                       const HostRules<dim> &,                   \
+                                       const HostKernels::Kernels<dim> &,        \
+                                       const Device::FormData<dim> &,            \
+                                       const std::uint64_t *,                    \
+                                       const std::uint64_t *,                    \
+                                       const Device::Chunk &,                    \
+                                       double *,                                 \
+                                       double *);                                \
+  template void tabulate_volume(const PolytopicMesh<dim> &,                      \
+                                const Form<dim> &,                               \
+                                const HostRules<dim> &,                          \
+                                const HostKernels::Kernels<dim> &,               \
+                                const Device::VolumeLayout &,                    \
+                                const Device::Range<std::uint64_t> &,            \
+                                const Device::Chunk &,                           \
+                                const unsigned int,                              \
+                                const unsigned int,                              \
+                                double *,                                        \
+                                const DiffusionValues<dim> *);                   \
+  template void tabulate_facets(const PolytopicMesh<dim> &,                      \
+                                const Form<dim> &,                               \
+                                const double *,                                  \
+                                const HostRules<dim> &,                          \
+                                const HostKernels::Kernels<dim> &,               \
+                                const Device::FormData<dim> &,                   \
+                                const Device::Range<std::uint64_t> &,            \
+                                const Device::Chunk &,                           \
+                                const unsigned int,                              \
+                                const unsigned int,                              \
+                                double *)
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+    INSTANTIATE(4);
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

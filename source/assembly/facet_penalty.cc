@@ -232,77 +232,32 @@ namespace Tessella
 
 
 
-    template std::vector<double>
-    constant_diffusion(const PolytopicMesh<2> &, const Form<2> &);
-    template std::vector<double>
-    constant_diffusion(const PolytopicMesh<3> &, const Form<3> &);
-    template std::vector<double>
-    constant_diffusion(const PolytopicMesh<4> &, const Form<4> &);
-    template bool
-    raise_largest_diffusion(const PolytopicMesh<2> &,
-                            const HostKernels::Kernels<2> &,
-                            const bool,
-                            const unsigned int,
-                            const double *const *,
-                            const unsigned int,
-                            double *);
-    template void
-    penalty_from_diffusion(const PolytopicMesh<2> &,
-                           const double,
-                           const std::vector<double> &,
-                           std::vector<double> &);
-    template void
-    compute_penalty(const PolytopicMesh<2> &,
-                    const Form<2> &,
-                    const double,
-                    const HostRules<2> &,
-                    const InstructionSet,
-                    const FacetExchange &,
-                    std::vector<double> &,
-                    DiffusionValues<2> *);
-    template bool
-    raise_largest_diffusion(const PolytopicMesh<3> &,
-                            const HostKernels::Kernels<3> &,
-                            const bool,
-                            const unsigned int,
-                            const double *const *,
-                            const unsigned int,
-                            double *);
-    template void
-    penalty_from_diffusion(const PolytopicMesh<3> &,
-                           const double,
-                           const std::vector<double> &,
-                           std::vector<double> &);
-    template void
-    compute_penalty(const PolytopicMesh<3> &,
-                    const Form<3> &,
-                    const double,
-                    const HostRules<3> &,
-                    const InstructionSet,
-                    const FacetExchange &,
-                    std::vector<double> &,
-                    DiffusionValues<3> *);
-    template bool
-    raise_largest_diffusion(const PolytopicMesh<4> &,
-                            const HostKernels::Kernels<4> &,
-                            const bool,
-                            const unsigned int,
-                            const double *const *,
-                            const unsigned int,
-                            double *);
-    template void
-    penalty_from_diffusion(const PolytopicMesh<4> &,
-                           const double,
-                           const std::vector<double> &,
-                           std::vector<double> &);
-    template void
-    compute_penalty(const PolytopicMesh<4> &,
-                    const Form<4> &,
-                    const double,
-                    const HostRules<4> &,
-                    const InstructionSet,
-                    const FacetExchange &,
-                    std::vector<double> &,
-                    DiffusionValues<4> *);
+#define INSTANTIATE(dim)                                                      \
+  template std::vector<double> constant_diffusion(const PolytopicMesh<dim> &, \
+                                                  const Form<dim> &);         \
+  template bool raise_largest_diffusion(const PolytopicMesh<dim> &,           \
+                                        const HostKernels::Kernels<dim> &,    \
+                                        const bool,                           \
+                                        const unsigned int,                   \
+                                        const double *const *,                \
+                                        const unsigned int,                   \
+                                        double *);                            \
+  template void penalty_from_diffusion(const PolytopicMesh<dim> &,            \
+                                       const double,                          \
+                                       const std::vector<double> &,           \
+                                       std::vector<double> &);                \
+  template void compute_penalty(const PolytopicMesh<dim> &,                   \
+                                const Form<dim> &,                            \
+                                const double,                                 \
+                                const HostRules<dim> &,                       \
+                                const InstructionSet,                         \
+                                const FacetExchange &,                        \
+                                std::vector<double> &,                        \
+                                DiffusionValues<dim> *)
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+    INSTANTIATE(4);
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

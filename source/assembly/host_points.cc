@@ -227,17 +227,14 @@ namespace Tessella
 
 
 
-    template bool
-    has_total_degree_space(const PolytopicMesh<2> &);
-    template bool
-    has_total_degree_space(const PolytopicMesh<3> &);
-    template bool
-    has_total_degree_space(const PolytopicMesh<4> &);
-    template class HostRules<2>;
-    template class HostRules<3>;
-    template class HostRules<4>;
-    template class VolumePointBuffer<2>;
-    template class VolumePointBuffer<3>;
-    template class VolumePointBuffer<4>;
+#define INSTANTIATE(dim)                                            \
+  template bool has_total_degree_space(const PolytopicMesh<dim> &); \
+  template class HostRules<dim>;                                    \
+  template class VolumePointBuffer<dim>
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+    INSTANTIATE(4);
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

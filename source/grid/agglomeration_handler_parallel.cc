@@ -462,36 +462,22 @@ namespace Tessella
 
 
 
-  template unsigned int
-  AgglomerationHandler<2>::number_in_parallel(std::vector<unsigned int> &,
-                                              const std::vector<unsigned int> &,
-                                              std::vector<unsigned int> &);
-  template unsigned int
-  AgglomerationHandler<3>::number_in_parallel(std::vector<unsigned int> &,
-                                              const std::vector<unsigned int> &,
-                                              std::vector<unsigned int> &);
-  template void
-  AgglomerationHandler<2>::number_dofs_in_parallel();
-  template void
-  AgglomerationHandler<3>::number_dofs_in_parallel();
-  template void
-  AgglomerationHandler<2>::list_shared_facets(
-    const PolytopicMesh<2> &, const std::vector<unsigned int> &);
-  template void
-  AgglomerationHandler<3>::list_shared_facets(
-    const PolytopicMesh<3> &, const std::vector<unsigned int> &);
-  template void
-  AgglomerationHandler<2>::exchange_polytope_values(std::vector<double> &,
-                                                    const unsigned int) const;
-  template void
-  AgglomerationHandler<3>::exchange_polytope_values(std::vector<double> &,
-                                                    const unsigned int) const;
-  template void
-  AgglomerationHandler<2>::exchange_dof_values(std::vector<double> &) const;
-  template void
-  AgglomerationHandler<3>::exchange_dof_values(std::vector<double> &) const;
-  template void
-  AgglomerationHandler<2>::exchange_facet_values(std::vector<double> &) const;
-  template void
-  AgglomerationHandler<3>::exchange_facet_values(std::vector<double> &) const;
+#define INSTANTIATE(dim)                                               \
+  template unsigned int AgglomerationHandler<dim>::number_in_parallel( \
+    std::vector<unsigned int> &,                                       \
+    const std::vector<unsigned int> &,                                 \
+    std::vector<unsigned int> &);                                      \
+  template void AgglomerationHandler<dim>::number_dofs_in_parallel();  \
+  template void AgglomerationHandler<dim>::list_shared_facets(         \
+    const PolytopicMesh<dim> &, const std::vector<unsigned int> &);    \
+  template void AgglomerationHandler<dim>::exchange_polytope_values(   \
+    std::vector<double> &, const unsigned int) const;                  \
+  template void AgglomerationHandler<dim>::exchange_dof_values(        \
+    std::vector<double> &) const;                                      \
+  template void AgglomerationHandler<dim>::exchange_facet_values(      \
+    std::vector<double> &) const
+
+  INSTANTIATE(2);
+  INSTANTIATE(3);
+#undef INSTANTIATE
 } // namespace Tessella

@@ -17,20 +17,13 @@
 #include <string>
 
 #include "../assembly/compare.h"
-#include "checks.h"
+#include "systems.h"
 
 namespace
 {
 
-  struct Result
-  {
-    SparsityPattern      sparsity;
-    SparseMatrix<double> matrix;
-    Vector<double>       rhs;
-  };
-
   template <int dim>
-  std::unique_ptr<Result>
+  std::unique_ptr<System>
   assemble(const Tessella::AgglomerationHandler<dim> &handler,
            const Tessella::Form<dim>                 &form,
            const Tessella::Backend                    backend)
@@ -38,7 +31,7 @@ namespace
     typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
     data.backend = backend;
     Tessella::PolytopicAssembler<dim> assembler(handler, data);
-    auto                              result = std::make_unique<Result>();
+    auto                              result = std::make_unique<System>();
     assembler.reinit(result->sparsity, result->matrix, result->rhs);
     // Whatever is not written shows.
     for (auto &entry : result->matrix)
@@ -48,22 +41,13 @@ namespace
     if (backend == Tessella::Backend::cuda)
       {
         // Once more with mesh and structure on the device, apart.
-        Result second;
+        System second;
         assembler.reinit(second.sparsity, second.matrix, second.rhs);
         assembler.assemble_matrix(form, second.matrix);
         assembler.assemble_rhs(form, second.rhs);
-        bool same = assembler.report().backend == backend;
-        auto b    = second.matrix.begin();
-        for (auto a = result->matrix.begin(); a != result->matrix.end();
-             ++a, ++b)
-          {
-            const double x = a->value(), y = b->value();
-            same = same && std::memcmp(&x, &y, sizeof(double)) == 0;
-          }
-        same = same && std::memcmp(result->rhs.begin(),
-                                   second.rhs.begin(),
-                                   result->rhs.size() * sizeof(double)) == 0;
-        verify("repeatability", same);
+        verify("repeatability",
+               assembler.report().backend == backend &&
+                 same_bits(*result, second));
       }
     return result;
   }
@@ -76,43 +60,9 @@ namespace
                    const Tessella::AgglomerationHandler<dim> &handler,
                    const Tessella::Form<dim>                 &form)
   {
-    const auto host   = assemble(handler, form, Tessella::Backend::host),
-               cuda   = assemble(handler, form, Tessella::Backend::cuda);
-    const auto  &mesh = handler.polytopic_mesh();
-    double       matrix_error = 0., rhs_error = 0.;
-    const double rhs_scale = 1e-2 * host->rhs.linfty_norm();
-    for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
-      {
-        // Entries are of order one unless all terms cancel.
-        double scale = 0.1, difference = 0., vector_scale = rhs_scale,
-               vector_difference = 0.;
-        for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
-          {
-            auto b = cuda->matrix.begin(i);
-            for (auto a = host->matrix.begin(i); a != host->matrix.end(i);
-                 ++a, ++b)
-              {
-                const double d = std::abs(a->value() - b->value());
-                scale          = std::max(scale, std::abs(a->value()));
-                if (!(d <= difference))
-                  difference = d;
-              }
-            const double d = std::abs(host->rhs(i) - cuda->rhs(i));
-            vector_scale   = std::max(vector_scale, std::abs(host->rhs(i)));
-            if (!(d <= vector_difference))
-              vector_difference = d;
-          }
-        if (!(difference <= matrix_error * scale))
-          matrix_error = difference / scale;
-        if (!(vector_difference <= rhs_error * vector_scale))
-          rhs_error = vector_difference / vector_scale;
-      }
-    verify(name + " matrix",
-           matrix_error <= 1e-12,
-           std::to_string(matrix_error * 1e12) + " e-12");
-    verify(name + " rhs",
-           rhs_error <= 1e-12,
-           std::to_string(rhs_error * 1e12) + " e-12");
+    const auto host = assemble(handler, form, Tessella::Backend::host),
+               cuda = assemble(handler, form, Tessella::Backend::cuda);
+    compare_systems(name, handler.polytopic_mesh(), *host, *cuda);
   }
 
 

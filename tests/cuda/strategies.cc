@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "../assembly/compare.h"
-#include "checks.h"
+#include "systems.h"
 
 namespace
 {
@@ -64,13 +64,10 @@ namespace
 
 
 
-  struct Result
+  struct Result : public System
   {
-    SparsityPattern      sparsity;
-    SparseMatrix<double> matrix;
-    Vector<double>       rhs;
-    unsigned int         n_parts = 0;
-    std::size_t          memory  = 0;
+    unsigned int n_parts = 0;
+    std::size_t  memory  = 0;
   };
 
   template <int dim>
@@ -116,66 +113,6 @@ namespace
     return result;
   }
 
-  bool
-  same_bits(const Result &x, const Result &y)
-  {
-    auto b = y.matrix.begin();
-    for (auto a = x.matrix.begin(); a != x.matrix.end(); ++a, ++b)
-      {
-        const double u = a->value(), v = b->value();
-        if (std::memcmp(&u, &v, sizeof(double)) != 0)
-          return false;
-      }
-    return std::memcmp(x.rhs.begin(),
-                       y.rhs.begin(),
-                       x.rhs.size() * sizeof(double)) == 0;
-  }
-
-  template <int dim>
-  void
-  compare(const std::string                  &name,
-          const Tessella::PolytopicMesh<dim> &mesh,
-          const Result                       &host,
-          const Result                       &other)
-  {
-    double       matrix_error = 0., rhs_error = 0.;
-    const double rhs_scale = 1e-2 * host.rhs.linfty_norm();
-    for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
-      {
-        // Entries are of order one unless all terms cancel.
-        double scale = 0.1, difference = 0., vector_scale = rhs_scale,
-               vector_difference = 0.;
-        for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
-          {
-            auto b = other.matrix.begin(i);
-            for (auto a = host.matrix.begin(i); a != host.matrix.end(i);
-                 ++a, ++b)
-              {
-                const double d = std::abs(a->value() - b->value());
-                scale          = std::max(scale, std::abs(a->value()));
-                if (!(d <= difference))
-                  difference = d;
-              }
-            const double d = std::abs(host.rhs(i) - other.rhs(i));
-            vector_scale   = std::max(vector_scale, std::abs(host.rhs(i)));
-            if (!(d <= vector_difference))
-              vector_difference = d;
-          }
-        if (!(difference <= matrix_error * scale))
-          matrix_error = difference / scale;
-        if (!(vector_difference <= rhs_error * vector_scale))
-          rhs_error = vector_difference / vector_scale;
-      }
-    verify(name + " matrix",
-           matrix_error <= 1e-12,
-           std::to_string(matrix_error * 1e12) + " e-12");
-    verify(name + " rhs",
-           rhs_error <= 1e-12,
-           std::to_string(rhs_error * 1e12) + " e-12");
-  }
-
-
-
   template <int dim>
   void
   compare_strategies(const std::string                         &name,
@@ -190,8 +127,11 @@ namespace
         const auto first = assemble(handler, form, Backend::cuda, strategy),
                    second =
                      assemble(handler, form, Backend::cuda, strategy, 0, true);
-        compare(text, handler.polytopic_mesh(), *host, *first);
-        compare(text + " again", handler.polytopic_mesh(), *host, *second);
+        compare_systems(text, handler.polytopic_mesh(), *host, *first);
+        compare_systems(text + " again",
+                        handler.polytopic_mesh(),
+                        *host,
+                        *second);
         const bool sorted = strategy == AssemblyStrategy::coordinate_sort;
         if (sorted)
           verify(text + " repeatability", same_bits(*first, *second));
@@ -201,10 +141,10 @@ namespace
         const auto piecewise = assemble(
           handler, form, Backend::cuda, strategy, first->memory * 3 / 4);
         verify(text + " in parts", piecewise->n_parts > 1);
-        compare(text + " in parts",
-                handler.polytopic_mesh(),
-                *host,
-                *piecewise);
+        compare_systems(text + " in parts",
+                        handler.polytopic_mesh(),
+                        *host,
+                        *piecewise);
         if (sorted)
           verify(text + " in parts, bits", same_bits(*first, *piecewise));
       }
@@ -385,10 +325,10 @@ namespace
           message_of(
             [&]() { assemble(handler, form, Backend::cuda, strategy, 1000); }),
           "raise AdditionalData::device_memory");
-        compare("after an error",
-                handler.polytopic_mesh(),
-                *assemble(handler, form, Backend::host),
-                *assemble(handler, form, Backend::cuda, strategy));
+        compare_systems("after an error",
+                        handler.polytopic_mesh(),
+                        *assemble(handler, form, Backend::host),
+                        *assemble(handler, form, Backend::cuda, strategy));
       }
     std::cout << dim << "-D: " << n_checks << " checks, " << n_failures
               << " failures" << std::endl;
