@@ -123,7 +123,7 @@ namespace Tessella
                           "1e-10",
                           Patterns::Double(0.),
                           "Relative residual of the iterative solver.");
-        prm.declare_entry("Max iterations",
+        prm.declare_entry("Maximum iterations",
                           "10000",
                           Patterns::Integer(1),
                           "The iterative solver gives up then: an error.");
@@ -156,7 +156,7 @@ namespace Tessella
         compare         = prm.get_bool("Compare with interior penalty");
         method          = prm.get("Solver");
         tolerance       = prm.get_double("Tolerance");
-        max_iterations  = prm.get_integer("Max iterations");
+        max_iterations  = prm.get_integer("Maximum iterations");
         chebyshev_terms = prm.get_integer("Chebyshev terms");
         repetitions     = prm.get_integer("Repetitions");
         prm.leave_subsection();
@@ -388,7 +388,7 @@ namespace Tessella
                       std::to_string(exception.last_step) +
                       " iterations; the residual is " +
                       short_text(exception.last_residual) +
-                      ". Raise HDG/Max iterations or HDG/Tolerance, or set "
+                      ". Raise HDG/Maximum iterations or HDG/Tolerance, or set "
                       "HDG/Solver to direct."));
       }
 

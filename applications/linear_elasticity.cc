@@ -148,7 +148,7 @@ namespace Tessella
                           Patterns::Double(),
                           "Residual at which cg ends, relative to the "
                           "right-hand side.");
-        prm.declare_entry("Max iterations",
+        prm.declare_entry("Maximum iterations",
                           "2000",
                           Patterns::Integer(1),
                           "Of cg.");
@@ -197,7 +197,7 @@ namespace Tessella
         prm.enter_subsection("Solver");
         solver         = prm.get("Method");
         tolerance      = prm.get_double("Tolerance");
-        max_iterations = prm.get_integer("Max iterations");
+        max_iterations = prm.get_integer("Maximum iterations");
         prm.leave_subsection();
         AssertThrow(tolerance > 0. && tolerance < 1.,
                     ExcMessage("Solver/Tolerance must be between 0 and 1."));
