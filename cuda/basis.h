@@ -104,7 +104,8 @@ namespace Tessella
 
       /// Values and derivatives (times factor) of the one-dimensional functions
       /// of a box: first is center and scale of the map, second the scales
-      /// of values and of derivatives.
+      /// of values and of derivatives. Explicitly fused, since the right-hand
+      /// side is computed by two kernels.
       template <int L, typename Number>
       __device__ inline void
       legendre(const double2      first,
@@ -132,10 +133,11 @@ namespace Tessella
             if (n + 1 < L)
               {
                 const Number next =
-                  xi * current * Number(Legendre::internal::forward(n)) -
-                  previous * Number(Legendre::internal::backward(n));
+                  fma(xi * current,
+                      Number(Legendre::internal::forward(n)),
+                      -(previous * Number(Legendre::internal::backward(n))));
                 const Number d_next =
-                  d_previous + current * Number(2. * n + 1.);
+                  fma(current, Number(2. * n + 1.), d_previous);
                 previous   = current;
                 current    = next;
                 d_previous = d_current;
@@ -246,9 +248,12 @@ namespace Tessella
         }
 
         /// For sums of values and one directional derivative: a function is
-        /// X.x P.x, its derivative X.y P.x + X.x P.y. All times sign.
+        /// X.x P.x, its derivative and c times its value X.y P.x + X.x P.y.
+        /// All times sign.
         __device__ void
-        write_directional(const Number sign, Two<Number> *pairs) const
+        write_directional(const Number sign,
+                          const Number c,
+                          Two<Number> *pairs) const
         {
           for_pairs([&](const unsigned int i,
                         const unsigned int ky,
@@ -257,12 +262,13 @@ namespace Tessella
             if constexpr (dim == 2)
               {
                 entry.x = y[ky];
-                entry.y = sign * dy[ky];
+                entry.y = sign * dy[ky] + c * entry.x;
               }
             else
               {
                 entry.x = y[ky] * z[kz];
-                entry.y = sign * (dy[ky] * z[kz] + y[ky] * dz[kz]);
+                entry.y =
+                  sign * (dy[ky] * z[kz] + y[ky] * dz[kz]) + c * entry.x;
               }
             pairs[i * stride] = entry;
           });
@@ -474,6 +480,26 @@ namespace Tessella
               reinterpret_cast<Number *>(other_pairs + n_pairs_ * stride))
         {}
 
+        /// Lets the right-hand side lie where fill_volume() without a matrix
+        /// writes no derivatives.
+        __device__ void
+        leave_out_derivatives()
+        {
+          volume_coefficients = reinterpret_cast<Number *>(G) -
+                                (n_coefficients(!D.form.diagonal) - 1) * stride;
+        }
+
+        /// Bytes of shared memory then.
+        static std::size_t
+        values_size(const unsigned int n_slots,
+                    const unsigned int degree,
+                    const unsigned int n_pairs)
+        {
+          return slot_stride(n_slots) *
+                 (2 * n_first_entries(dim, degree) + n_pairs + 1) *
+                 sizeof(Number);
+        }
+
         /// Bytes of shared memory for fill_volume(); full: with all
         /// coefficients.
         static std::size_t
@@ -512,6 +538,15 @@ namespace Tessella
         {
           return volume_coefficients +
                  (n_coefficients(!D.form.diagonal) - 1) * stride;
+        }
+
+        /// Whether a coefficient of the volume may not be zero; asked on prisms
+        /// only, where most are.
+        __device__ bool
+        has_entry(const int row, const int column) const
+        {
+          return (cells != Cells::prisms && dim < 4) ||
+                 (D.volume_entries >> (row * (dim + 1) + column) & 1u);
         }
 
         /// Value and derivatives of a function, from its entries in the tables.
@@ -773,7 +808,10 @@ namespace Tessella
         enum class Facets
         {
           /// v (c w + b . grad w) + theta (b . grad v) w, where both sides'
-          /// terms have these coefficients (interior penalty)
+          /// terms have these coefficients (interior penalty). With h = b .
+          /// grad v + c v / 2, which the tables have as derivatives, this is v
+          /// h(w) + (theta h(v) + (1 - theta) c v / 2) w; without derivatives
+          /// of v they have b . grad v + c v.
           penalty,
           /// v (c w + b . grad w)
           value_rows,
@@ -784,6 +822,16 @@ namespace Tessella
           /// the right-hand side r v + s . grad v
           rhs
         };
+
+        /// Facets::penalty with derivatives of test functions. There are none
+        /// at the bottom of a slab, where kernels of block rows leave them out.
+        __device__ bool
+        two_sided(const bool bottom) const
+        {
+          constexpr bool leaves_out =
+            dense && (cells == Cells::prisms || dim == 4);
+          return D.form.flux && D.form.theta != 0. && !(leaves_out && bottom);
+        }
 
         /// Zeroes the neighbour's functions in a slot that fill_facets() may
         /// leave out.
@@ -874,7 +922,11 @@ namespace Tessella
                     w * (__ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.));
                 }
 
-                // Side 0 first: shared memory of both sides is apart.
+              // What the tables take of the coefficient.
+              const double folded = terms != Facets::penalty ? 0.
+                                    : two_sided(bottom)      ? 0.5 * c[0]
+                                                             : c[0];
+              // Side 0 first: shared memory of both sides is apart.
 #pragma unroll 1
               for (unsigned int s = split ? lane / n_slots : 0;
                    s < (pair ? 2u : 1u);
@@ -912,7 +964,9 @@ namespace Tessella
                                                           sign,
                                                           own_x + offset + slot,
                                                           stride);
-                  tables.write_directional(sign, own_pairs + offset + slot);
+                  tables.write_directional(sign,
+                                           Number(folded),
+                                           own_pairs + offset + slot);
                   coefficients[s * stride + slot] = Number(c[s]);
                 }
             }

@@ -127,14 +127,30 @@ namespace Tessella
         unsigned int
         volume_entries(const FormData<dim> &form)
         {
-          if (!form.constant_volume)
-            return ~0u;
-          unsigned int entries = 0;
+          const VolumeLayout &L       = form.volume_layout;
+          unsigned int        entries = 0;
           for (int e = 0; e <= dim; ++e)
             for (int f = 0; f <= dim; ++f)
-              if (form.C[e][f] != 0.)
+              if (form.constant_volume ? form.C[e][f] != 0.
+                  : e > 0 && f > 0     ? L.a >= 0 && (L.tensor || e == f)
+                  : e > 0              ? L.beta >= 0
+                  : f > 0              ? L.b >= 0
+                                       : L.c >= 0)
                 entries |= 1u << (e * (dim + 1) + f);
           return entries;
+        }
+
+        /// Degree of the volume's integrands, for constant coefficients.
+        template <int dim>
+        int
+        volume_degree(const FormData<dim> &form, const int p)
+        {
+          int degree = 0;
+          for (int e = 0; form.volume && e <= dim; ++e)
+            for (int f = 0; f <= dim; ++f)
+              if (form.C[e][f] != 0.)
+                degree = std::max(degree, 2 * p - (e > 0) - (f > 0));
+          return degree;
         }
       } // namespace
 
@@ -805,13 +821,12 @@ namespace Tessella
       VolumeRule
       Kernels<dim>::rhs_rule(const FormData<dim> &form) const
       {
-        // In kernels of block rows the one of derivatives serves both.
-        const int p = max_degree;
-        return volume_rule(form.constant_f && form.constant_volume,
-                           choice.scheme == RowScheme::rows
-                             ? std::max(2 * p - 2, p)
-                             : p,
-                           true);
+        // Kernels of block rows of simplices have one rule for both.
+        const bool known = form.constant_f && form.constant_volume;
+        int        p     = max_degree;
+        if (known && simplices && choice.scheme == RowScheme::rows)
+          p = std::max(p, volume_degree(form, p));
+        return volume_rule(known, p, true);
       }
 
 
@@ -822,17 +837,14 @@ namespace Tessella
       {
         if (!form.volume)
           return rhs_rule(form);
-        int  degree    = 0;
-        bool gradients = true;
-        for (int e = 0; form.constant_volume && e <= dim; ++e)
+        const bool known     = form.constant_volume;
+        bool       gradients = true;
+        for (int e = 0; known && e <= dim; ++e)
           for (int f = 0; f <= dim; ++f)
-            if (form.C[e][f] != 0.)
-              {
-                gradients = gradients && e > 0 && f > 0;
-                degree =
-                  std::max(degree, 2 * int(max_degree) - (e > 0) - (f > 0));
-              }
-        return volume_rule(form.constant_volume, degree, gradients);
+            gradients = gradients && (form.C[e][f] == 0. || (e > 0 && f > 0));
+        return volume_rule(known,
+                           known ? volume_degree(form, max_degree) : 0,
+                           gradients);
       }
 
 
@@ -974,13 +986,13 @@ namespace Tessella
                 if (choice.scheme == RowScheme::rows)
                   {
                     // On affine cells only where it is the same, to the last
-                    // bit, as alone: compilers round what has several users
-                    // differently.
-                    const VolumeRule alone = rhs_rule(D.form);
-                    rhs                    = !slab_rows && !rhs_rows &&
-                          (!D.affine || choice.degree < 0 ||
-                           (dim == 3 && alone.closed_form &&
-                            D.volume_rule == alone));
+                    // bit, as alone: with the same rule, and points that are
+                    // numbered in both kernels.
+                    rhs =
+                      !slab_rows && !rhs_rows &&
+                      (!D.affine || choice.degree < 0 ||
+                       (simplices && choice.degree >= 1 && choice.degree <= 5 &&
+                        D.volume_rule == rhs_rule(D.form)));
                     Data<dim> R = D;
                     R.form.rhs  = D.form.rhs && rhs;
                     Launcher<dim, Number>::rows(choice, R, stream);

@@ -187,9 +187,11 @@ namespace Tessella
                                  const cudaStream_t  stream)
       {
         const unsigned int n_slots =
-          data.max_degree <= 3 ? 32 : n_tile_slots(data.max_degree);
+          data.max_degree <= 5 ? 32 : n_tile_slots(data.max_degree);
         const std::size_t shared =
-          shared_memory<dim, Number>(data, n_slots, n_slots);
+          Batch<dim, -1, Number>::values_size(n_slots,
+                                              data.max_degree,
+                                              data.n_pairs);
         const unsigned int n      = data.n_polytopes;
         const auto         launch = [&](const auto kernel, const int tiles) {
           kernel<<<dim3(n, (max_basis + 8 * tiles - 1) / (8 * tiles)),

@@ -49,18 +49,32 @@ namespace Tessella
           }
       }
 
+      /// a b - c d, rounded in the same way wherever it is compiled.
+      __device__ inline double
+      difference_of_products(const double a,
+                             const double b,
+                             const double c,
+                             const double d)
+      {
+        return fma(a, b, -(c * d));
+      }
+
       __device__ inline double
       determinant(const double (&J)[2][2])
       {
-        return J[0][0] * J[1][1] - J[0][1] * J[1][0];
+        return difference_of_products(J[0][0], J[1][1], J[0][1], J[1][0]);
       }
 
       __device__ inline double
       determinant(const double (&J)[3][3])
       {
-        return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
-               J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
-               J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
+        const double
+          m0 = difference_of_products(J[1][1], J[2][2], J[1][2], J[2][1]),
+          m1 = difference_of_products(J[1][0], J[2][2], J[1][2], J[2][0]),
+          m2 = difference_of_products(J[1][0], J[2][1], J[1][1], J[2][0]);
+        return fma(J[0][2],
+                   m2,
+                   difference_of_products(J[0][0], m0, J[0][1], m1));
       }
 
       /// Vector orthogonal to the rows of J, of the length of what they span.
@@ -234,7 +248,8 @@ namespace Tessella
         return w * fabs(determinant(J));
       }
 
-      /// The same on a simplex or prism, with a rule of its own.
+      /// The same on a simplex or prism, with a rule of its own. Explicitly
+      /// fused, since the right-hand side is computed by two kernels.
       template <int dim, typename Rule>
       __device__ inline double
       affine_volume_point(const Data<dim>   &D,
@@ -256,9 +271,10 @@ namespace Tessella
           {
             const double xi = __ldg(data + d * rule.n_points);
             for (int e = 0; e < dim; ++e)
-              x[e] += xi * J[d][e];
+              x[e] = fma(xi, J[d][e], x[e]);
           }
-        return __ldg(data + dim * rule.n_points) * fabs(determinant(J));
+        return __dmul_rn(__ldg(data + dim * rule.n_points),
+                         fabs(determinant(J)));
       }
 
       /// The same on a prism, which is upright: the last variable is that of

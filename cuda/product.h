@@ -14,16 +14,54 @@ namespace Tessella
     namespace Device
     {
       /**
+       * Which of TM x TN tiles go together into products of 16 rows, which some
+       * cards need for their full rate in double precision: two of a column,
+       * in an odd last row two of that row, transposed. A tile of the last row
+       * is in one pair only, since the operands of a pair lie in registers next
+       * to each other.
+       *
+       * needed: columns of the last row from there on are needed by a symmetric
+       * block, and not in pairs with those before; the first of them is alone
+       * if their number is odd. -1: no tile is transposed.
+       */
+      template <int TM, int TN, typename Number, int needed>
+      struct PairedTiles
+      {
+#if __CUDA_ARCH__ >= 900
+        static constexpr bool exist = std::is_same<Number, double>::value;
+#else
+        static constexpr bool exist = false;
+#endif
+        static constexpr int rows = exist ? TM / 2 * 2 : 0; ///< in pairs
+
+        /// The column that column u of the last row is in a pair with, or u.
+        __device__ static constexpr int
+        partner(const int u)
+        {
+          const int begin = u < needed ? 0 : needed + (TN - needed) % 2,
+                    end   = u < needed ? needed : TN;
+          const int v     = u < begin ? u : begin + ((u - begin) ^ 1);
+          return v < end ? v : u;
+        }
+
+        __device__ static constexpr bool
+        transposed(const int t, const int u)
+        {
+          return exist && needed >= 0 && t == rows && partner(u) != u;
+        }
+      };
+
+      /**
        * C += A B of a warp for TM x TN tiles of 8 x 8, depth 4: lane l holds
        * A(8 t + l/4, l%4), B(l%4, 8 u + l/4) and C(8 t + l/4, 8 u + 2(l%4) +
        * {0, 1}). wanted(t, u) tells which tiles are needed, the same for all
-       * lanes. On matrix units where the device and the number type have them,
-       * else by shuffles and fused multiply-adds.
+       * lanes; needed: see PairedTiles. On matrix units where the device and
+       * the number type have them, else by shuffles and fused multiply-adds.
        */
       template <int TM, int TN, int stride, typename Number>
       struct WarpProduct
       {
-        template <typename Wanted>
+        template <int needed = -1, typename Wanted>
         __device__ static void
         add(Number (&c)[TM][stride][2],
             const Number (&a)[TM],
@@ -61,44 +99,77 @@ namespace Tessella
       template <int TM, int TN, int stride>
       struct WarpProduct<TM, TN, stride, double>
       {
-        template <typename Wanted>
+        template <int needed = -1, typename Wanted>
         __device__ static void
         add(double (&c)[TM][stride][2],
             const double (&a)[TM],
             const double (&b)[TN],
             const Wanted &wanted)
         {
-#  if __CUDA_ARCH__ >= 900
-          // These cards reach their full rate with 16 rows only.
-          constexpr int paired = TM / 2 * 2;
-#  else
-          constexpr int paired = 0;
-#  endif
+          using Pairs = PairedTiles<TM, stride, double, needed>;
+          // The last row, if it is in no pair of rows.
+          constexpr int last = TM - 1;
 #  pragma unroll
           for (int u = 0; u < TN; ++u)
             {
-#  if __CUDA_ARCH__ >= 900
-#    pragma unroll
-              for (int t = 0; t < paired; t += 2)
-                if (wanted(t, u))
-                  asm(
-                    "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
-                    "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-                    : "+d"(c[t][u][0]),
-                      "+d"(c[t][u][1]),
-                      "+d"(c[t + 1][u][0]),
-                      "+d"(c[t + 1][u][1])
-                    : "d"(a[t]), "d"(a[t + 1]), "d"(b[u]));
-#  endif
 #  pragma unroll
-              for (int t = paired; t < TM; ++t)
+              for (int t = 0; t < Pairs::rows; t += 2)
                 if (wanted(t, u))
-                  asm(
-                    "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
-                    "{%0,%1}, {%2}, {%3}, {%0,%1};"
-                    : "+d"(c[t][u][0]), "+d"(c[t][u][1])
-                    : "d"(a[t]), "d"(b[u]));
+                  product(c[t][u], c[t + 1][u], a[t], a[t + 1], b[u]);
+#  pragma unroll
+              for (int t = Pairs::rows; t < TM; ++t)
+                {
+                  if (t < last || !Pairs::transposed(t, u))
+                    {
+                      if (wanted(t, u))
+                        product(c[t][u], a[t], b[u]);
+                      continue;
+                    }
+                  const int v = Pairs::partner(u);
+                  if (v >= TN)
+                    {
+                      if (wanted(t, u))
+                        product(c[t][u], b[u], a[t]);
+                    }
+                  else if (u < v && (wanted(t, u) || wanted(t, v)))
+                    product(c[t][u],
+                            c[t][v < TN ? v : u],
+                            b[u],
+                            b[v < TN ? v : u],
+                            a[t]);
+                }
             }
+        }
+
+      private:
+        __device__ static void
+        product(double (&c)[2], const double a, const double b)
+        {
+          asm(
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+            "{%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+d"(c[0]), "+d"(c[1])
+            : "d"(a), "d"(b));
+        }
+
+        // 16 rows.
+        __device__ static void
+        product(double (&c0)[2],
+                double (&c1)[2],
+                const double a0,
+                const double a1,
+                const double b)
+        {
+#  if __CUDA_ARCH__ >= 900
+          asm(
+            "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+            "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+            : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
+            : "d"(a0), "d"(a1), "d"(b));
+#  else
+          product(c0, a0, b);
+          product(c1, a1, b);
+#  endif
         }
       };
 #endif
@@ -113,14 +184,25 @@ namespace Tessella
       constexpr bool split_operands = false;
 #endif
 
-      /// Sums of the products of TM x TN tiles, as WarpProduct has them.
+      /**
+       * Sums of the products of TM x TN tiles, as WarpProduct has them, but
+       * that a lane holds C(8 t + 2(l%4) + {0, 1}, 8 u + l/4) of tiles that are
+       * transposed; needed: see PairedTiles.
+       */
       template <int TM,
                 int TN,
                 typename Number,
-                bool split = split_operands<Number>>
+                int  needed = -1,
+                bool split  = split_operands<Number>>
       struct WarpSums
       {
         Number c[TM][TN][2];
+
+        __device__ static constexpr bool
+        transposed(const int t, const int u)
+        {
+          return PairedTiles<TM, TN, Number, needed>::transposed(t, u);
+        }
 
         __device__ void
         clear()
@@ -137,7 +219,7 @@ namespace Tessella
         __device__ void
         add(const Number (&a)[TM], const Number (&b)[n], const Wanted &wanted)
         {
-          WarpProduct<TM, n, TN, Number>::add(c, a, b, wanted);
+          WarpProduct<TM, n, TN, Number>::template add<needed>(c, a, b, wanted);
         }
 
         /// Sums that are not in c yet; to be called before they are many.
@@ -158,10 +240,16 @@ namespace Tessella
        * towards zero. Sums over a few points are therefore apart, and collect()
        * adds them to the others with rounding.
        */
-      template <int TM, int TN>
-      struct WarpSums<TM, TN, float, true>
+      template <int TM, int TN, int needed>
+      struct WarpSums<TM, TN, float, needed, true>
       {
         float c[TM][TN][2];
+
+        __device__ static constexpr bool
+        transposed(const int, const int)
+        {
+          return false;
+        }
 
         __device__ void
         clear()

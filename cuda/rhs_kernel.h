@@ -143,7 +143,7 @@ namespace Tessella
 
       /// The volume's part.
       template <int dim, int P, int T, typename Number>
-      __global__ void __launch_bounds__(32, 12)
+      __global__ void __launch_bounds__(32, P >= 0 ? 20 : 12)
         rhs_kernel(const __grid_constant__ Data<dim> D,
                    const unsigned int                n_slots)
       {
@@ -154,6 +154,7 @@ namespace Tessella
         if (i0 >= row.n_basis || D.leaves_out(row))
           return;
         RhsKernel<dim, P, T, Number> kernel(D, n_slots, k, i0, shared);
+        kernel.slots.leave_out_derivatives();
         if (P == 1 && D.volume_rule.closed_form && D.form.source())
           {
             const AffineIntegrals<dim> integrals(D, k, row, true);

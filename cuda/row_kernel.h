@@ -41,12 +41,12 @@ namespace Tessella
         static constexpr unsigned int N =
           known ? Legendre::n_functions(dim, known ? P : 0, false) : 0;
 
-        const Data<dim>       &D;
-        const unsigned int     k, lane, g, r;
-        const Row              row;
-        Slots                  volume_slots, facet_slots;
-        WarpSums<T, E, Number> acc;
-        Number                 sum[T]; ///< right-hand side
+        const Data<dim>              &D;
+        const unsigned int            k, lane, g, r;
+        const Row                     row;
+        Slots                         volume_slots, facet_slots;
+        WarpSums<T, E, Number, T - 1> acc;
+        Number                        sum[T]; ///< right-hand side
         /// Of the lane's functions: entries in the tables.
         unsigned int       x[E], pair[E];
         bool               neighbor_column; ///< the mixed tile's function
@@ -142,12 +142,9 @@ namespace Tessella
         {
           const bool mirror = D.form.symmetric;
           const auto wanted = [&](const int t, const int u) {
-            // the second tile of a pair decides
             return !mirror || u >= t;
           };
-          const unsigned int rows = D.form.volume_rows;
-          // (most are zero on slabs)
-          const unsigned int     entries = D.volume_entries;
+          const unsigned int     rows    = D.form.volume_rows;
           constexpr unsigned int n_quads = n_volume_slots / 4;
 #pragma unroll
           for (int t = 0; t < T; ++t)
@@ -197,8 +194,7 @@ namespace Tessella
                               b[t] = 0.;
 #pragma unroll
                             for (int f = 0; f <= dim; ++f)
-                              if ((cells != Cells::prisms && dim < 4) ||
-                                  (entries >> (e * (dim + 1) + f) & 1u))
+                              if (volume_slots.has_entry(e, f))
                                 {
                                   const Number factor = c[(e * (dim + 1) + f) *
                                                           volume_slots.stride];
@@ -217,9 +213,10 @@ namespace Tessella
         __device__ void
         add_facets()
         {
-          const bool         mirror  = D.form.symmetric;
-          const bool         flux    = D.form.flux && D.form.theta != 0.;
-          const Number       theta   = flux ? Number(D.form.theta) : Number(0.);
+          const bool   mirror        = D.form.symmetric;
+          const bool   flux          = facet_slots.two_sided(false);
+          const Number theta         = Number(D.form.theta),
+                       rest          = Number(0.5 * (1. - D.form.theta));
           const unsigned int end     = row.facet_end;
           const unsigned int spacing = facet_slots.facet_spacing(),
                              n_quads = facet_slots.n_facet_quads();
@@ -277,11 +274,9 @@ namespace Tessella
                       if (!(known || D.uniform) && interior)
                         set_neighbor_positions(neighbor);
                     }
-                  // The same on both sides for terms of a penalty.
-                  const Number c = facet_slots.coefficients[slot];
                   // At the boundary the neighbour's are anything; so are its
                   // columns, which are not stored.
-                  Number v[E], d[E];
+                  Number v[E], h[E];
 #pragma unroll
                   for (int e = 0; e < E; ++e)
                     {
@@ -289,35 +284,38 @@ namespace Tessella
                                         p =
                                           facet_slots.own_pairs[pair[e] + slot];
                       v[e] = vx.x * p.x;
-                      d[e] = vx.y * p.x + vx.x * p.y;
+                      h[e] = vx.y * p.x + vx.x * p.y;
                     }
-                  Number a[T], b[E];
+                  const bool both =
+                    flux && (m < lateral_slots || facet_slots.two_sided(true));
+                  Number a[T], b[T];
 #pragma unroll
                   for (int t = 0; t < T; ++t)
-                    a[t] = v[t];
-#pragma unroll
-                  for (int e = 0; e < E; ++e)
-                    b[e] = c * v[e] + d[e];
-                  if constexpr (split_operands<Number>)
                     {
-                      Number c[T];
+                      a[t] = v[t];
+                      b[t] = h[t];
+                    }
+                  if (both && theta != Number(1.))
+                    {
+                      // The same on both sides for terms of a penalty.
+                      const Number c = rest * facet_slots.coefficients[slot];
 #pragma unroll
                       for (int t = 0; t < T; ++t)
-                        c[t] = theta * d[t];
-                      products(a, b, c, v, interior, wanted);
+                        b[t] = theta * h[t] + c * v[t];
+                    }
+                  if constexpr (split_operands<Number>)
+                    {
+                      if (!both)
+#pragma unroll
+                        for (int t = 0; t < T; ++t)
+                          b[t] = 0.;
+                      products(a, h, b, v, interior, wanted);
                     }
                   else
                     {
-                      product(a, b, interior, wanted);
-                      // There is none at the bottom of a slab.
-                      if (flux && ((cells != Cells::prisms && dim < 4) ||
-                                   m < lateral_slots))
-                        {
-#pragma unroll
-                          for (int t = 0; t < T; ++t)
-                            a[t] = theta * d[t];
-                          product(a, v, interior, wanted);
-                        }
+                      product(a, h, interior, wanted);
+                      if (both)
+                        product(b, v, interior, wanted);
                     }
                 }
               acc.collect();
@@ -380,8 +378,29 @@ namespace Tessella
           for (int t = 0; t < T; ++t)
 #pragma unroll
             for (int e = T - 1; e < E; ++e)
-              if (e >= T || (packed && r >= 2))
+              if (e >= T || in_neighbor(t, e))
                 acc.c[t][e][0] = acc.c[t][e][1] = 0.;
+        }
+
+        /// Row and column of the lane's sum s in a tile.
+        __device__ unsigned int
+        row_of(const int t, const int e, const int s) const
+        {
+          return 8 * t + (acc.transposed(t, e) ? 2 * r + s : g);
+        }
+
+        __device__ unsigned int
+        column_of(const int t, const int e, const int s) const
+        {
+          return 8 * e + (acc.transposed(t, e) ? g : 2 * r + s);
+        }
+
+        /// The lane's sums in the mixed tile are of the neighbour's columns.
+        __device__ bool
+        in_neighbor(const int t, const int e) const
+        {
+          return packed && e == T - 1 &&
+                 (acc.transposed(t, e) ? g >= 4 : r >= 2);
         }
 
         // Blocks that no facet contributes to.
@@ -407,6 +426,7 @@ namespace Tessella
           if constexpr (known && N % 2 == 0)
             {
               // Only rows beyond N are to be left out.
+              Number *const from = to;
               to += g * width + 2 * r;
 #pragma unroll
               for (int t = 0; t < T; ++t)
@@ -415,9 +435,19 @@ namespace Tessella
                   {
                     const int j =
                       e == T - 1 ? -4 : 8 * (e - T) + (packed ? 4 : 0);
-                    if ((8 * t + 8 <= int(N) || 8 * t + g < N) &&
-                        (e == T - 1 ? packed && r >= 2
-                                    : j + 8 <= int(N) || j + 2 * r < N))
+                    if (acc.transposed(t, e))
+                      {
+                        if (e == T - 1 ? in_neighbor(t, e)
+                                       : j + 8 <= int(N) || j + g < N)
+#pragma unroll
+                          for (int s = 0; s < 2; ++s)
+                            if (8 * t + 8 <= int(N) || 8 * t + 2 * r + s < N)
+                              from[std::ptrdiff_t((8 * t + 2 * r + s) * width) +
+                                   (j + int(g))] = acc.c[t][e][s];
+                      }
+                    else if ((8 * t + 8 <= int(N) || 8 * t + g < N) &&
+                             (e == T - 1 ? in_neighbor(t, e)
+                                         : j + 8 <= int(N) || j + 2 * r < N))
                       {
                         Two<Number> two;
                         two.x = acc.c[t][e][0];
@@ -433,15 +463,19 @@ namespace Tessella
               for (int t = 0; t < T; ++t)
 #pragma unroll
                 for (int e = T - 1; e < E; ++e)
-                  if (e >= T || (packed && r >= 2))
+                  if (e >= T || in_neighbor(t, e))
                     {
-                      const unsigned int i = 8 * t + g,
-                                         j = packed ? 8 * (e - T) + 4 + 2 * r
-                                                    : 8 * (e - T) + 2 * r;
-                      if (e == T - 1)
-                        store(to, even, i, 2 * r - 4, n2, acc.c[t][e]);
-                      else
+                      // (in the mixed tile the neighbour's begin in the middle)
+                      const unsigned int i = row_of(t, e, 0),
+                                         j = column_of(t, e, 0) -
+                                             (packed ? 8 * T - 4 : 8 * T);
+                      if (!acc.transposed(t, e))
                         store(to, even, i, j, n2, acc.c[t][e]);
+                      else if (j < n2)
+#pragma unroll
+                        for (unsigned int s = 0; s < 2; ++s)
+                          if (i + s < n1)
+                            to[std::size_t(i + s) * width + j] = acc.c[t][e][s];
                     }
             }
         }
@@ -500,31 +534,52 @@ namespace Tessella
 #pragma unroll
             for (int e = 0; e < T; ++e)
               {
-                const unsigned int i = 8 * t + g, j = 8 * e + 2 * r;
-                if (packed && e == T - 1 && r >= 2)
+                if (in_neighbor(t, e))
                   continue;
-                if (self)
+                const bool         flip = acc.transposed(t, e);
+                const unsigned int i = row_of(t, e, 0), j = column_of(t, e, 0);
+                if (self || (flip && !mirror))
                   {
                     for (unsigned int s = 0; s < 2; ++s)
-                      if (i < n1 && j + s < n1)
-                        to[std::size_t(i) * width + j + s] += acc.c[t][e][s];
+                      {
+                        const unsigned int i = row_of(t, e, s),
+                                           j = column_of(t, e, s);
+                        if (i < n1 && j < n1)
+                          {
+                            Number &entry = to[std::size_t(i) * width + j];
+                            entry =
+                              self ? entry + acc.c[t][e][s] : acc.c[t][e][s];
+                          }
+                      }
                   }
                 else if (!mirror)
                   store(to, even, i, j, n1, acc.c[t][e]);
                 else if (e > t)
                   {
-                    store(to, even, i, j, n1, acc.c[t][e]);
+                    // the two next to each other, and in the other triangle
+                    if (flip)
+                      store(to, even, j, i, n1, acc.c[t][e]);
+                    else
+                      store(to, even, i, j, n1, acc.c[t][e]);
                     for (unsigned int s = 0; s < 2; ++s)
-                      if (i < n1 && j + s < n1)
-                        to[std::size_t(j + s) * width + i] = acc.c[t][e][s];
+                      {
+                        const unsigned int x = flip ? i + s : j + s,
+                                           y = flip ? j : i;
+                        if (x < n1 && y < n1)
+                          to[std::size_t(x) * width + y] = acc.c[t][e][s];
+                      }
                   }
                 else if (e == t)
                   for (unsigned int s = 0; s < 2; ++s)
-                    if (i <= j + s && j + s < n1)
-                      {
-                        to[std::size_t(i) * width + j + s] = acc.c[t][e][s];
-                        to[std::size_t(j + s) * width + i] = acc.c[t][e][s];
-                      }
+                    {
+                      const unsigned int i = row_of(t, e, s),
+                                         j = column_of(t, e, s);
+                      if (i <= j && j < n1)
+                        {
+                          to[std::size_t(i) * width + j] = acc.c[t][e][s];
+                          to[std::size_t(j) * width + i] = acc.c[t][e][s];
+                        }
+                    }
               }
         }
 
@@ -535,10 +590,11 @@ namespace Tessella
           for (int t = 0; t < T; ++t)
 #pragma unroll
             for (int e = 0; e < T; ++e)
-              if (!(packed && e == T - 1 && r >= 2))
+              if (!in_neighbor(t, e))
                 for (unsigned int s = 0; s < 2; ++s)
                   {
-                    const unsigned int i = 8 * t + g, j = 8 * e + 2 * r + s;
+                    const unsigned int i = row_of(t, e, s),
+                                       j = column_of(t, e, s);
                     if (i <= j && j < n1)
                       {
                         to[std::size_t(i) * width + j] += acc.c[t][e][s];

@@ -30,15 +30,16 @@ namespace Tessella
       {
         using Slots = Batch<dim, P, Number, cells>;
 
-        const Data<dim>         &D;
-        const unsigned int       lane, g, r;
-        const std::uint64_t      block;
-        const unsigned int       k, j, i0, j0, n1, n2;
-        Slots                    slots;
-        WarpSums<TM, TN, Number> acc;
-        unsigned int             row_x[TM], row_pair[TM];
-        unsigned int             column_x[TN], column_pair[TN];
-        const bool               mirror;
+        const Data<dim>    &D;
+        const unsigned int  lane, g, r;
+        const std::uint64_t block;
+        const unsigned int  k, j, i0, j0, n1, n2;
+        Slots               slots;
+        /// (rows from I0 on of a symmetric block)
+        WarpSums<TM, TN, Number, TM - 1 + (I0 >= 0 ? I0 : 0)> acc;
+        unsigned int row_x[TM], row_pair[TM];
+        unsigned int column_x[TN], column_pair[TN];
+        const bool   mirror;
 
         __device__
         TileKernel(const Data<dim>    &D,
@@ -169,9 +170,7 @@ namespace Tessella
                               a[t] = 0.;
 #pragma unroll
                             for (int f = 0; f <= dim; ++f)
-                              if ((cells != Cells::prisms && dim < 4) ||
-                                  (D.volume_entries >> (f * (dim + 1) + e) &
-                                   1u))
+                              if (slots.has_entry(f, e))
                                 {
                                   const Number factor =
                                     c[(f * (dim + 1) + e) * slots.stride];
@@ -187,7 +186,8 @@ namespace Tessella
             }
         }
 
-        // Value and directional derivative of a function.
+        // Value and directional derivative of a function, for
+        // Facets::penalty with a part of the value's coefficient.
         __device__ void
         directional(const unsigned int x,
                     const unsigned int pair,
@@ -208,9 +208,8 @@ namespace Tessella
           constexpr bool shared_rows = I0 >= 0 && !pair;
           constexpr bool values =
             terms == Facets::penalty || terms == Facets::value_rows;
-          const bool   flux  = terms != Facets::penalty
-                                 ? !values
-                                 : D.form.flux && D.form.theta != 0.;
+          const bool flux =
+            terms != Facets::penalty ? !values : slots.two_sided(false);
           const Number theta = terms == Facets::penalty ? Number(D.form.theta)
                                : terms == Facets::flux_rows ? Number(1.)
                                                             : Number(-1.);
@@ -243,34 +242,50 @@ namespace Tessella
                                   row_pair[t] + m,
                                   row_v[t],
                                   row_d[t]);
-                  Number b[TN];
-                  if (values)
+                  const auto coefficient = [&]() {
+                    return slots
+                      .coefficients[(pair ? slots.stride : 0) + m + r];
+                  };
+                  if constexpr (terms == Facets::penalty)
                     {
-                      const Number c =
-                        slots.coefficients[(pair ? slots.stride : 0) + m + r];
+                      if (flux && theta != Number(1.))
+                        {
+                          const Number c =
+                            Number(0.5 * (1. - D.form.theta)) * coefficient();
+#pragma unroll
+                          for (int t = 0; t < TM; ++t)
+                            row_d[t] = theta * row_d[t] + c * row_v[t];
+                        }
+                      if constexpr (split_operands<Number>)
+                        {
+                          if (!flux)
+#pragma unroll
+                            for (int t = 0; t < TM; ++t)
+                              row_d[t] = 0.;
+                          acc.add(row_v, d, row_d, v, needed());
+                        }
+                      else
+                        {
+                          multiply(row_v, d);
+                          if (flux)
+                            multiply(row_d, v);
+                        }
+                    }
+                  else if constexpr (values)
+                    {
+                      const Number c = coefficient();
+                      Number       b[TN];
 #pragma unroll
                       for (int u = 0; u < TN; ++u)
                         b[u] = c * v[u] + d[u];
-                    }
-                  if constexpr (split_operands<Number> &&
-                                terms == Facets::penalty)
-                    {
-#pragma unroll
-                      for (int t = 0; t < TM; ++t)
-                        row_d[t] *= flux ? theta : Number(0.);
-                      acc.add(row_v, b, row_d, v, needed());
+                      multiply(row_v, b);
                     }
                   else
                     {
-                      if (values)
-                        multiply(row_v, b);
-                      if (flux)
-                        {
 #pragma unroll
-                          for (int t = 0; t < TM; ++t)
-                            row_d[t] *= theta;
-                          multiply(row_d, v);
-                        }
+                      for (int t = 0; t < TM; ++t)
+                        row_d[t] *= theta;
+                      multiply(row_d, v);
                     }
                 }
               acc.collect();
@@ -350,8 +365,10 @@ namespace Tessella
 #pragma unroll
             for (int u = 0; u < TN; ++u)
               {
-                const unsigned int i = i0 + 8 * t + g, c = j0 + 8 * u + 2 * r;
-                if (!mirror && even && c + 1 < n2)
+                const bool         flip = acc.transposed(t, u);
+                const unsigned int i    = i0 + 8 * t + (flip ? 2 * r : g),
+                                   c    = j0 + 8 * u + (flip ? g : 2 * r);
+                if (!mirror && !flip && even && c + 1 < n2)
                   {
                     if (i < n1)
                       {
@@ -365,12 +382,16 @@ namespace Tessella
                 else
 #pragma unroll
                   for (unsigned int s = 0; s < 2; ++s)
-                    if (i < n1 && c + s < n2 && (!mirror || i <= c + s))
-                      {
-                        out[std::size_t(i) * width + c + s] = acc.c[t][u][s];
-                        if (mirror)
-                          out[std::size_t(c + s) * width + i] = acc.c[t][u][s];
-                      }
+                    {
+                      const unsigned int x = flip ? i + s : i,
+                                         y = flip ? c : c + s;
+                      if (x < n1 && y < n2 && (!mirror || x <= y))
+                        {
+                          out[std::size_t(x) * width + y] = acc.c[t][u][s];
+                          if (mirror)
+                            out[std::size_t(y) * width + x] = acc.c[t][u][s];
+                        }
+                    }
               }
         }
 

@@ -188,7 +188,8 @@ namespace Tessella
       if (rhs && V.f)
         add(L.f, 1, L.n);
 
-      if (matrix && V.constant && data.volume)
+      // (the right-hand side alone takes the matrix's rule)
+      if (V.constant && data.volume)
         {
           double            entries[dim * dim + 2 * dim + 1] = {};
           VolumeBlocks<dim> blocks                           = {};
