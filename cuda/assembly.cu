@@ -20,9 +20,10 @@ namespace Tessella
         /// Bytes of a chunk's values and tables, if there is no reason for
         /// less: large enough to fill the device, small enough to overlap
         /// copies.
-        constexpr std::size_t max_chunk      = std::size_t(1) << 28,
-                              min_chunk      = std::size_t(1) << 24,
-                              max_fast_chunk = std::size_t(1) << 29;
+        constexpr std::size_t max_chunk        = std::size_t(1) << 28,
+                              min_chunk        = std::size_t(1) << 24,
+                              max_fast_chunk   = std::size_t(1) << 29,
+                              max_device_chunk = std::size_t(1) << 30;
 
         constexpr std::size_t
         aligned(const std::size_t bytes)
@@ -572,9 +573,10 @@ namespace Tessella
           task.first_volume_point = subcell_q[mesh.subcell_offset[chunk.begin]];
           task.first_facet_point =
             present_entry_q[mesh.polytope_interface_offset[chunk.begin]];
-          task.first_polytope      = chunk.begin;
-          task.n_polytopes         = chunk.end - chunk.begin;
-          constexpr unsigned int n = tabulation_threads;
+          task.first_polytope = chunk.begin;
+          task.n_polytopes    = chunk.end - chunk.begin;
+          // (several points a thread: see PointRange)
+          constexpr unsigned int n = 4 * tabulation_threads;
           if (clock != nullptr)
             clock->start(stream);
           if (form.volume_layout.n > 0)
@@ -993,7 +995,8 @@ namespace Tessella
         // that copies start soon, then larger ones, since each launch ends with
         // a round of blocks that does not fill the device. What the host
         // tabulates comes at an even pace. Where kernels take little time
-        // beside the copy, one chunk if it is not too large.
+        // beside the copy or nothing is copied, one chunk if it is not too
+        // large.
         const auto chunk_size = [&](const std::size_t n_chunks,
                                     const std::size_t limit) {
           return std::min(std::min(limit,
@@ -1002,12 +1005,14 @@ namespace Tessella
         };
         const bool even = evaluation == nullptr &&
                           !(form.constant_volume && form.constant_facets),
-                   fast          = I.kernels->fast(form);
-        const std::size_t n_fast = total / max_fast_chunk + 1;
-        std::size_t chunk_bytes  = fast ? chunk_size(n_fast, max_fast_chunk)
+                   on_device =
+                     evaluation != nullptr && !values_to_host && !rhs_to_host,
+                   whole        = on_device || I.kernels->fast(form);
+        const std::size_t limit = on_device ? max_device_chunk : max_fast_chunk;
+        std::size_t chunk_bytes = whole ? chunk_size(total / limit + 1, limit)
                                         : chunk_size(even ? 8 : 16, max_chunk);
         const std::size_t largest =
-          fast ? chunk_bytes : chunk_size(even ? 8 : 4, max_chunk);
+          whole ? chunk_bytes : chunk_size(even ? 8 : 4, max_chunk);
         std::vector<Chunk> chunks;
         std::size_t        slot_bytes = 0;
         for (unsigned int k = I.first; k < I.last; k = chunks.back().end)

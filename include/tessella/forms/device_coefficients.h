@@ -119,8 +119,8 @@ namespace Tessella
 
       enum class CoefficientKernel
       {
-        volume, ///< one thread a volume point of the chunk
-        facets, ///< one thread a facet point of the chunk
+        volume, ///< blocks share the volume points of the chunk
+        facets, ///< and the facet points
         /// Largest diffusion: one block of a warp per polytope, several in y
         /// share its points.
         penalty

@@ -273,7 +273,26 @@ namespace Tessella
 
 
 
-      /// One thread a volume point of the chunk.
+      /// Points [begin, end) of n that the block takes: it looks for them in
+      /// lists of all points first, which is worth several points a thread.
+      struct PointRange
+      {
+        std::uint64_t begin, end;
+
+        __device__
+        PointRange(const std::uint64_t n)
+        {
+          // (as many as are written at once, 32)
+          const std::uint64_t size =
+            ((n + gridDim.x - 1) / gridDim.x + 31) / 32 * 32;
+          begin = blockIdx.x * size < n ? blockIdx.x * size : n;
+          end   = n - begin < size ? n : begin + size;
+        }
+      };
+
+
+
+      /// The volume points of the chunk.
       template <int dim, typename F>
       __device__ inline void
       tabulate_volume(const TabulationTask<dim> &T, const F &f)
@@ -281,21 +300,20 @@ namespace Tessella
         using Coefficients        = PointwiseCoefficients<dim, F>;
         const MeshData<dim>    &M = T.mesh;
         __shared__ unsigned int range[4];
-        const std::uint64_t     first = std::uint64_t(blockIdx.x) * blockDim.x;
+        const PointRange        points(T.n_volume_points);
+        if (points.begin == points.end)
+          return;
         // The first two warps look for both ends of the block's range.
         if (threadIdx.x < 64)
           {
-            const unsigned int  i     = threadIdx.x / 32;
-            const std::uint64_t last  = first + blockDim.x - 1;
-            const std::uint64_t n     = T.n_volume_points - 1;
-            const unsigned int  k_end = T.first_polytope + T.n_polytopes;
-            const unsigned int  s =
+            const unsigned int i     = threadIdx.x / 32;
+            const unsigned int k_end = T.first_polytope + T.n_polytopes;
+            const unsigned int s =
               find_by_warp(M.subcell_q,
                            M.subcell_offset[T.first_polytope],
                            M.subcell_offset[k_end],
-                           T.first_volume_point + (i == 0     ? first
-                                                   : last < n ? last
-                                                              : n));
+                           T.first_volume_point +
+                             (i == 0 ? points.begin : points.end - 1));
             const unsigned int k =
               find_by_warp(M.subcell_offset, T.first_polytope, k_end, s);
             if (threadIdx.x % 32 == 0)
@@ -305,60 +323,63 @@ namespace Tessella
               }
           }
         __syncthreads();
-        const std::uint64_t t = first + threadIdx.x;
-        if (t >= T.n_volume_points)
-          return;
-        const std::uint64_t point = T.first_volume_point + t;
-        const unsigned int s = find(M.subcell_q, range[0], range[1] + 1, point);
-        const unsigned int k =
-          find(M.subcell_offset, range[2], range[3] + 1, s);
+#  pragma unroll 1
+        for (std::uint64_t t = points.begin + threadIdx.x; t < points.end;
+             t += blockDim.x)
+          {
+            const std::uint64_t point = T.first_volume_point + t;
+            const unsigned int  s =
+              find(M.subcell_q, range[0], range[1] + 1, point);
+            const unsigned int k =
+              find(M.subcell_offset, range[2], range[3] + 1, s);
 
-        PointData<dim> p;
-        subcell_position(M,
-                         s,
-                         static_cast<unsigned int>(point - M.subcell_q[s]),
-                         M.degree[k],
-                         p.x);
-        p.t = T.t;
-        for (int d = 0; d < dim; ++d)
-          p.normal[d] = 0.;
-        p.side        = 0;
-        p.subcell     = M.first_subcell + s;
-        p.material    = M.subcell_material[s];
-        p.boundary_id = invalid_index;
-        set_data<dim, Coefficients>(T, k, p);
+            PointData<dim> p;
+            subcell_position(M,
+                             s,
+                             static_cast<unsigned int>(point - M.subcell_q[s]),
+                             M.degree[k],
+                             p.x);
+            p.t = T.t;
+            for (int d = 0; d < dim; ++d)
+              p.normal[d] = 0.;
+            p.side        = 0;
+            p.subcell     = M.first_subcell + s;
+            p.material    = M.subcell_material[s];
+            p.boundary_id = invalid_index;
+            set_data<dim, Coefficients>(T, k, p);
 
-        CoefficientError    error;
-        const VolumeLayout &L  = T.volume_layout;
-        const auto          at = [&](const int array) -> double          &{
-          return T.volume_table[array * T.n_volume_points + t];
-        };
-        if (Coefficients::has_diffusion && L.a >= 0)
-          {
-            double a[Coefficients::n_entries];
-            Coefficients::diffusion(f, p, a, error);
-            for (int d = 0; d < Coefficients::n_entries; ++d)
-              at(L.a + d) = a[d];
+            CoefficientError    error;
+            const VolumeLayout &L  = T.volume_layout;
+            const auto          at = [&](const int array) -> double          &{
+              return T.volume_table[array * T.n_volume_points + t];
+            };
+            if (Coefficients::has_diffusion && L.a >= 0)
+              {
+                double a[Coefficients::n_entries];
+                Coefficients::diffusion(f, p, a, error);
+                for (int d = 0; d < Coefficients::n_entries; ++d)
+                  at(L.a + d) = a[d];
+              }
+            if (Coefficients::has_beta && L.beta >= 0)
+              {
+                double beta[dim];
+                Coefficients::beta(f, p, beta, error);
+                for (int d = 0; d < dim; ++d)
+                  at(L.beta + d) = beta[d];
+              }
+            if (Coefficients::has_advection && L.b >= 0)
+              {
+                double b[dim];
+                Coefficients::advection(f, p, b, error);
+                for (int d = 0; d < dim; ++d)
+                  at(L.b + d) = b[d];
+              }
+            if (Coefficients::has_reaction && L.c >= 0)
+              at(L.c) = Coefficients::reaction(f, p, error);
+            if (Coefficients::has_source && L.f >= 0)
+              at(L.f) = Coefficients::source(f, p, error);
+            report(T, 4 * point + 1, error);
           }
-        if (Coefficients::has_beta && L.beta >= 0)
-          {
-            double beta[dim];
-            Coefficients::beta(f, p, beta, error);
-            for (int d = 0; d < dim; ++d)
-              at(L.beta + d) = beta[d];
-          }
-        if (Coefficients::has_advection && L.b >= 0)
-          {
-            double b[dim];
-            Coefficients::advection(f, p, b, error);
-            for (int d = 0; d < dim; ++d)
-              at(L.b + d) = b[d];
-          }
-        if (Coefficients::has_reaction && L.c >= 0)
-          at(L.c) = Coefficients::reaction(f, p, error);
-        if (Coefficients::has_source && L.f >= 0)
-          at(L.f) = Coefficients::source(f, p, error);
-        report(T, 4 * point + 1, error);
       }
 
 
@@ -370,185 +391,176 @@ namespace Tessella
         using Coefficients        = PointwiseCoefficients<dim, F>;
         const MeshData<dim>    &M = T.mesh;
         __shared__ unsigned int range[2];
-        const std::uint64_t     first = std::uint64_t(blockIdx.x) * blockDim.x;
+        const PointRange        points(T.n_facet_points);
+        if (points.begin == points.end)
+          return;
         if (threadIdx.x < 64)
           {
-            const unsigned int  i    = threadIdx.x / 32;
-            const std::uint64_t last = first + blockDim.x - 1;
-            const std::uint64_t n    = T.n_facet_points - 1;
-            const unsigned int  e    = find_by_warp(
+            const unsigned int i = threadIdx.x / 32;
+            const unsigned int e = find_by_warp(
               M.entry_q,
               M.polytope_interface_offset[T.first_polytope],
               M.polytope_interface_offset[T.first_polytope + T.n_polytopes],
-              T.first_facet_point + (i == 0     ? first
-                                         : last < n ? last
-                                                    : n));
+              T.first_facet_point + (i == 0 ? points.begin : points.end - 1));
             if (threadIdx.x % 32 == 0)
               range[i] = e;
           }
         __syncthreads();
-        const std::uint64_t t = first + threadIdx.x;
-        if (t >= T.n_facet_points)
-          return;
-        const std::uint64_t point = T.first_facet_point + t;
-        const unsigned int  entry =
-          find(M.entry_q, range[0], range[1] + 1, point);
-        const unsigned int  code = M.polytope_interface[entry], i = code / 2;
-        const unsigned int  side        = code % 2;
-        const unsigned int  first_facet = M.facet_offset[i];
-        const std::uint64_t local =
-          M.facet_q[first_facet] + (point - M.entry_q[entry]);
-        const unsigned int facet =
-          find(M.facet_q, first_facet, M.facet_offset[i + 1], local);
-        const unsigned int k     = M.interface_polytope[code],
-                           other = M.interface_polytope[code ^ 1u];
-        const bool   boundary    = other == invalid_index;
-        unsigned int degree      = M.degree[k];
-        if (!boundary && M.degree[other] > degree)
-          degree = M.degree[other];
-
-        PointData<dim> own;
-        facet_position(M,
-                       facet,
-                       static_cast<unsigned int>(local - M.facet_q[facet]),
-                       degree,
-                       own.x,
-                       own.normal);
-        own.t           = T.t;
-        own.side        = 0;
-        own.subcell     = M.facet_subcell[2 * std::uint64_t(facet) + side];
-        own.material    = M.facet_material[2 * std::uint64_t(facet) + side];
-        own.boundary_id = M.boundary_id[i];
-        if (side == 1)
-          for (int d = 0; d < dim; ++d)
-            own.normal[d] = -own.normal[d];
-
-        const FacetLayout &L = T.facet_layout;
-        const double sigma = Coefficients::has_diffusion ? T.sigma[facet] : 0.;
-        const auto   at    = [&](const int array) -> double      &{
-          return T.facet_table[array * T.n_facet_points + t];
-        };
-        CoefficientError error;
-        double           c, b[dim], beta[dim];
-        if (!boundary)
+#  pragma unroll 1
+        for (std::uint64_t t = points.begin + threadIdx.x; t < points.end;
+             t += blockDim.x)
           {
-            // Facets lie where side 0 sees them.
-            PointData<dim>     neighbor = own;
-            const unsigned int shift    = M.interface_shift[i];
-            if (shift != 0 && side == 0)
+            const std::uint64_t point = T.first_facet_point + t;
+            const unsigned int  entry =
+              find(M.entry_q, range[0], range[1] + 1, point);
+            const unsigned int code = M.polytope_interface[entry], i = code / 2;
+            const unsigned int side        = code % 2;
+            const unsigned int first_facet = M.facet_offset[i];
+            const std::uint64_t local =
+              M.facet_q[first_facet] + (point - M.entry_q[entry]);
+            const unsigned int facet =
+              find(M.facet_q, first_facet, M.facet_offset[i + 1], local);
+            const unsigned int k     = M.interface_polytope[code],
+                               other = M.interface_polytope[code ^ 1u];
+            const bool   boundary    = other == invalid_index;
+            unsigned int degree      = M.degree[k];
+            if (!boundary && M.degree[other] > degree)
+              degree = M.degree[other];
+
+            PointData<dim> own;
+            facet_position(M,
+                           facet,
+                           static_cast<unsigned int>(local - M.facet_q[facet]),
+                           degree,
+                           own.x,
+                           own.normal);
+            own.t           = T.t;
+            own.side        = 0;
+            own.subcell     = M.facet_subcell[2 * std::uint64_t(facet) + side];
+            own.material    = M.facet_material[2 * std::uint64_t(facet) + side];
+            own.boundary_id = M.boundary_id[i];
+            if (side == 1)
               for (int d = 0; d < dim; ++d)
-                neighbor.x[d] += M.shift[shift * dim + d];
-            if (shift != 0 && side == 1)
-              for (int d = 0; d < dim; ++d)
-                own.x[d] += M.shift[shift * dim + d];
-            neighbor.side = 1;
-            neighbor.subcell =
-              M.facet_subcell[2 * std::uint64_t(facet) + 1 - side];
-            neighbor.material =
-              M.facet_material[2 * std::uint64_t(facet) + 1 - side];
-            set_data<dim, Coefficients>(T, k, own);
-            set_data<dim, Coefficients>(T, other, neighbor);
-            double c_neighbor, b_neighbor[dim], beta_neighbor[dim];
-            if constexpr (Coefficients::has_facet_terms)
+                own.normal[d] = -own.normal[d];
+
+            const FacetLayout &L = T.facet_layout;
+            const double       sigma =
+              Coefficients::has_diffusion ? T.sigma[facet] : 0.;
+            const auto at = [&](const int array) -> double & {
+              return T.facet_table[array * T.n_facet_points + t];
+            };
+            CoefficientError error;
+            double           c, b[dim], beta[dim];
+            if (!boundary)
               {
-                InteriorFacetTerms<dim> terms;
-                Coefficients::own_interior_terms(
-                  f, own, neighbor, sigma, terms, error);
-                c          = terms.c[0];
-                c_neighbor = terms.c[1];
-                for (int d = 0; d < dim; ++d)
+                // Facets lie where side 0 sees them.
+                PointData<dim>     neighbor = own;
+                const unsigned int shift    = M.interface_shift[i];
+                if (shift != 0 && side == 0)
+                  for (int d = 0; d < dim; ++d)
+                    neighbor.x[d] += M.shift[shift * dim + d];
+                if (shift != 0 && side == 1)
+                  for (int d = 0; d < dim; ++d)
+                    own.x[d] += M.shift[shift * dim + d];
+                neighbor.side = 1;
+                neighbor.subcell =
+                  M.facet_subcell[2 * std::uint64_t(facet) + 1 - side];
+                neighbor.material =
+                  M.facet_material[2 * std::uint64_t(facet) + 1 - side];
+                set_data<dim, Coefficients>(T, k, own);
+                set_data<dim, Coefficients>(T, other, neighbor);
+                double c_neighbor, b_neighbor[dim], beta_neighbor[dim];
+                if constexpr (Coefficients::has_facet_terms)
                   {
-                    b[d]             = terms.b[0][d];
-                    b_neighbor[d]    = terms.b[1][d];
-                    beta[d]          = terms.beta[0][d];
-                    beta_neighbor[d] = terms.beta[1][d];
+                    InteriorFacetTerms<dim> terms;
+                    Coefficients::own_interior_terms(
+                      f, own, neighbor, sigma, terms, error);
+                    c          = terms.c[0];
+                    c_neighbor = terms.c[1];
+                    for (int d = 0; d < dim; ++d)
+                      {
+                        b[d]             = terms.b[0][d];
+                        b_neighbor[d]    = terms.b[1][d];
+                        beta[d]          = terms.beta[0][d];
+                        beta_neighbor[d] = terms.beta[1][d];
+                      }
                   }
+                else
+                  {
+                    Coefficients::interior_facet(
+                      f, own, neighbor, sigma, c, b, b_neighbor, error);
+                    c_neighbor = -c;
+                    for (int d = 0; d < dim; ++d)
+                      {
+                        beta[d]          = T.theta * b[d];
+                        beta_neighbor[d] = -beta[d];
+                      }
+                  }
+                if (L.b[1] >= 0)
+                  for (int d = 0; d < dim; ++d)
+                    at(L.b[1] + d) = b_neighbor[d];
+                if (L.c[1] >= 0)
+                  at(L.c[1]) = c_neighbor;
+                if (L.beta[1] >= 0)
+                  for (int d = 0; d < dim; ++d)
+                    at(L.beta[1] + d) = beta_neighbor[d];
               }
             else
               {
-                Coefficients::interior_facet(
-                  f, own, neighbor, sigma, c, b, b_neighbor, error);
-                c_neighbor = -c;
-                for (int d = 0; d < dim; ++d)
+                set_data<dim, Coefficients>(T, k, own);
+                double r, s[dim];
+                if constexpr (Coefficients::has_facet_terms)
                   {
-                    beta[d]          = T.theta * b[d];
-                    beta_neighbor[d] = -beta[d];
+                    BoundaryFacetTerms<dim> terms;
+                    Coefficients::own_boundary_terms(
+                      f, own, sigma, terms, error);
+                    c = terms.c;
+                    r = terms.r;
+                    for (int d = 0; d < dim; ++d)
+                      {
+                        b[d]    = terms.b[d];
+                        beta[d] = terms.beta[d];
+                        s[d]    = terms.s[d];
+                      }
                   }
-              }
-            if (L.b[1] >= 0)
-              for (int d = 0; d < dim; ++d)
-                at(L.b[1] + d) = b_neighbor[d];
-            if (L.c[1] >= 0)
-              at(L.c[1]) = c_neighbor;
-            if (L.beta[1] >= 0)
-              for (int d = 0; d < dim; ++d)
-                at(L.beta[1] + d) = beta_neighbor[d];
-          }
-        else
-          {
-            set_data<dim, Coefficients>(T, k, own);
-            double r, s[dim];
-            if constexpr (Coefficients::has_facet_terms)
-              {
-                BoundaryFacetTerms<dim> terms;
-                Coefficients::own_boundary_terms(f, own, sigma, terms, error);
-                c = terms.c;
-                r = terms.r;
-                for (int d = 0; d < dim; ++d)
+                else
                   {
-                    b[d]    = terms.b[d];
-                    beta[d] = terms.beta[d];
-                    s[d]    = terms.s[d];
+                    Coefficients::boundary_facet(
+                      f, own, sigma, T.theta, c, r, b, s, error);
+                    for (int d = 0; d < dim; ++d)
+                      beta[d] = T.theta * b[d];
                   }
+                if (L.r >= 0)
+                  at(L.r) = r;
+                if (L.s >= 0)
+                  for (int d = 0; d < dim; ++d)
+                    at(L.s + d) = s[d];
               }
-            else
-              {
-                Coefficients::boundary_facet(
-                  f, own, sigma, T.theta, c, r, b, s, error);
-                for (int d = 0; d < dim; ++d)
-                  beta[d] = T.theta * b[d];
-              }
-            if (L.r >= 0)
-              at(L.r) = r;
-            if (L.s >= 0)
+            if (L.c[0] >= 0)
+              at(L.c[0]) = c;
+            if (L.b[0] >= 0)
               for (int d = 0; d < dim; ++d)
-                at(L.s + d) = s[d];
+                at(L.b[0] + d) = b[d];
+            if (L.beta[0] >= 0)
+              for (int d = 0; d < dim; ++d)
+                at(L.beta[0] + d) = beta[d];
+            report(T, (1ull << 63) + point, error);
           }
-        if (L.c[0] >= 0)
-          at(L.c[0]) = c;
-        if (L.b[0] >= 0)
-          for (int d = 0; d < dim; ++d)
-            at(L.b[0] + d) = b[d];
-        if (L.beta[0] >= 0)
-          for (int d = 0; d < dim; ++d)
-            at(L.beta[0] + d) = beta[d];
-        report(T, (1ull << 63) + point, error);
       }
 
 
 
-      /// The largest of the numbers of a warp, none of which is negative or
-      /// -0: bits are in the order of such numbers.
+      /// The largest of the numbers of lanes that are a multiple of step (a
+      /// power of 2) apart.
       __device__ inline double
-      largest_of_warp(const double value)
+      largest_of_lanes(double value, const unsigned int step)
       {
-#  if __CUDA_ARCH__ >= 800
-        const unsigned int high =
-                             static_cast<unsigned int>(__double2hiint(value)),
-                           high_max = __reduce_max_sync(0xffffffffu, high);
-        const unsigned int low =
-          high == high_max ? static_cast<unsigned int>(__double2loint(value))
-                           : 0u;
-        return __hiloint2double(static_cast<int>(high_max),
-                                static_cast<int>(
-                                  __reduce_max_sync(0xffffffffu, low)));
-#  else
-        double largest = value;
-        for (int offset = 16; offset > 0; offset /= 2)
-          largest =
-            fmax(largest, __shfl_xor_sync(0xffffffffu, largest, offset));
-        return largest;
-#  endif
+        for (unsigned int offset = 16; offset >= step; offset /= 2)
+          {
+            const double other = __shfl_xor_sync(0xffffffffu, value, offset);
+            value              = other > value ? other : value;
+          }
+        return value;
       }
 
 
@@ -559,11 +571,11 @@ namespace Tessella
       __device__ inline void
       largest_diffusion(const TabulationTask<dim> &T, const F &f)
       {
-        using Coefficients            = PointwiseCoefficients<dim, F>;
-        const MeshData<dim> &M        = T.mesh;
-        const unsigned int   k        = T.first_polytope + blockIdx.x;
-        const unsigned int   lane     = threadIdx.x;
-        constexpr int        n_points = 4; // of a lane at once
+        using Coefficients              = PointwiseCoefficients<dim, F>;
+        const MeshData<dim>   &M        = T.mesh;
+        const unsigned int     k        = T.first_polytope + blockIdx.x;
+        const unsigned int     lane     = threadIdx.x;
+        constexpr unsigned int n_points = 128; // at once
         // A quadratic form needs the symmetric part only.
         constexpr int n_entries =
           Coefficients::tensor ? dim * (dim + 1) / 2 : 1;
@@ -575,22 +587,22 @@ namespace Tessella
                             point_end   = M.subcell_q[s_end];
         const unsigned int e_begin      = M.polytope_interface_offset[k],
                            e_end        = M.polytope_interface_offset[k + 1];
-        // Sides of facets, and entries of n n^T.
-        __shared__ unsigned int sides[32];
-        __shared__ double       products[n_entries][32];
+        __shared__ double       a[n_entries][n_points];
+        __shared__ unsigned int sides[32]; // of facets
         for (std::uint64_t begin =
-               point_begin + std::uint64_t(blockIdx.y) * (32 * n_points);
+               point_begin + std::uint64_t(blockIdx.y) * n_points;
              begin < point_end;
-             begin += std::uint64_t(gridDim.y) * (32 * n_points))
+             begin += std::uint64_t(gridDim.y) * n_points)
           {
-            double a[n_points][n_entries];
-            for (int j = 0; j < n_points; ++j)
+            const unsigned int n =
+              point_end - begin < n_points
+                ? static_cast<unsigned int>(point_end - begin)
+                : n_points;
+            double largest = 0.; // of isotropic diffusion
+#  pragma unroll 1
+            for (unsigned int j = lane; j < n; j += 32)
               {
-                const std::uint64_t point = begin + 32 * j + lane;
-                for (int d = 0; d < n_entries; ++d)
-                  a[j][d] = 0.;
-                if (point >= point_end)
-                  continue;
+                const std::uint64_t point = begin + j;
                 const unsigned int s = find(M.subcell_q, s_begin, s_end, point);
                 PointData<dim>     p;
                 subcell_position(M,
@@ -616,15 +628,18 @@ namespace Tessella
                     int position = 0;
                     for (int d = 0; d < dim; ++d)
                       {
-                        a[j][position++] = entries[d * dim + d];
+                        a[position++][j] = entries[d * dim + d];
                         for (int e = d + 1; e < dim; ++e)
-                          a[j][position++] =
+                          a[position++][j] =
                             entries[d * dim + e] + entries[e * dim + d];
                       }
                   }
                 else
-                  a[j][0] = entries[0];
+                  largest = entries[0] > largest ? entries[0] : largest;
               }
+            if constexpr (!Coefficients::tensor)
+              largest = largest_of_lanes(largest, 1);
+            __syncwarp();
 
             // Numbers that are not negative are in the order of their bits.
             const auto store = [&](const unsigned int i, const double value) {
@@ -633,13 +648,6 @@ namespace Tessella
                           static_cast<unsigned long long>(
                             __double_as_longlong(value)));
             };
-            double largest = 0.;
-            if constexpr (!Coefficients::tensor)
-              {
-                for (int j = 0; j < n_points; ++j)
-                  largest = a[j][0] > largest ? a[j][0] : largest;
-                largest = largest_of_warp(largest);
-              }
             // A lane an interface, to list its facets, then a lane a facet:
             // what is read waits for the memory a few times, not at each facet.
             for (unsigned int e_first = e_begin; e_first < e_end; e_first += 32)
@@ -669,40 +677,41 @@ namespace Tessella
                           sides[i] = 2 * (f_first + f) + code % 2;
                       }
                     __syncwarp();
-                    const unsigned int n =
-                      total - i_first < 32 ? total - i_first : 32;
-                    double own = largest;
+                    // Lanes that no facet is left for share the points.
+                    const unsigned int m     = total - i_first < 32
+                                                 ? total - i_first
+                                                 : 32,
+                                       width = m <= 8    ? 8
+                                               : m <= 16 ? 16
+                                                         : 32,
+                                       i     = lane % width;
+                    double value             = largest;
                     if constexpr (Coefficients::tensor)
                       {
-                        if (lane < n)
+                        double products[n_entries] = {};
+                        if (i < m)
                           {
                             const double *normal =
                               M.facet_normal +
-                              std::uint64_t(sides[lane] / 2) * dim;
+                              std::uint64_t(sides[i] / 2) * dim;
                             int position = 0;
                             for (int d = 0; d < dim; ++d)
-                              for (int j = d; j < dim; ++j)
-                                products[position++][lane] =
-                                  normal[d] * normal[j];
+                              for (int e = d; e < dim; ++e)
+                                products[position++] = normal[d] * normal[e];
                           }
-                        __syncwarp();
-                        for (unsigned int i = 0; i < n; ++i)
+#  pragma unroll 4
+                        for (unsigned int j = lane / width; j < n;
+                             j += 32 / width)
                           {
-                            double value = 0.;
-                            for (int j = 0; j < n_points; ++j)
-                              {
-                                double form = 0.;
-                                for (int d = 0; d < n_entries; ++d)
-                                  form += products[d][i] * a[j][d];
-                                value = form > value ? form : value;
-                              }
-                            value = largest_of_warp(value);
-                            if (lane == i)
-                              own = value;
+                            double form = 0.;
+                            for (int d = 0; d < n_entries; ++d)
+                              form += products[d] * a[d][j];
+                            value = form > value ? form : value;
                           }
+                        value = largest_of_lanes(value, width);
                       }
-                    if (lane < n)
-                      store(sides[lane], own);
+                    if (lane < m)
+                      store(sides[lane], value);
                     __syncwarp();
                   }
               }
