@@ -549,6 +549,30 @@ namespace Tessella
                  (D.volume_entries >> (row * (dim + 1) + column) & 1u);
         }
 
+        /// Calls function(e) for rows (or columns) of the volume's
+        /// coefficients, by bits of those that are not zero: those of
+        /// derivatives together, so that there are few branches between
+        /// products, except on prisms.
+        template <typename Function>
+        __device__ static void
+        for_lines(const unsigned int lines, const Function &function)
+        {
+          if (cells == Cells::prisms || dim == 4)
+            {
+#pragma unroll
+              for (int e = 0; e <= dim; ++e)
+                if (lines >> e & 1u)
+                  function(e);
+              return;
+            }
+          if (lines & 1u)
+            function(0);
+          if (lines > 1u)
+#pragma unroll
+            for (int e = 1; e <= dim; ++e)
+              function(e);
+        }
+
         /// Value and derivatives of a function, from its entries in the tables.
         __device__ void
         gradient(const unsigned int x,

@@ -244,6 +244,18 @@ namespace Tessella
           launch(rhs_boundary_kernel<dim, 2, 2, Number>, 2);
         else if (choice.degree == 3)
           launch(rhs_boundary_kernel<dim, 3, 3, Number>, 3);
+        else if (choice.degree == 4)
+          launch(rhs_boundary_kernel < dim,
+                 4,
+                 dim == 2 ? 2 : 5,
+                 Number >,
+                 dim == 2 ? 2 : 5);
+        else if (choice.degree == 5)
+          launch(rhs_boundary_kernel < dim,
+                 5,
+                 dim == 2 ? 3 : 7,
+                 Number >,
+                 dim == 2 ? 3 : 7);
         else
           launch(rhs_boundary_kernel<dim, -1, 4, Number>, 4);
         check_launch();

@@ -111,11 +111,13 @@ namespace Tessella
           constexpr int last = TM - 1;
 #  pragma unroll
           for (int u = 0; u < TN; ++u)
-            {
 #  pragma unroll
-              for (int t = 0; t < Pairs::rows; t += 2)
-                if (wanted(t, u))
-                  product(c[t][u], c[t + 1][u], a[t], a[t + 1], b[u]);
+            for (int t = 0; t < Pairs::rows; t += 2)
+              if (wanted(t, u))
+                product(c[t][u], c[t + 1][u], a[t], a[t + 1], b[u]);
+#  pragma unroll
+          for (int u = 0; u < TN; ++u)
+            {
 #  pragma unroll
               for (int t = Pairs::rows; t < TM; ++t)
                 {

@@ -174,37 +174,34 @@ namespace Tessella
                   if (D.form.source())
                     add_source(sum, volume_slots.source()[m], a[0]);
                   const Number *c = volume_slots.volume_coefficients + m;
-#pragma unroll
-                  for (int e = 0; e <= dim; ++e)
-                    if (rows >> e & 1u)
+                  Slots::for_lines(rows, [&](const int e) {
+                    Number b[T];
+                    if (diagonal)
                       {
-                        Number b[T];
-                        if (diagonal)
-                          {
-                            const Number factor =
-                              e == 0 ? c[volume_slots.stride] : c[0];
+                        const Number factor =
+                          e == 0 ? c[volume_slots.stride] : c[0];
 #pragma unroll
-                            for (int t = 0; t < T; ++t)
-                              b[t] = factor * a[e][t];
-                          }
-                        else
-                          {
-#pragma unroll
-                            for (int t = 0; t < T; ++t)
-                              b[t] = 0.;
-#pragma unroll
-                            for (int f = 0; f <= dim; ++f)
-                              if (volume_slots.has_entry(e, f))
-                                {
-                                  const Number factor = c[(e * (dim + 1) + f) *
-                                                          volume_slots.stride];
-#pragma unroll
-                                  for (int t = 0; t < T; ++t)
-                                    b[t] += factor * a[f][t];
-                                }
-                          }
-                        acc.add(a[e], b, wanted);
+                        for (int t = 0; t < T; ++t)
+                          b[t] = factor * a[e][t];
                       }
+                    else
+                      {
+#pragma unroll
+                        for (int t = 0; t < T; ++t)
+                          b[t] = 0.;
+#pragma unroll
+                        for (int f = 0; f <= dim; ++f)
+                          if (volume_slots.has_entry(e, f))
+                            {
+                              const Number factor =
+                                c[(e * (dim + 1) + f) * volume_slots.stride];
+#pragma unroll
+                              for (int t = 0; t < T; ++t)
+                                b[t] += factor * a[f][t];
+                            }
+                      }
+                    acc.add(a[e], b, wanted);
+                  });
                 }
               acc.collect();
             }
@@ -313,9 +310,19 @@ namespace Tessella
                     }
                   else
                     {
-                      product(a, h, interior, wanted);
-                      if (both)
-                        product(b, v, interior, wanted);
+                      // (few branches between products)
+                      if (!both)
+                        product(a, h, interior, wanted);
+                      else if (interior)
+                        {
+                          acc.add(a, h, wanted);
+                          acc.add(b, v, wanted);
+                        }
+                      else
+                        {
+                          product(a, h, false, wanted);
+                          product(b, v, false, wanted);
+                        }
                     }
                 }
               acc.collect();

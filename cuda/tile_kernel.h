@@ -142,45 +142,41 @@ namespace Tessella
                                      row_pair[t] + m,
                                      row[I0 >= 0 ? 0 : t]);
                   const Number *c = slots.volume_coefficients + m + r;
+                  Slots::for_lines(D.volume_columns, [&](const int e) {
+                    // Coefficients times the rows, which are fewer.
+                    Number     a[TM], b[TN];
+                    const auto test = [&](const int t, const int f) {
+                      return I0 >= 0 ? column[I0 >= 0 ? I0 + t : 0][f]
+                                     : row[I0 >= 0 ? 0 : t][f];
+                    };
 #pragma unroll
-                  for (int e = 0; e <= dim; ++e)
-                    if (D.volume_columns >> e & 1u)
+                    for (int u = 0; u < TN; ++u)
+                      b[u] = column[u][e];
+                    if (diagonal)
                       {
-                        // Coefficients times the rows, which are fewer.
-                        Number     a[TM], b[TN];
-                        const auto test = [&](const int t, const int f) {
-                          return I0 >= 0 ? column[I0 >= 0 ? I0 + t : 0][f]
-                                         : row[I0 >= 0 ? 0 : t][f];
-                        };
+                        const Number factor = e == 0 ? c[slots.stride] : c[0];
 #pragma unroll
-                        for (int u = 0; u < TN; ++u)
-                          b[u] = column[u][e];
-                        if (diagonal)
-                          {
-                            const Number factor =
-                              e == 0 ? c[slots.stride] : c[0];
-#pragma unroll
-                            for (int t = 0; t < TM; ++t)
-                              a[t] = factor * test(t, e);
-                          }
-                        else
-                          {
-#pragma unroll
-                            for (int t = 0; t < TM; ++t)
-                              a[t] = 0.;
-#pragma unroll
-                            for (int f = 0; f <= dim; ++f)
-                              if (slots.has_entry(f, e))
-                                {
-                                  const Number factor =
-                                    c[(f * (dim + 1) + e) * slots.stride];
-#pragma unroll
-                                  for (int t = 0; t < TM; ++t)
-                                    a[t] += factor * test(t, f);
-                                }
-                          }
-                        multiply(a, b);
+                        for (int t = 0; t < TM; ++t)
+                          a[t] = factor * test(t, e);
                       }
+                    else
+                      {
+#pragma unroll
+                        for (int t = 0; t < TM; ++t)
+                          a[t] = 0.;
+#pragma unroll
+                        for (int f = 0; f <= dim; ++f)
+                          if (slots.has_entry(f, e))
+                            {
+                              const Number factor =
+                                c[(f * (dim + 1) + e) * slots.stride];
+#pragma unroll
+                              for (int t = 0; t < TM; ++t)
+                                a[t] += factor * test(t, f);
+                            }
+                      }
+                    multiply(a, b);
+                  });
                 }
               acc.collect();
             }
