@@ -259,7 +259,10 @@ namespace Tessella
           const std::uint64_t      first = P.trace_offset[k];
           const unsigned int       n_traces =
             (unsigned int)(P.trace_offset[k + 1] - first);
-          double *const lambda = shared, *const sum = shared + n_traces;
+          // (an even number before the sums: compilers read traces in pairs,
+          // and then the first sum with the last trace)
+          double *const lambda = shared, *const sum =
+                                           shared + n_traces + n_traces % 2;
           const unsigned int begin = P.D.polytope_interface_offset[k],
                              end   = P.D.polytope_interface_offset[k + 1];
           for (unsigned int e = begin; e < end; ++e)
@@ -1782,7 +1785,8 @@ namespace Tessella
           std::size_t        points = data.P.simplex ? dim + 1 : 0;
           for (int d = 0; d < dim; ++d)
             points *= data.max_degree + 1;
-          const std::size_t shared = 8ull * (data.max_traces + length + points);
+          const std::size_t shared =
+            8ull * (data.max_traces + 1 + length + points);
           check(cudaFuncSetAttribute(
                   reinterpret_cast<const void *>(&hdg_recover_kernel<dim>),
                   cudaFuncAttributeMaxDynamicSharedMemorySize,
