@@ -277,9 +277,49 @@ namespace
       }
   }
 
+  /// Polytopes of several sizes, which elimination takes by size, with and
+  /// without advection; all of them at a time, and in tiles.
+  template <int dim>
+  void
+  run_polytopes(const unsigned int n_cells,
+                const unsigned int n_polytopes,
+                const unsigned int degree)
+  {
+    Triangulation<dim> triangulation;
+    GridGenerator::subdivided_hyper_cube(triangulation, n_cells);
+    AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(Agglomeration::rtree_parts<dim>(n_polytopes));
+    handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree));
+    const std::string name =
+      std::to_string(dim) + "-D, polytopes, p = " + std::to_string(degree);
+    auto data = options<dim>(Backend::cuda, TraceSpaceType::interface);
+    for (const unsigned int i : {1, 2})
+      {
+        const auto form = forms<dim>()[i];
+        compare<dim>(
+          name + ", " + form.first, handler, nullptr, form.second, data);
+      }
+    const auto     form = forms<dim>()[2].second;
+    const Run<dim> reference(handler, form, data, some_entry);
+    verify(name + ", one tile", reference.report.n_tiles == 1);
+    data.local_solvers = LocalSolvers::recompute;
+    data.device_memory = 50000;
+    while (message_of([&] { Run<dim>(handler, form, data, some_entry); }) !=
+           "no exception")
+      data.device_memory += data.device_memory / 8;
+    const Run<dim> tiles(handler, form, data, some_entry);
+    verify(name + ", tiles",
+           tiles.report.n_tiles > 2,
+           std::to_string(tiles.report.n_tiles));
+    verify(name + ", tiles, same bits", tiles == reference);
+  }
+
   void
   run_other()
   {
+    run_polytopes<2>(11, 13, 3);
+    run_polytopes<3>(4, 7, 3);
+
     Triangulation<2> triangulation;
     GridGenerator::subdivided_hyper_cube_with_simplices(triangulation, 8);
     AgglomerationHandler<2> handler(triangulation);
