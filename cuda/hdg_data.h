@@ -91,12 +91,14 @@ namespace Tessella
               // place if all are summed before one is stored.
               const std::size_t values =
                 std::size_t(basis) * row_stride(hdg_warp_points);
-              second  = take(values);
-              first   = take(values);
-              points  = basis > 8 * hdg_warp_tiles ? take(values) : first;
-              tables  = take(std::size_t(dim) * (degree + 1) * hdg_warp_points);
-              weights = take((6 + std::size_t(dim)) * hdg_warp_points);
-              size    = end;
+              second = take(values);
+              first  = take(values);
+              points = basis > 8 * hdg_warp_tiles ? take(values) : first;
+              // (weights are stored when tables are not needed any more)
+              const std::size_t rows =
+                dim * (degree + 1) > 6u + dim ? dim * (degree + 1) : 6 + dim;
+              tables = weights = take(rows * hdg_warp_points);
+              size             = end;
               return;
             }
           // The mass matrix lies before `transform`, over the end of `flux`.

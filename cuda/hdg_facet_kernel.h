@@ -95,7 +95,7 @@ namespace Tessella
 
         /// One-dimensional functions at the lane's point, then its column of
         /// functions on the box, which the polytope sees at @p x, and of
-        /// generators of trace functions. Ends with a barrier of the warp.
+        /// generators of trace functions.
         __device__ void
         evaluate(const double (&x)[dim],
                  const double (&trace_x)[dim],
@@ -152,7 +152,6 @@ namespace Tessella
                                                       degree,
                                                       column);
             }
-          __syncwarp();
         }
 
         /// The orthonormal functions from those on the box, and, patch by
@@ -204,7 +203,7 @@ namespace Tessella
 #pragma unroll
                   for (int u = 0; u < TN; ++u)
                     column[u] = 4 * q0 + min(8 * u + g, n_columns - 1);
-#pragma unroll 1
+#pragma unroll 4
                   for (unsigned int j0 = 0; j0 < depth; j0 += 4)
                     {
                       const unsigned int j  = min(j0 + t, depth - 1);
@@ -479,11 +478,13 @@ namespace Tessella
                                            x,
                                            trace_x,
                                            weights);
+              __syncwarp();
+              evaluate(x, trace_x, n_quads);
+              // (in the place of the lane's tables)
 #pragma unroll
               for (int i = 0; i < 6 + dim; ++i)
                 weight(i)[lane] = weights[i];
               __syncwarp();
-              evaluate(x, trace_x, n_quads);
               combine(n_quads);
               integrate(K, partial, slice, n_quads);
               __syncwarp();
