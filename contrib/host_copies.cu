@@ -53,24 +53,23 @@ namespace
       }
   }
 
-  class Copies
+  /// What a process copies, and through what.
+  struct Task
+  {
+    int          device;
+    unsigned int n_threads;
+    std::size_t  piece; ///< bytes
+    unsigned int n_buffers;
+    const char  *from;
+    char        *pinned, *to;
+    std::size_t  n_pieces = total / piece;
+  };
+
+  class Copies : private Task
   {
   public:
-    Copies(const int          device,
-           const unsigned int n_threads,
-           const std::size_t  piece,
-           const unsigned int n_buffers,
-           const char        *from,
-           char              *pinned,
-           char              *to)
-      : device(device)
-      , n_threads(n_threads)
-      , piece(piece)
-      , n_buffers(n_buffers)
-      , n_pieces(total / piece)
-      , from(from)
-      , pinned(pinned)
-      , to(to)
+    explicit Copies(const Task &task)
+      : Task(task)
     {
       check(cudaStreamCreate(&stream));
       for (cudaEvent_t &e : event)
@@ -165,13 +164,6 @@ namespace
       started[p % n_buffers] = p + 1;
     }
 
-    const int          device;
-    const unsigned int n_threads;
-    const std::size_t  piece;
-    const unsigned int n_buffers;
-    const std::size_t  n_pieces;
-    const char *const  from;
-    char *const pinned, *const to;
     cudaStream_t stream = nullptr;
     cudaEvent_t  event[max_buffers];
     std::size_t  started[max_buffers] = {};
@@ -179,23 +171,11 @@ namespace
 
   // Each thread has a stream and buffers of its own: it waits until the device
   // has counted its next piece, and never for another thread.
-  class CountedCopies
+  class CountedCopies : private Task
   {
   public:
-    CountedCopies(const int          device,
-                  const unsigned int n_threads,
-                  const std::size_t  piece,
-                  const unsigned int n_buffers,
-                  const char        *from,
-                  char              *pinned,
-                  char              *to)
-      : device(device)
-      , piece(piece)
-      , n_buffers(n_buffers)
-      , n_pieces(total / piece)
-      , from(from)
-      , pinned(pinned)
-      , to(to)
+    explicit CountedCopies(const Task &task)
+      : Task(task)
       , stream(n_threads)
     {
       for (cudaStream_t &s : stream)
@@ -215,7 +195,6 @@ namespace
     void
     run()
     {
-      const std::size_t n_threads = stream.size();
       std::fill_n(counter, n_threads * line, 0u);
       const auto work = [&](const std::size_t thread) {
         check(cudaSetDevice(device));
@@ -260,12 +239,6 @@ namespace
   private:
     static constexpr std::size_t line = 32; // numbers of two cache lines
 
-    const int          device;
-    const std::size_t  piece;
-    const unsigned int n_buffers;
-    const std::size_t  n_pieces;
-    const char *const  from;
-    char *const pinned, *const to;
     std::vector<cudaStream_t> stream;
     unsigned int             *counter = nullptr;
   };
@@ -346,7 +319,8 @@ main(int argc, char **argv)
       for (std::size_t piece = max_bytes / n_buffers; piece >= 1 << 20;
            piece /= 2)
         {
-          Copies copies(me, n_threads, piece, n_buffers, from, pinned, aligned);
+          Copies copies(
+            {me, n_threads, piece, n_buffers, from, pinned, aligned});
           measure(through ? "through" : "alone",
                   n_threads,
                   n_buffers,
@@ -363,7 +337,7 @@ main(int argc, char **argv)
           {
             std::fill(aligned, aligned + total, 0);
             CountedCopies copies(
-              me, threads, piece, n_buffers, from, pinned, aligned);
+              {me, threads, piece, n_buffers, from, pinned, aligned});
             measure("by counters", threads, n_buffers, piece, [&]() {
               copies.run();
             });
