@@ -526,6 +526,30 @@ namespace Tessella
               }
         }
 
+        /// 1 and the variables eta at a point of a rule for facets, whose
+        /// coordinates stand at @p point, @p stride apart; @p v: the vertices.
+        __device__ static void
+        evaluate_eta(const double      *point,
+                     const unsigned int stride,
+                     const double      *v,
+                     const double (&center)[n],
+                     const double (&scale)[n],
+                     double (&eta)[n_s])
+        {
+          eta[0] = 1.;
+#pragma unroll
+          for (int d = 0; d < n; ++d)
+            {
+              const double first = __ldg(v + d);
+              double       x     = first - center[d];
+#pragma unroll
+              for (int e = 0; e + 1 < n; ++e)
+                x += __ldg(point + e * stride) *
+                     (__ldg(v + (e + 1) * dim + d) - first);
+              eta[d + 1] = x * scale[d];
+            }
+        }
+
         /// Terms of a facet on the boundary.
         __device__ void
         add_boundary(const unsigned int number,
@@ -552,24 +576,15 @@ namespace Tessella
               const double w = __ldg(data + n * rule.n_points + q) * measure;
               const double c = __ldg(table + L.c[0] * D.n_facet_points + q) * w;
               double       eta[n_s], derivative[n_s];
-              eta[0]        = 1.;
+              evaluate_eta(data + q, rule.n_points, v, center, scale, eta);
               derivative[0] = 0.;
 #pragma unroll
               for (int d = 0; d < n; ++d)
-                {
-                  const double first = __ldg(v + d);
-                  double       x     = first - center[d];
-#pragma unroll
-                  for (int e = 0; e + 1 < n; ++e)
-                    x += __ldg(data + e * rule.n_points + q) *
-                         (__ldg(v + (e + 1) * dim + d) - first);
-                  eta[d + 1] = x * scale[d];
-                  derivative[d + 1] =
-                    L.b[0] >= 0
-                      ? __ldg(table + (L.b[0] + d) * D.n_facet_points + q) * w *
-                          scale[d]
-                      : 0.;
-                }
+                derivative[d + 1] =
+                  L.b[0] >= 0
+                    ? __ldg(table + (L.b[0] + d) * D.n_facet_points + q) * w *
+                        scale[d]
+                    : 0.;
 #pragma unroll
               for (unsigned int i = 0; i < n_s; ++i)
 #pragma unroll
@@ -619,20 +634,11 @@ namespace Tessella
                            time_slope =
                              2. * 1.7320508075688772 * inverse_length * flux(n);
               double eta[n_s], along[n_s];
-              eta[0]   = 1.;
+              evaluate_eta(data + q, rule.n_points, v, center, scale, eta);
               along[0] = 0.;
 #pragma unroll
               for (int d = 0; d < n; ++d)
-                {
-                  const double first = __ldg(v + d);
-                  double       x     = first - center[d];
-#pragma unroll
-                  for (int e = 0; e + 1 < n; ++e)
-                    x += __ldg(data + e * rule.n_points + q) *
-                         (__ldg(v + (e + 1) * dim + d) - first);
-                  eta[d + 1]   = x * scale[d];
-                  along[d + 1] = scale[d] * flux(d);
-                }
+                along[d + 1] = scale[d] * flux(d);
 #pragma unroll 1
               for (unsigned int i = 0; i < N; ++i)
                 {
