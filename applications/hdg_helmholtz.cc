@@ -34,6 +34,7 @@
 #include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
 #include "common/equation_input.h"
+#include "common/expression.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/text_table.h"
@@ -72,7 +73,8 @@ namespace Tessella
       EquationInput       equation;
       DiscretisationInput discretisation;
       std::string         trace_space, local_solvers, method, directory, name;
-      double              tau = 1., tolerance = 1e-10;
+      Expression          tau;
+      double              tolerance = 1e-10;
       unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3;
       bool         compare = false, post_process = true;
 
@@ -91,9 +93,11 @@ namespace Tessella
                           "every facet.");
         prm.declare_entry("Tau",
                           "1",
-                          Patterns::Double(0.),
-                          "Stabilisation; of the size of the diffusion over "
-                          "that of the domain, not of the mesh.");
+                          Patterns::Anything(),
+                          "Stabilisation: a number, or an expression of x, y, "
+                          "z, whose value in the middle of a facet counts for "
+                          "it. Of the size of the diffusion over that of the "
+                          "domain, not of the mesh.");
         prm.declare_entry("Local solvers",
                           "keep",
                           Patterns::Selection("keep|recompute"),
@@ -148,9 +152,16 @@ namespace Tessella
         agglomeration.parse_parameters(prm, file);
         equation.parse_parameters(prm, mesh.dimension(), file);
         discretisation.parse_parameters(prm, mesh.dimension());
+        prm.enter_subsection("Equation");
+        const auto constants =
+          parse_constants("Equation/Constants", prm.get("Constants"));
+        prm.leave_subsection();
         prm.enter_subsection("HDG");
         trace_space     = prm.get("Trace space");
-        tau             = prm.get_double("Tau");
+        tau             = Expression("HDG/Tau",
+                         prm.get("Tau"),
+                         coordinate_names(mesh.dimension()),
+                         constants);
         local_solvers   = prm.get("Local solvers");
         post_process    = prm.get_bool("Post-process");
         compare         = prm.get_bool("Compare with interior penalty");
@@ -434,7 +445,24 @@ namespace Tessella
         data.trace_space = parameters.trace_space == "facet"
                              ? TraceSpaceType::facet
                              : TraceSpaceType::interface;
-        data.tau         = parameters.tau;
+        if (parameters.tau.is_constant())
+          {
+            const double none[dim] = {};
+            data.tau               = parameters.tau.value(none);
+          }
+        else
+          {
+            const PolytopicMesh<dim> &facets = handler.polytopic_mesh();
+            data.tau_of_facet = [this, &facets](const unsigned int f,
+                                                const unsigned int) {
+              const unsigned int begin = facets.facet_vertex_offset[f],
+                                 end   = facets.facet_vertex_offset[f + 1];
+              double middle[dim]       = {};
+              for (unsigned int i = dim * begin; i < dim * end; ++i)
+                middle[i % dim] += facets.facet_vertices[i] / (end - begin);
+              return parameters.tau.value(middle);
+            };
+          }
         // the parameter file's equation
         data.advection       = AdvectionForm::convective;
         data.local_solvers   = parameters.local_solvers == "keep"
@@ -497,6 +525,10 @@ namespace Tessella
             assembly     = std::min(assembly, report.global_assembly_time);
             local        = std::min(local, report.local_solve_time);
           }
+        if (level == 0 && degree == parameters.discretisation.degrees()[0] &&
+            !hdg.report().coefficients.empty())
+          screen() << "Coefficients: " << hdg.report().coefficients << "."
+                   << std::endl;
         // (what takes longest on all processes, and what they do together)
         for (double *time :
              {&generation, &assembly, &global, &local, &coefficients})

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "../source/hdg/tensor.h"
 #include "hdg.h"
@@ -159,6 +160,46 @@ namespace Tessella
             }
           if (!good)
             atomicMin(&record->key, not_positive);
+        }
+
+
+
+        /// A warp for each polytope of the tile: is c (unless null, as in the
+        /// table of the volume) or alpha not zero somewhere?
+        template <int dim>
+        __global__ void
+        hdg_fixed_kernel(const HDGData<dim>  P,
+                         const HDGFacetQuad *quads,
+                         const double       *c,
+                         char               *fixed)
+        {
+          const unsigned int lane = threadIdx.x & 31u;
+          const unsigned int k =
+            P.first + (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+          if (k >= P.last)
+            return;
+          bool found = false;
+          if (c != nullptr)
+            {
+              const std::uint64_t begin = P.D.subcell_q[P.D.subcell_offset[k]],
+                                  end =
+                                    P.D.subcell_q[P.D.subcell_offset[k + 1]];
+              for (std::uint64_t q = begin + lane; q < end; q += 32)
+                found = found || c[q - P.first_volume_point] != 0.;
+            }
+          for (unsigned int i = P.facet_begin[k] + lane;
+               i < P.facet_begin[k + 1];
+               i += 32)
+            if (quads[i].boundary != invalid_index)
+              for (unsigned int r = 0; r < 4; ++r)
+                found =
+                  found ||
+                  P.boundary_table[P.n_boundary_points +
+                                   4 * std::size_t(quads[i].boundary) + r] !=
+                    0.;
+          found = __any_sync(0xffffffffu, found);
+          if (lane == 0)
+            fixed[k] = found;
         }
 
 
@@ -467,6 +508,9 @@ namespace Tessella
             for (std::size_t k = begin; k < end; ++k)
               plan_polytope(k, first_boundary);
           });
+          for (unsigned int i = 0; i < facet_quads.size(); ++i)
+            if (facet_quads[i].boundary != invalid_index)
+              boundary_quads.push_back(i);
 
           unsigned int smallest = 10;
           for (unsigned int k = 0; k < n; ++k)
@@ -839,17 +883,40 @@ namespace Tessella
 
         // ---- tiles
 
+        // What is there once for all tiles.
         std::size_t
-        held() const
+        fixed_bytes() const
         {
-          return used + 8 * (K.size() + solvers.size() + workspace.size() +
-                             volume_table.size() + facet_table.size() +
-                             state.size() + partial.size() + transforms.size());
+          std::size_t n = boundary.size() + tau.size();
+          for (const Array<double> &values : fields)
+            n += values.size();
+          for (const Array<double> &values : cell_values)
+            n += values.size();
+          return used + 8 * n;
         }
 
         std::size_t
-        limit() const
+        held() const
         {
+          return fixed_bytes() +
+                 8 * (K.size() + solvers.size() + workspace.size() +
+                      volume_table.size() + facet_table.size() + state.size() +
+                      partial.size() + transforms.size());
+        }
+
+        // Bytes that everything may take, at most what is wanted for one tile
+        // if that much is there already (asking the card takes its time).
+        std::size_t
+        limit(const HDGForm<dim> &form,
+              const bool          keep,
+              const bool          tile_solvers) const
+        {
+          const unsigned int n      = mesh.n_owned_polytopes();
+          const std::size_t  wanted = fixed_bytes() +
+                                     (keep ? 8 * solver_offset.back() : 0) +
+                                     tile_bytes(0, n, form, tile_solvers);
+          if (device_memory == 0 && wanted <= held())
+            return wanted;
           const Memory      present = device_memory_of_card();
           const std::size_t reserve =
             std::min(std::size_t(512) << 20, present.total / 16);
@@ -861,9 +928,9 @@ namespace Tessella
         void
         check_mesh(const std::size_t limit) const
         {
-          if (used > limit)
+          if (fixed_bytes() > limit)
             throw Error("Mesh and trace spaces need " +
-                        std::to_string((used + 999) / 1000) +
+                        std::to_string((fixed_bytes() + 999) / 1000) +
                         " kB on the device, of which " +
                         std::to_string(limit / 1000) +
                         " kB may be used: allow more memory, or use the host.");
@@ -929,7 +996,18 @@ namespace Tessella
         set_layout(const HDGForm<dim> &form)
         {
           const bool diagonal = !form.tensor && form.table_a < 0;
-          P.form              = form;
+          const auto kind     = [](const HDGForm<dim> &f) {
+            return std::make_tuple(f.tensor,
+                                   f.advection,
+                                   f.reaction,
+                                   f.table_a,
+                                   f.table_b,
+                                   f.table_c,
+                                   f.facet_table);
+          };
+          if (kind(form) != kind(P.form))
+            n_operations[0] = n_operations[1] = -1.;
+          P.form = form;
           P.simplex =
             simplices && diagonal && !form.advection && form.table_c < 0;
           const auto attribute = [](const cudaDeviceAttr what) {
@@ -1216,15 +1294,18 @@ namespace Tessella
                  const Function        &function)
         {
           HDGTimes times;
-          kept = false;
+          kept      = false;
+          with_kept = keep;
           if (!keep)
             solvers.release();
-          const std::size_t most = limit();
+          prepare(problem, times);
+          const std::size_t most = limit(problem.form, keep, false);
           const std::size_t all  = keep ? 8 * solver_offset.back() : 0;
           check_mesh(most);
-          if (used + all > most)
+          const std::size_t before = fixed_bytes();
+          if (before + all > most)
             throw Error("The local solvers of all polytopes need " +
-                        std::to_string((used + all + 999999) / 1000000) +
+                        std::to_string((before + all + 999999) / 1000000) +
                         " MB on the device, of which " +
                         std::to_string(most / 1000000) +
                         " MB may be used: let them be computed again "
@@ -1233,9 +1314,8 @@ namespace Tessella
             solvers.resize(solver_offset.back());
           P.solvers      = keep ? solvers.data() : nullptr;
           P.first_solver = 0;
-          for_tiles(problem, false, most - used - all, times, function);
+          for_tiles(problem, false, most - before - all, times, function);
           kept               = keep;
-          times.operations   = operations(keep);
           times.trace_bytes  = 8. * K.size();
           times.solver_bytes = 8. * solvers.size();
           return times;
@@ -1250,21 +1330,7 @@ namespace Tessella
                   HDGTimes              &times,
                   const Function        &function)
         {
-          const unsigned int n = mesh.n_owned_polytopes();
-          set_layout(problem.form);
-          if (!problem.boundary.empty())
-            {
-              boundary.resize(problem.boundary.size());
-              copy(boundary.data(), problem.boundary);
-            }
-          P.boundary_table    = boundary.data();
-          P.n_boundary_points = 4ull * n_boundary_quads;
-          if (!problem.tau.empty())
-            {
-              tau.resize(problem.tau.size());
-              copy(tau.data(), problem.tau);
-            }
-          P.tau = problem.tau.empty() ? nullptr : tau.data();
+          const unsigned int       n    = mesh.n_owned_polytopes();
           const unsigned long long none = ~0ull;
           check(cudaMemcpy(failure.data(), &none, 8, cudaMemcpyHostToDevice),
                 "a copy to the device");
@@ -1282,6 +1348,8 @@ namespace Tessella
                     too_many = middle;
                 }
               const unsigned int end = fits;
+              P.first                = begin;
+              P.last                 = end;
               tabulate(problem, begin, end, times);
               const std::size_t size =
                 square_offset[end] - square_offset[begin];
@@ -1308,11 +1376,45 @@ namespace Tessella
         }
 
         void
+        copy(double *to, const double *from, const std::size_t n)
+        {
+          check(cudaMemcpy(to, from, 8 * n, cudaMemcpyHostToDevice),
+                "a copy to the device");
+        }
+        void
         copy(double *to, const std::vector<double> &from)
         {
-          check(cudaMemcpy(
-                  to, from.data(), 8 * from.size(), cudaMemcpyHostToDevice),
-                "a copy to the device");
+          copy(to, from.data(), from.size());
+        }
+
+        // Data that all tiles share, and what evaluation needs.
+        void
+        prepare(const HDGProblem<dim> &problem, HDGTimes &times)
+        {
+          set_layout(problem.form);
+          const auto now = std::chrono::steady_clock::now();
+          boundary.resize(8ull * n_boundary_quads);
+          if (!problem.boundary.empty())
+            copy(boundary.data(), problem.boundary);
+          P.boundary_table    = boundary.data();
+          P.n_boundary_points = 4ull * n_boundary_quads;
+          if (!problem.tau.empty())
+            {
+              tau.resize(problem.tau.size());
+              copy(tau.data(), problem.tau);
+            }
+          P.tau = problem.tau.empty() ? nullptr : tau.data();
+          if (problem.coefficients != nullptr)
+            prepare_evaluation(*problem.coefficients);
+          times.coefficients += since(now);
+        }
+
+        static double
+        since(const std::chrono::steady_clock::time_point &start)
+        {
+          return std::chrono::duration<double>(
+                   std::chrono::steady_clock::now() - start)
+            .count();
         }
 
         void
@@ -1321,14 +1423,12 @@ namespace Tessella
                  const unsigned int     end,
                  HDGTimes              &times)
         {
-          const HDGForm<dim> &form = problem.form;
-          P.volume_table           = nullptr;
-          P.facet_table            = nullptr;
-          P.first_volume_point     = subcell_q[mesh.subcell_offset[begin]];
-          P.first_facet_quad       = facet_begin[begin];
-          P.n_volume_points        = volume_points(begin, end);
-          if (form.n_tables == 0 && !form.facet_table)
-            return;
+          const HDGForm<dim> &form   = problem.form;
+          P.volume_table             = nullptr;
+          P.facet_table              = nullptr;
+          P.first_volume_point       = subcell_q[mesh.subcell_offset[begin]];
+          P.first_facet_quad         = facet_begin[begin];
+          P.n_volume_points          = volume_points(begin, end);
           const auto        now      = std::chrono::steady_clock::now();
           const std::size_t n_volume = form.n_tables * P.n_volume_points,
                             n_facets =
@@ -1337,19 +1437,19 @@ namespace Tessella
                                 : 0;
           volume_table.resize(n_volume);
           facet_table.resize(n_facets);
+          // (for the host to describe what the device cannot work with)
           const bool on_device =
-            n_volume > 0 && problem.coefficients != nullptr &&
+            problem.coefficients != nullptr &&
             evaluate(*problem.coefficients, form, begin, end);
-          if (!on_device || n_facets > 0)
+          if (!on_device && n_volume + n_facets > 0)
             {
               tables.resize(n_volume + n_facets);
               problem.tabulate(begin,
                                end,
                                P.n_volume_points,
-                               on_device || n_volume == 0 ? nullptr
-                                                          : tables.data(),
+                               n_volume > 0 ? tables.data() : nullptr,
                                tables.data() + n_volume);
-              if (!on_device && n_volume > 0)
+              if (n_volume > 0)
                 check(cudaMemcpy(volume_table.data(),
                                  tables.data(),
                                  8 * n_volume,
@@ -1364,44 +1464,98 @@ namespace Tessella
             }
           P.volume_table = volume_table.data();
           P.facet_table  = n_facets > 0 ? facet_table.data() : nullptr;
-          times.coefficients += std::chrono::duration<double>(
-                                  std::chrono::steady_clock::now() - now)
-                                  .count();
+          if (form.table_c >= 0 || problem.robin)
+            {
+              fixed.resize(mesh.n_owned_polytopes());
+              hdg_fixed_kernel<dim><<<(end - begin + 3) / 4, 128>>>(
+                P,
+                all_facet_quads,
+                form.table_c < 0
+                  ? nullptr
+                  : volume_table.data() + form.table_c * P.n_volume_points,
+                fixed.data());
+              check(cudaGetLastError(), "the coefficients");
+            }
+          times.coefficients += since(now);
         }
 
-        // The volume's table, on the device; false if a is not positive
-        // (definite) somewhere, which the host describes.
+        // Arrays that coefficients may ask for, once; fields and values of
+        // cells as they are now.
+        void
+        prepare_evaluation(const DeviceCoefficients<dim> &coefficients)
+        {
+          MeshData<dim>   &M = task.mesh;
+          const Data<dim> &D = P.D;
+          if (M.subcell_material == nullptr)
+            {
+              M.subcell_material          = upload(mesh.subcell_material);
+              M.facet_subcell             = upload(mesh.facet_subcell);
+              M.boundary_id               = upload(mesh.interface_boundary_id);
+              M.dof_offset                = D.dof_offset;
+              M.box                       = D.box;
+              M.degree                    = D.degree;
+              M.n_basis                   = D.n_basis;
+              M.exponents                 = D.exponents;
+              M.subcell_offset            = D.subcell_offset;
+              M.subcell_q                 = D.subcell_q;
+              M.subcell_type              = D.subcell_type;
+              M.subcell_vertex_offset     = D.subcell_vertex_offset;
+              M.subcell_vertices          = D.subcell_vertices;
+              M.subcell_point_offset      = D.subcell_point_offset;
+              M.subcell_points            = D.subcell_points;
+              M.polytope_interface_offset = D.polytope_interface_offset;
+              M.polytope_interface        = D.polytope_interface;
+              M.interface_polytope        = D.interface_polytope;
+              M.shift                     = D.shift;
+              M.facet_type                = D.facet_type;
+              M.facet_vertex_offset       = D.facet_vertex_offset;
+              M.facet_vertices            = D.facet_vertices;
+              M.facet_normal              = D.facet_normal;
+              M.facet_point_offset        = D.facet_point_offset;
+              M.facet_points              = D.facet_points;
+              M.facet_point_normals       = D.facet_point_normals;
+              M.rules                     = D.rules;
+              std::copy(&D.subcell_rule[0][0],
+                        &D.subcell_rule[0][0] + 5 * 11,
+                        &M.subcell_rule[0][0]);
+              std::copy(&D.facet_rule[0][0],
+                        &D.facet_rule[0][0] + 4 * 11,
+                        &M.facet_rule[0][0]);
+              M.first_subcell    = 0;
+              task.quads         = all_facet_quads;
+              task.entry_quad    = all_entry_quads;
+              boundary_quad_list = upload(boundary_quads);
+              record.resize(1);
+              task.record = record.data();
+            }
+          const auto &list = coefficients.fields();
+          for (std::size_t i = 0; i < list.size(); ++i)
+            {
+              task.field[i] = list[i].device_values();
+              if (task.field[i] == nullptr)
+                {
+                  fields[i].resize(list[i].size());
+                  copy(fields[i].data(), list[i].host_values(), list[i].size());
+                  task.field[i] = fields[i].data();
+                }
+            }
+          const auto &values = coefficients.cell_values();
+          for (std::size_t i = 0; i < values.size(); ++i)
+            {
+              cell_values[i].resize(values[i]->size());
+              copy(cell_values[i].data(), values[i]->data(), values[i]->size());
+              task.cell_value[i] = cell_values[i].data();
+            }
+        }
+
+        // All tables, on the device; false if a is not positive (definite)
+        // somewhere, which the host describes.
         bool
         evaluate(const DeviceCoefficients<dim> &coefficients,
                  const HDGForm<dim>            &form,
                  const unsigned int             begin,
                  const unsigned int             end)
         {
-          MeshData<dim>   &M = task.mesh;
-          const Data<dim> &D = P.D;
-          if (M.subcell_material == nullptr)
-            {
-              M.subcell_material      = upload(mesh.subcell_material);
-              M.dof_offset            = D.dof_offset;
-              M.box                   = D.box;
-              M.degree                = D.degree;
-              M.n_basis               = D.n_basis;
-              M.exponents             = D.exponents;
-              M.subcell_offset        = D.subcell_offset;
-              M.subcell_q             = D.subcell_q;
-              M.subcell_type          = D.subcell_type;
-              M.subcell_vertex_offset = D.subcell_vertex_offset;
-              M.subcell_vertices      = D.subcell_vertices;
-              M.subcell_point_offset  = D.subcell_point_offset;
-              M.subcell_points        = D.subcell_points;
-              M.rules                 = D.rules;
-              std::copy(&D.subcell_rule[0][0],
-                        &D.subcell_rule[0][0] + 5 * 11,
-                        &M.subcell_rule[0][0]);
-              M.first_subcell = 0;
-              record.resize(1);
-              task.record = record.data();
-            }
           task.volume_layout.a      = form.table_a;
           task.volume_layout.b      = form.table_b;
           task.volume_layout.c      = form.table_c;
@@ -1413,8 +1567,43 @@ namespace Tessella
           task.first_volume_point   = P.first_volume_point;
           task.first_polytope       = begin;
           task.n_polytopes          = end - begin;
-          ErrorRecord result        = {};
-          const auto  launch        = [&](const unsigned long long wanted) {
+          // All quads if they have b.n, else those of the boundary.
+          const auto first = std::lower_bound(boundary_quads.begin(),
+                                              boundary_quads.end(),
+                                              facet_begin[begin]),
+                     last  = std::lower_bound(first,
+                                             boundary_quads.end(),
+                                             facet_begin[end]);
+          task.first_quad  = facet_begin[begin];
+          task.quad_list   = nullptr;
+          task.n_quads     = facet_begin[end] - facet_begin[begin];
+          task.normal_advection =
+            form.facet_table ? facet_table.data() : nullptr;
+          if (!form.facet_table)
+            {
+              task.quad_list =
+                boundary_quad_list + (first - boundary_quads.begin());
+              task.n_quads = last - first;
+            }
+          task.boundary_data     = boundary.data();
+          task.n_boundary_points = P.n_boundary_points;
+          ErrorRecord result     = {};
+          const auto  start      = [&](const CoefficientKernel kernel,
+                                 const std::uint64_t     n_points) {
+            if (n_points == 0)
+              return;
+            const std::string error =
+              coefficients.launch(kernel,
+                                  task,
+                                  (unsigned int)((n_points +
+                                                  tabulation_threads - 1) /
+                                                 tabulation_threads),
+                                  1,
+                                  nullptr);
+            if (!error.empty())
+              throw Error(error);
+          };
+          const auto launch = [&](const unsigned long long wanted) {
             result.key = ~0ull;
             check(cudaMemcpy(record.data(),
                              &result,
@@ -1422,16 +1611,9 @@ namespace Tessella
                              cudaMemcpyHostToDevice),
                   "a copy to the device");
             task.wanted = wanted;
-            const std::string error =
-              coefficients.launch(CoefficientKernel::volume,
-                                  task,
-                                  (unsigned int)((P.n_volume_points +
-                                                  tabulation_threads - 1) /
-                                                 tabulation_threads),
-                                  1,
-                                  nullptr);
-            if (!error.empty())
-              throw Error(error);
+            start(CoefficientKernel::volume,
+                  form.n_tables > 0 ? P.n_volume_points : 0);
+            start(CoefficientKernel::traces, 4ull * task.n_quads);
             if (wanted == ~0ull && form.table_a >= 0)
               hdg_invert_kernel<dim>
                 <<<(unsigned int)((P.n_volume_points + 127) / 128), 128>>>(
@@ -1523,6 +1705,8 @@ namespace Tessella
         std::vector<HDGVolumeQuad> volume_quads, mass_quads;
         // The short list is for integrands that are polynomials.
         std::vector<HDGFacetQuad> facet_quads, short_facet_quads;
+        // Numbers of those on the boundary.
+        std::vector<unsigned int> boundary_quads;
         std::vector<unsigned int> volume_begin, mass_begin, facet_begin,
           entry_row, entry_polytope, entry_quad, short_entry_quad,
           entry_of_side, row_block;
@@ -1547,6 +1731,9 @@ namespace Tessella
         HDGData<dim>        P                                     = {};
         TabulationTask<dim> task                                  = {};
         Array<ErrorRecord>  record;
+        const unsigned int *boundary_quad_list = nullptr;
+        Array<double>       fields[max_fields], cell_values[max_cell_values];
+        Array<char>         fixed;
         Gather<dim>         G = {};
         Array<double> K, rhs, integral, dirichlet, abs_f, solvers, workspace,
           volume_table, facet_table, boundary, tau, state, partial, transforms;
@@ -1557,7 +1744,10 @@ namespace Tessella
         Array<unsigned int>       status, list;
         Event                     start, stop, done;
         std::vector<Stage>        stages;
-        bool                      kept = false;
+        // Local solvers are there; they were wanted.
+        bool kept = false, with_kept = false;
+        // Of forms as P says, with and without them; negative: not counted.
+        mutable double n_operations[2] = {-1., -1.};
       };
 
 
@@ -1815,10 +2005,48 @@ namespace Tessella
             data.done.wait();
             return data.done.since(data.start);
           }
-        const std::size_t limit = data.limit();
+        data.prepare(problem, times);
+        const std::size_t limit = data.limit(problem.form, false, true);
         data.check_mesh(limit);
-        data.for_tiles(problem, true, limit - data.used, times, apply);
+        data.for_tiles(problem, true, limit - data.fixed_bytes(), times, apply);
         return times.generation + times.gather + times.coefficients;
+      }
+
+
+
+      template <int dim>
+      double
+      HDGAssembler<dim>::operations() const
+      {
+        const Implementation &data = *implementation;
+        double               &n    = data.n_operations[data.with_kept ? 1 : 0];
+        if (n < 0.)
+          n = data.operations(data.with_kept);
+        return n;
+      }
+
+
+
+      template <int dim>
+      void
+      HDGAssembler<dim>::download_fixed(std::vector<char> &fixed) const
+      {
+        const Implementation &data = *implementation;
+        fixed.resize(data.mesh.n_owned_polytopes());
+        check(cudaMemcpy(fixed.data(),
+                         data.fixed.data(),
+                         fixed.size(),
+                         cudaMemcpyDeviceToHost),
+              "a copy to the host");
+      }
+
+
+
+      template <int dim>
+      bool
+      HDGAssembler<dim>::is_kept() const
+      {
+        return implementation->kept;
       }
 
 

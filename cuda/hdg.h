@@ -30,21 +30,6 @@ namespace Tessella
         unsigned int subcell, first; ///< first point in the sub-cell's rule
       };
 
-      /// The same of a facet, as one of its polytopes sees it.
-      struct HDGFacetQuad
-      {
-        unsigned int facet, first, patch;
-        /// Of the patch's first function within the polytope's.
-        unsigned int row;
-        /// side | 2 (boundary) | 4 (Dirichlet) | degree of the rule << 4 |
-        /// number of the periodic shift << 8.
-        unsigned int code;
-        /// Among the quads of boundary facets, or invalid_index.
-        unsigned int boundary;
-        /// Of the facet in a polytope that is one simplex: facet_orientation().
-        unsigned int orientation;
-      };
-
       /// Why a local problem cannot be solved.
       enum class HDGFailure : unsigned int
       {
@@ -73,8 +58,7 @@ namespace Tessella
       struct HDGProblem
       {
         HDGForm<dim> form;
-        /// Evaluates the tables of the volume on the device (as layouts of
-        /// a, b, c, f); or null.
+        /// Evaluates all tables on the device; or null.
         const DeviceCoefficients<dim> *coefficients = nullptr;
         /**
          * Fills the tables of polytopes [begin, end): volume arrays of n_points
@@ -87,8 +71,11 @@ namespace Tessella
                            double             *volume,
                            double             *facets)>
           tabulate;
-        /// g, then alpha, of the points of boundary quads.
+        /// g, then alpha, of the points of boundary quads; only without
+        /// coefficients.
         std::vector<double> boundary;
+        /// There are Robin conditions.
+        bool robin = false;
         /// Two a facet; empty: form.tau.
         std::vector<double> tau;
       };
@@ -107,7 +94,6 @@ namespace Tessella
       {
         double       generation = 0., gather = 0.; ///< kernels, seconds
         double       coefficients = 0.;            ///< tables, copies included
-        double       operations   = 0.;
         double       trace_bytes = 0., solver_bytes = 0.; ///< K; what is kept
         unsigned int n_tiles = 0;
       };
@@ -215,8 +201,23 @@ namespace Tessella
         unsigned int failed_polytope = invalid_index;
         HDGFailure   failure         = HDGFailure::basis;
 
+        /// Multiplications and additions of products and factorisations in the
+        /// last assemble(). Counted when first asked for.
+        double
+        operations() const;
+
+        /// Of polytopes, after assemble(): c that varies, or alpha, is not zero
+        /// somewhere. Only if there is one of them.
+        void
+        download_fixed(std::vector<char> &fixed) const;
+
+        /// Local solvers of the last assemble() are there.
+        bool
+        is_kept() const;
+
         /// u and q (dim times as many numbers) from traces; all in device
-        /// memory. Local problems are computed again if they were not kept.
+        /// memory. Local problems are computed again unless is_kept(), else
+        /// @p problem is not looked at.
         /// Returns seconds.
         double
         recover(const HDGProblem<dim> &problem,

@@ -421,6 +421,7 @@ namespace Tessella
       Tensor<1, dim>                                constant;
       std::shared_ptr<const Function<dim>>          function;
       std::shared_ptr<const TensorFunction<1, dim>> tensor_function;
+      const char                                   *name = "advection";
 
       bool
       variable() const
@@ -444,7 +445,7 @@ namespace Tessella
             static thread_local std::vector<Tensor<1, dim>> result;
             result.resize(n);
             tensor_function->value_list(as_points<dim>(x, n), result);
-            check_finite<1, dim>(result, x, "advection");
+            check_finite<1, dim>(result, x, name);
             for (unsigned int q = 0; q < n; ++q)
               for (unsigned int d = 0; d < dim; ++d)
                 values[d][q] = result[q][d];
@@ -457,7 +458,7 @@ namespace Tessella
             for (unsigned int d = 0; d < dim; ++d)
               {
                 function->value_list(points, result, d);
-                check_finite<dim>(result.data(), x, n, "advection");
+                check_finite<dim>(result.data(), x, n, name);
                 std::copy(result.begin(), result.end(), values[d]);
               }
           }
@@ -685,6 +686,42 @@ namespace Tessella
     {
       const auto it = conditions.find(id);
       return it == conditions.end() ? default_condition : it->second;
+    }
+
+    void
+    evaluate_boundary_data(const FacetPointBatch<dim> &points,
+                           double                     *g,
+                           double                     *alpha) const
+    {
+      const unsigned int            n = points.n_points;
+      const BoundaryCondition<dim> &condition =
+        this->condition(points.boundary_id);
+      ScalarCoefficient<dim> value, robin;
+      value.name     = "boundary value";
+      value.function = condition.value;
+      robin.name     = "Robin coefficient";
+      robin.function = condition.type == BoundaryType::robin
+                         ? condition.robin_coefficient
+                         : nullptr;
+      value.evaluate(points.x, n, g);
+      if (condition.flux != nullptr &&
+          condition.type != BoundaryType::dirichlet)
+        {
+          static thread_local std::vector<double> memory;
+          memory.resize(dim * n);
+          double *components[dim];
+          for (unsigned int d = 0; d < dim; ++d)
+            components[d] = memory.data() + d * n;
+          VectorCoefficient<dim> flux;
+          flux.name     = "boundary flux";
+          flux.function = condition.flux;
+          flux.evaluate(points.x, n, components);
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int q = 0; q < n; ++q)
+              g[q] += components[d][q] * points.normal[d][q];
+        }
+      // (zero where there is none)
+      robin.evaluate(points.x, n, alpha);
     }
   };
 
@@ -1301,25 +1338,7 @@ namespace Tessella
     const bool         beta      = blocks.beta[0][0] != nullptr;
     const bool         rhs       = blocks.r != nullptr;
 
-    ScalarCoefficient<dim> value, robin;
-    value.name     = "boundary value";
-    value.function = condition.value;
-    robin.name     = "Robin coefficient";
-    robin.function = condition.type == BoundaryType::robin
-                       ? condition.robin_coefficient
-                       : nullptr;
-    value.evaluate(points.x, n, scratch.g);
-    if (condition.flux != nullptr && condition.type != BoundaryType::dirichlet)
-      {
-        VectorCoefficient<dim> flux;
-        flux.function = condition.flux;
-        flux.evaluate(points.x, n, scratch.b);
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int q = 0; q < n; ++q)
-            scratch.g[q] += scratch.b[d][q] * points.normal[d][q];
-      }
-    // (zero where there is none)
-    robin.evaluate(points.x, n, scratch.alpha);
+    data->evaluate_boundary_data(points, scratch.g, scratch.alpha);
 
     if (diffusion)
       {
@@ -1384,6 +1403,27 @@ namespace Tessella
         if (rhs)
           blocks.r[q] = terms.r;
       }
+  }
+
+
+
+  template <int dim>
+  BoundaryType
+  AdvectionDiffusionReaction<dim>::boundary_type(
+    const unsigned int boundary_id) const
+  {
+    return data->condition(boundary_id).type;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::evaluate_boundary_data(
+    const FacetPointBatch<dim> &points, double *g, double *alpha) const
+  {
+    const SharedPoints<dim> shared;
+    data->evaluate_boundary_data(points, g, alpha);
   }
 
 

@@ -48,12 +48,15 @@ namespace Tessella
       const std::pair<const char *, const char *> kernels[] = {
         {"volume", "tabulate_volume"},
         {"facets", "tabulate_facets"},
-        {"penalty", "largest_diffusion"}};
+        {"penalty", "largest_diffusion"},
+        {"traces", "tabulate_traces"}};
       for (const auto &kernel : kernels)
-        text += std::string("extern \"C\" __global__ void\n") + kernel.first +
-                "(const internal::Device::TabulationTask<" + n +
-                "> task)\n{\n  internal::Device::" + kernel.second + "<" + n +
-                ">(task, Coefficients());\n}\n";
+        // (hybridizable methods have up to three variables)
+        if (dim < 4 || kernel.first != std::string("traces"))
+          text += std::string("extern \"C\" __global__ void\n") + kernel.first +
+                  "(const internal::Device::TabulationTask<" + n +
+                  "> task)\n{\n  internal::Device::" + kernel.second + "<" + n +
+                  ">(task, Coefficients());\n}\n";
       return text;
     }
 
@@ -134,9 +137,10 @@ namespace Tessella
         task.t                                     = functor.time;
         task.theta                                 = functor.theta;
         return compiled->module->launch(
-          kernel == CoefficientKernel::volume   ? "volume"
-          : kernel == CoefficientKernel::facets ? "facets"
-                                                : "penalty",
+          kernel == CoefficientKernel::volume    ? "volume"
+          : kernel == CoefficientKernel::facets  ? "facets"
+          : kernel == CoefficientKernel::penalty ? "penalty"
+                                                 : "traces",
           &task,
           n_blocks_x,
           n_blocks_y,

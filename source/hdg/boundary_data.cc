@@ -3,11 +3,13 @@
 #include "boundary_data.h"
 
 #include <deal.II/base/exceptions.h>
-#include <deal.II/base/point.h>
 
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/penalty_terms.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <vector>
 
 #include "tensor.h"
 
@@ -34,52 +36,20 @@ namespace Tessella
 
     template <int dim>
     void
-    evaluate_boundary_data(const BoundaryCondition<dim> &condition,
-                           const unsigned int            boundary_id,
-                           const unsigned int            n,
-                           const double *const          *x,
-                           const double *const          *normal,
-                           const double                 *bn,
-                           double                       *g,
-                           double                       *alpha)
+    check_outflow(const FacetPointBatch<dim> &points,
+                  const double *const        *b,
+                  const double               *bn)
     {
-      if (condition.type != BoundaryType::dirichlet)
-        for (unsigned int q = 0; q < n; ++q)
-          AssertThrow(bn[q] >= -1e-10,
-                      ExcInflowOnNeumann(boundary_id,
-                                         to_string<dim>(x, q),
+      for (unsigned int q = 0; q < points.n_points; ++q)
+        {
+          double b_max = 0.;
+          for (unsigned int d = 0; d < dim; ++d)
+            b_max = std::max(b_max, std::abs(b[d][q]));
+          AssertThrow(!PenaltyTerms::is_inflow(bn[q], b_max),
+                      ExcInflowOnNeumann(points.boundary_id,
+                                         to_string<dim>(points.x, q),
                                          bn[q]));
-      std::vector<Point<dim>> points(n);
-      for (unsigned int q = 0; q < n; ++q)
-        for (unsigned int d = 0; d < dim; ++d)
-          points[q][d] = x[d][q];
-      std::vector<double> values(n);
-      const auto          add = [&](const Function<dim> &function,
-                           const unsigned int   component,
-                           const double        *factor,
-                           const char          *name,
-                           double              *result) {
-        function.value_list(points, values, component);
-        for (unsigned int q = 0; q < n; ++q)
-          {
-            AssertThrow(std::isfinite(values[q]),
-                        ExcCoefficientNotFinite(name,
-                                                to_string<dim>(x, q),
-                                                values[q]));
-            result[q] += factor != nullptr ? factor[q] * values[q] : values[q];
-          }
-      };
-      if (condition.value != nullptr)
-        add(*condition.value, 0, nullptr, "boundary value", g);
-      if (condition.type == BoundaryType::dirichlet)
-        return;
-      if (condition.flux != nullptr)
-        for (unsigned int d = 0; d < dim; ++d)
-          add(*condition.flux, d, normal[d], "boundary flux", g);
-      if (condition.type == BoundaryType::robin &&
-          condition.robin_coefficient != nullptr)
-        add(
-          *condition.robin_coefficient, 0, nullptr, "Robin coefficient", alpha);
+        }
     }
 
 
@@ -186,24 +156,19 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                                    \
-  template void evaluate_boundary_data<dim>(const BoundaryCondition<dim> &, \
-                                            const unsigned int,             \
-                                            const unsigned int,             \
-                                            const double *const *,          \
-                                            const double *const *,          \
-                                            const double *,                 \
-                                            double *,                       \
-                                            double *);                      \
-  template void invert_diffusion<dim>(const bool,                           \
-                                      const double *const *,                \
-                                      const unsigned int,                   \
-                                      const double *const *,                \
-                                      double *);                            \
-  template std::string describe_polytope(const PolytopicMesh<dim> &,        \
-                                         const unsigned int);               \
-  template void        throw_local_failure(const LocalFailure,              \
-                                           const PolytopicMesh<dim> &,      \
+#define INSTANTIATE(dim)                                                \
+  template void        check_outflow<dim>(const FacetPointBatch<dim> &, \
+                                   const double *const *,        \
+                                   const double *);              \
+  template void        invert_diffusion<dim>(const bool,                \
+                                      const double *const *,     \
+                                      const unsigned int,        \
+                                      const double *const *,     \
+                                      double *);                 \
+  template std::string describe_polytope(const PolytopicMesh<dim> &,    \
+                                         const unsigned int);           \
+  template void        throw_local_failure(const LocalFailure,          \
+                                           const PolytopicMesh<dim> &,  \
                                            const unsigned int);
     INSTANTIATE(2)
     INSTANTIATE(3)

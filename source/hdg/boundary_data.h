@@ -2,7 +2,7 @@
 #ifndef tessella_source_hdg_boundary_data_h
 #define tessella_source_hdg_boundary_data_h
 
-#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <string>
@@ -14,22 +14,13 @@ namespace Tessella
 {
   namespace internal
   {
-    /**
-     * Data of a condition at n points: Dirichlet values, or g = value + n .
-     * flux and alpha of Neumann and Robin conditions; added to @p g and @p
-     * alpha. Throws where advection enters through a Neumann or Robin boundary
-     * and where data are not finite.
-     */
+    /// Throws where an advection field, dim arrays, enters through a Neumann or
+    /// Robin boundary.
     template <int dim>
     void
-    evaluate_boundary_data(const BoundaryCondition<dim> &condition,
-                           const unsigned int            boundary_id,
-                           const unsigned int            n,
-                           const double *const          *x,
-                           const double *const          *normal,
-                           const double                 *bn,
-                           double                       *g,
-                           double                       *alpha);
+    check_outflow(const FacetPointBatch<dim> &points,
+                  const double *const        *b,
+                  const double               *bn);
 
     /**
      * a^-1 at point @p q from the entries of a (the first one, unless

@@ -111,6 +111,63 @@ namespace Tessella
           return result;
         }
       };
+
+      template <int dim>
+      unsigned int
+      interface_of_facet(const PolytopicMesh<dim> &mesh,
+                         const unsigned int        facet)
+      {
+        return std::upper_bound(mesh.facet_offset.begin(),
+                                mesh.facet_offset.end(),
+                                facet) -
+               mesh.facet_offset.begin() - 1;
+      }
+
+      template <int dim>
+      void
+      set_points(const InterfaceQuadrature<dim> &quadrature,
+                 FacetPointBatch<dim>           &batch)
+      {
+        batch.n_points = quadrature.size();
+        for (unsigned int d = 0; d < dim; ++d)
+          {
+            batch.x[d]      = quadrature.x[d].data();
+            batch.normal[d] = quadrature.normal[d].data();
+          }
+        batch.subcell  = quadrature.subcell.data();
+        batch.material = quadrature.material.data();
+      }
+
+      // b and b.n.
+      template <int dim>
+      void
+      normal_advection(const Form<dim>            &form,
+                       const FacetPointBatch<dim> &points,
+                       double *const              *b,
+                       double                     *bn)
+      {
+        VolumeBlocks<dim> blocks = {};
+        std::copy_n(b, dim, blocks.b);
+        form.evaluate_volume(points, blocks);
+        std::fill_n(bn, points.n_points, 0.);
+        for (unsigned int d = 0; d < dim; ++d)
+          for (unsigned int q = 0; q < points.n_points; ++q)
+            bn[q] += b[d][q] * points.normal[d][q];
+      }
+
+      template <int dim>
+      void
+      check_tau(const double              tau,
+                const PolytopicMesh<dim> &mesh,
+                const unsigned int        k)
+      {
+        AssertThrow(tau >= 0. && std::isfinite(tau),
+                    ExcMessage("The stabilisation tau is " +
+                               std::to_string(tau) + " on a facet of " +
+                               describe_polytope(mesh, k) +
+                               ", but it must be a finite number that is not "
+                               "negative."));
+      }
     } // namespace
 
 
@@ -127,6 +184,20 @@ namespace Tessella
       , rules(make_rules(problem.mesh, problem.order))
       , exponents(problem.exponents)
     {
+      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+        for (unsigned int e = mesh.polytope_interface_offset[k];
+             e < mesh.polytope_interface_offset[k + 1];
+             ++e)
+          if (mesh.neighbor(mesh.polytope_interface[e]) == invalid_index)
+            {
+              if (boundary_polytopes.empty() || boundary_polytopes.back() != k)
+                boundary_polytopes.push_back(k);
+              boundary_ids.push_back(
+                mesh.interface_boundary_id[mesh.polytope_interface[e] / 2]);
+            }
+      std::sort(boundary_ids.begin(), boundary_ids.end());
+      boundary_ids.erase(std::unique(boundary_ids.begin(), boundary_ids.end()),
+                         boundary_ids.end());
       // (rules of lower degrees have lower orders)
       std::vector<unsigned int> mass_degree;
       for (unsigned int p = 0; p < order.size(); ++p)
@@ -276,46 +347,41 @@ namespace Tessella
       fixes_constant.assign(mesh.n_owned_polytopes(),
                             form.advection ||
                               (structure.constant && form.c != 0.));
-      reaction.assign(mesh.n_owned_polytopes(), 0);
-      integral_abs_g.assign(mesh.n_owned_polytopes(), 0.);
-      result.boundary.assign(8ull * device->n_boundary_quads(), 0.);
-      tabulate_boundary(problem, result.boundary);
+      result.robin = std::any_of(boundary_ids.begin(),
+                                 boundary_ids.end(),
+                                 [&](const unsigned int id) {
+                                   return problem.form.boundary_type(id) ==
+                                          BoundaryType::robin;
+                                 });
 
       // ---- stabilisation
-      const auto check_tau = [&](const double tau, const unsigned int k) {
-        AssertThrow(tau >= 0. && std::isfinite(tau),
-                    ExcMessage("The stabilisation tau is " +
-                               std::to_string(tau) + " on a facet of " +
-                               describe_polytope(mesh, k) +
-                               ", but it must be a finite number that is not "
-                               "negative."));
-      };
       if (problem.tau_of_facet)
+        tabulate_tau(problem, result.tau);
+      else
+        check_tau(problem.tau, mesh, 0);
+
+      // ---- evaluation, by the device or by the host
+      coefficients = problem.form.device_coefficients();
+      if (coefficients != nullptr)
         {
-          result.tau.assign(2 * std::size_t(mesh.n_facets()), 0.);
-          for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
-            for (unsigned int f = mesh.facet_offset[i];
-                 f < mesh.facet_offset[i + 1];
-                 ++f)
-              for (unsigned int side = 0; side < 2; ++side)
-                {
-                  const unsigned int k =
-                    mesh.interface_polytope[2 * std::size_t(i) + side];
-                  if (k == invalid_index || !(mesh.facet_measure[f] > 0.))
-                    continue;
-                  const double tau = problem.tau_of_facet(f, side);
-                  check_tau(tau, k);
-                  result.tau[2 * std::size_t(f) + side] = tau;
-                }
+          for (const auto &values : coefficients->cell_values())
+            AssertThrow(values->size() == mesh.n_subcells(),
+                        ExcMessage(
+                          "Values of cells are used on another mesh than they "
+                          "were made for: make new ones after agglomerate()."));
+          result.coefficients = coefficients.get();
+          coefficients_are    = coefficients->description();
         }
       else
-        check_tau(problem.tau, 0);
-
-      // (where c varies, the host sees whether it is zero)
-      coefficients = problem.form.device_coefficients();
-      if (coefficients != nullptr && coefficients->fields().empty() &&
-          coefficients->cell_values().empty() && form.table_c < 0)
-        result.coefficients = coefficients.get();
+        {
+          result.boundary.assign(8ull * device->n_boundary_quads(), 0.);
+          tabulate_boundary(problem, result.boundary);
+          const std::string reason = problem.form.why_not_on_device();
+          coefficients_are         = form.n_tables == 0
+                                       ? "constant"
+                                       : "evaluated by the host's threads" +
+                                   (reason.empty() ? "" : " (" + reason + ")");
+        }
       result.tabulate = [this, &problem, form](const unsigned int  begin,
                                                const unsigned int  end,
                                                const std::uint64_t n_points,
@@ -330,112 +396,141 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAHDG<dim>::tabulate_boundary(const LocalProblem<dim> &problem,
-                                    std::vector<double>     &table)
+    CUDAHDG<dim>::tabulate_tau(const LocalProblem<dim> &problem,
+                               std::vector<double>     &table) const
     {
-      const std::size_t         n_points = table.size() / 2;
-      std::vector<unsigned int> boundary_polytopes;
-      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+      table.assign(2 * std::size_t(mesh.n_facets()), 0.);
+      for_ranges(mesh.n_interfaces(),
+                 256,
+                 [&](const std::size_t begin, const std::size_t end) {
+                   for (std::size_t i = begin; i < end; ++i)
+                     for (unsigned int f = mesh.facet_offset[i];
+                          f < mesh.facet_offset[i + 1];
+                          ++f)
+                       for (unsigned int side = 0; side < 2; ++side)
+                         {
+                           const unsigned int k =
+                             mesh.interface_polytope[2 * i + side];
+                           if (k == invalid_index ||
+                               !(mesh.facet_measure[f] > 0.))
+                             continue;
+                           const double tau = problem.tau_of_facet(f, side);
+                           check_tau(tau, mesh, k);
+                           table[2 * std::size_t(f) + side] = tau;
+                         }
+                 });
+    }
+
+
+
+    template <int dim>
+    template <typename Function>
+    void
+    CUDAHDG<dim>::for_boundary_quads(const LocalProblem<dim> &problem,
+                                     const unsigned int       k,
+                                     const bool               dirichlet,
+                                     const Function          &function) const
+    {
+      static thread_local std::vector<double> memory;
+      InterfaceQuadrature<dim>                quadrature;
+      unsigned int                            facet = invalid_index;
+      double                                 *g = nullptr, *alpha = nullptr;
+      for (unsigned int i = device->facet_begin()[k];
+           i < device->facet_begin()[k + 1];
+           ++i)
         {
-          bool boundary = false;
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            boundary = boundary || mesh.neighbor(mesh.polytope_interface[e]) ==
-                                     invalid_index;
-          if (boundary)
-            boundary_polytopes.push_back(k);
-        }
-      const VolumeStructure structure = problem.form.volume_structure();
-      std::vector<char>     robin(mesh.n_owned_polytopes(), 0);
-      for_ranges(
-        boundary_polytopes.size(),
-        16,
-        [&](const std::size_t first, const std::size_t last) {
-          InterfaceQuadrature<dim> quadrature;
-          std::vector<double>      bn, g, alpha, b;
-          for (std::size_t l = first; l < last; ++l)
+          const Device::HDGFacetQuad &quad = device->facet_quads()[i];
+          // (bit 2: Dirichlet)
+          if (quad.boundary == invalid_index ||
+              (!dirichlet && (quad.code & 4u) != 0))
+            continue;
+          if (quad.facet != facet)
             {
-              const unsigned int k     = boundary_polytopes[l];
-              unsigned int       facet = invalid_index;
-              for (unsigned int i = device->facet_begin()[k];
-                   i < device->facet_begin()[k + 1];
-                   ++i)
+              facet                        = quad.facet;
+              const unsigned int interface = interface_of_facet(mesh, facet);
+              quadrature.reinit_facet(
+                mesh, interface, facet, 0, order[mesh.degree[k]]);
+              const unsigned int n = quadrature.size();
+              memory.assign((dim + 3) * n, 0.);
+              g                       = memory.data();
+              alpha                   = g + n;
+              double *const        bn = alpha + n;
+              FacetPointBatch<dim> batch;
+              set_points(quadrature, batch);
+              batch.boundary_id = mesh.interface_boundary_id[interface];
+              if (problem.form.volume_structure().b &&
+                  problem.form.boundary_type(batch.boundary_id) !=
+                    BoundaryType::dirichlet)
                 {
-                  const Device::HDGFacetQuad &quad = device->facet_quads()[i];
-                  if (quad.boundary == invalid_index)
-                    continue;
-                  if (quad.facet != facet)
-                    {
-                      facet = quad.facet;
-                      const unsigned int interface =
-                        std::upper_bound(mesh.facet_offset.begin(),
-                                         mesh.facet_offset.end(),
-                                         facet) -
-                        mesh.facet_offset.begin() - 1;
-                      quadrature.reinit_facet(
-                        mesh, interface, facet, 0, order[mesh.degree[k]]);
-                      const unsigned int n = quadrature.size();
-                      bn.assign(n, 0.);
-                      const double *x[dim], *normal[dim];
-                      for (unsigned int d = 0; d < dim; ++d)
-                        {
-                          x[d]      = quadrature.x[d].data();
-                          normal[d] = quadrature.normal[d].data();
-                        }
-                      if (structure.b)
-                        {
-                          b.resize(dim * n);
-                          PointBatch<dim> batch;
-                          batch.n_points = n;
-                          std::copy(x, x + dim, batch.x);
-                          batch.subcell            = quadrature.subcell.data();
-                          batch.material           = quadrature.material.data();
-                          VolumeBlocks<dim> blocks = {};
-                          for (unsigned int d = 0; d < dim; ++d)
-                            blocks.b[d] = b.data() + d * n;
-                          problem.form.evaluate_volume(batch, blocks);
-                          for (unsigned int d = 0; d < dim; ++d)
-                            for (unsigned int q = 0; q < n; ++q)
-                              bn[q] += b[d * n + q] * normal[d][q];
-                        }
-                      const unsigned int id =
-                        mesh.interface_boundary_id[interface];
-                      const BoundaryCondition<dim> &condition =
-                        problem.form.boundary_condition(id);
-                      g.assign(n, 0.);
-                      alpha.assign(n, 0.);
-                      evaluate_boundary_data<dim>(condition,
-                                                  id,
-                                                  n,
-                                                  x,
-                                                  normal,
-                                                  bn.data(),
-                                                  g.data(),
-                                                  alpha.data());
-                      if (condition.type != BoundaryType::dirichlet)
-                        for (unsigned int q = 0; q < n; ++q)
-                          {
-                            integral_abs_g[k] +=
-                              quadrature.JxW[q] * std::abs(g[q]);
-                            if (quadrature.JxW[q] > 0. && alpha[q] != 0.)
-                              robin[k] = 1;
-                          }
-                    }
-                  for (unsigned int q = 0; q < 4; ++q)
-                    {
-                      const unsigned int from =
-                        std::min(quad.first + q, quadrature.size() - 1);
-                      const std::size_t to = 4ull * quad.boundary + q;
-                      table[to]            = g[from];
-                      table[n_points + to] = alpha[from];
-                    }
+                  double *b[dim];
+                  for (unsigned int d = 0; d < dim; ++d)
+                    b[d] = bn + (d + 1) * n;
+                  normal_advection(problem.form, batch, b, bn);
+                  check_outflow<dim>(batch, b, bn);
                 }
+              problem.form.evaluate_boundary_data(batch, g, alpha);
             }
-        });
-      for (const unsigned int k : boundary_polytopes)
-        if (robin[k])
-          fixes_constant[k] = true;
+          function(i, quadrature, g, alpha);
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAHDG<dim>::tabulate_boundary(const LocalProblem<dim> &problem,
+                                    std::vector<double>     &table) const
+    {
+      const std::size_t n_points = table.size() / 2;
+      for_ranges(boundary_polytopes.size(),
+                 16,
+                 [&](const std::size_t begin, const std::size_t end) {
+                   for (std::size_t l = begin; l < end; ++l)
+                     for_boundary_quads(
+                       problem,
+                       boundary_polytopes[l],
+                       true,
+                       [&](const unsigned int              i,
+                           const InterfaceQuadrature<dim> &quadrature,
+                           const double                   *g,
+                           const double                   *alpha) {
+                         const Device::HDGFacetQuad &quad =
+                           device->facet_quads()[i];
+                         for (unsigned int q = 0; q < 4; ++q)
+                           {
+                             const unsigned int from =
+                               std::min(quad.first + q, quadrature.size() - 1);
+                             const std::size_t to = 4ull * quad.boundary + q;
+                             table[to]            = g[from];
+                             table[n_points + to] = alpha[from];
+                           }
+                       });
+                 });
+    }
+
+
+
+    template <int dim>
+    double
+    CUDAHDG<dim>::integral_abs_g(const LocalProblem<dim> &problem,
+                                 const unsigned int       k) const
+    {
+      double sum = 0.;
+      for_boundary_quads(problem,
+                         k,
+                         false,
+                         [&](const unsigned int              i,
+                             const InterfaceQuadrature<dim> &quadrature,
+                             const double                   *g,
+                             const double *) {
+                           const Device::HDGFacetQuad &quad =
+                             device->facet_quads()[i];
+                           for (unsigned int q = quad.first;
+                                q < std::min(quad.first + 4, quadrature.size());
+                                ++q)
+                             sum += quadrature.JxW[q] * std::abs(g[q]);
+                         });
+      return sum;
     }
 
 
@@ -528,11 +623,6 @@ namespace Tessella
                       for (unsigned int d = 0; d < n_a; ++d)
                         array(form.table_a + d)[q] = inverse[d];
                     }
-                  if (blocks.c != nullptr)
-                    reaction[k] =
-                      std::any_of(blocks.c, blocks.c + n, [](const double c) {
-                        return c != 0.;
-                      });
                 }
               if (!form.facet_table)
                 continue;
@@ -547,33 +637,23 @@ namespace Tessella
                     {
                       facet = quad.facet;
                       row   = quad.row;
-                      const unsigned int interface =
-                        std::upper_bound(mesh.facet_offset.begin(),
-                                         mesh.facet_offset.end(),
-                                         facet) -
-                        mesh.facet_offset.begin() - 1;
                       facet_quadrature.reinit_facet(
                         mesh,
-                        interface,
+                        interface_of_facet(mesh, facet),
                         facet,
                         side,
                         order[quad.code >> 4 & 15u]);
                       const unsigned int m = facet_quadrature.size();
-                      values.assign((dim + 1) * m, 0.);
-                      PointBatch<dim> batch;
-                      batch.n_points = m;
+                      values.resize((dim + 1) * m);
+                      FacetPointBatch<dim> batch;
+                      set_points(facet_quadrature, batch);
+                      double *of_b[dim];
                       for (unsigned int d = 0; d < dim; ++d)
-                        batch.x[d] = facet_quadrature.x[d].data();
-                      batch.subcell          = facet_quadrature.subcell.data();
-                      batch.material         = facet_quadrature.material.data();
-                      VolumeBlocks<dim> of_b = {};
-                      for (unsigned int d = 0; d < dim; ++d)
-                        of_b.b[d] = values.data() + d * m;
-                      problem.form.evaluate_volume(batch, of_b);
-                      for (unsigned int d = 0; d < dim; ++d)
-                        for (unsigned int q = 0; q < m; ++q)
-                          values[dim * m + q] +=
-                            values[d * m + q] * facet_quadrature.normal[d][q];
+                        of_b[d] = values.data() + d * m;
+                      normal_advection(problem.form,
+                                       batch,
+                                       of_b,
+                                       values.data() + dim * m);
                     }
                   const unsigned int m = facet_quadrature.size();
                   for (unsigned int q = 0; q < 4; ++q)
@@ -596,7 +676,7 @@ namespace Tessella
       const Device::HDGProblem<dim> device_problem = make_problem(problem);
       const Device::HDGTimes        times          = device_call(
         [&] { return device->assemble(device_problem, keep, values, rhs); });
-      finish();
+      finish(device_problem);
       return times;
     }
 
@@ -614,7 +694,7 @@ namespace Tessella
       const Device::HDGTimes        times          = device_call([&] {
         return device->assemble_blocks(device_problem, keep, use, rhs);
       });
-      finish();
+      finish(device_problem);
       return times;
     }
 
@@ -622,11 +702,17 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAHDG<dim>::finish()
+    CUDAHDG<dim>::finish(const Device::HDGProblem<dim> &problem)
     {
-      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        if (reaction[k])
-          fixes_constant[k] = true;
+      const Device::HDGForm<dim> &form = problem.form;
+      if (!form.advection && (form.table_c >= 0 || problem.robin) &&
+          mesh.n_owned_polytopes() > 0)
+        {
+          std::vector<char> fixed;
+          device_call([&] { device->download_fixed(fixed); });
+          for (unsigned int k = 0; k < fixed.size(); ++k)
+            fixes_constant[k] = fixes_constant[k] || fixed[k];
+        }
       const unsigned int k = device->failed_polytope;
       if (k != invalid_index)
         switch (device->failure)
@@ -651,9 +737,19 @@ namespace Tessella
                           double                  *solution,
                           double                  *flux)
     {
-      const Device::HDGProblem<dim> device_problem = make_problem(problem);
+      const Device::HDGProblem<dim> device_problem =
+        device->is_kept() ? Device::HDGProblem<dim>() : make_problem(problem);
       return device_call(
         [&] { return device->recover(device_problem, trace, solution, flux); });
+    }
+
+
+
+    template <int dim>
+    double
+    CUDAHDG<dim>::operations() const
+    {
+      return device->operations();
     }
 
 

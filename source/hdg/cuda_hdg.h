@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "../../cuda/hdg.h"
@@ -18,8 +19,9 @@ namespace Tessella
   {
     /**
      * The host's part of hybridizable dG on a CUDA device: reference rules,
-     * tables of coefficients that vary (evaluated by the host's threads at the
-     * points of a tile), data on the boundary, errors in words.
+     * tables of what the device cannot evaluate itself (coefficients at the
+     * points of a tile, data on the boundary: by the host's threads), errors in
+     * words.
      */
     template <int dim>
     class CUDAHDG
@@ -70,9 +72,20 @@ namespace Tessella
               double                  *flux);
 
       /// c or alpha is non-zero somewhere, or there is advection: by polytopes,
-      /// after assemble(); and the integrals of |g|.
-      std::vector<bool>   fixes_constant;
-      std::vector<double> integral_abs_g;
+      /// after assemble().
+      std::vector<char> fixes_constant;
+
+      /// Integrals of |g| over the boundary of a polytope where conditions are
+      /// not Dirichlet's, on the host.
+      double
+      integral_abs_g(const LocalProblem<dim> &problem,
+                     const unsigned int       polytope) const;
+
+      /// How the last assembly's coefficients were evaluated, in words; and
+      /// the operations of its local problems.
+      std::string coefficients_are;
+      double
+      operations() const;
 
       /// Traces of polytopes, see Device::HDGAssembler.
       std::vector<double>
@@ -90,14 +103,29 @@ namespace Tessella
     private:
       /// After an assembly.
       void
-      finish();
+      finish(const Device::HDGProblem<dim> &problem);
 
       Device::HDGProblem<dim>
       make_problem(const LocalProblem<dim> &problem);
 
       void
+      tabulate_tau(const LocalProblem<dim> &problem,
+                   std::vector<double>     &table) const;
+
+      /// Data on the boundary by the host.
+      void
       tabulate_boundary(const LocalProblem<dim> &problem,
-                        std::vector<double>     &table);
+                        std::vector<double>     &table) const;
+
+      /// Calls function(number of a quad, quadrature of its facet, g, alpha)
+      /// for the quads of a polytope on the boundary, those of Dirichlet
+      /// conditions among them or not.
+      template <typename Function>
+      void
+      for_boundary_quads(const LocalProblem<dim> &problem,
+                         const unsigned int       polytope,
+                         const bool               dirichlet,
+                         const Function          &function) const;
 
       void
       tabulate(const LocalProblem<dim>    &problem,
@@ -114,7 +142,7 @@ namespace Tessella
       Device::RuleTables                         rules;
       std::vector<unsigned char>                 exponents;
       std::unique_ptr<Device::HDGAssembler<dim>> device;
-      std::vector<char>                          reaction; // of polytopes
+      std::vector<unsigned int> boundary_polytopes, boundary_ids;
       std::shared_ptr<const DeviceCoefficients<dim>> coefficients;
     };
   } // namespace internal

@@ -159,7 +159,7 @@ namespace Tessella
     std::vector<FreePart>
     find_free_parts(const AgglomerationHandler<dim> &handler,
                     const TraceNumbering<dim>       &numbering,
-                    const std::vector<bool>         &fixed)
+                    const std::vector<char>         &fixed)
     {
       const PolytopicMesh<dim> &mesh     = handler.polytopic_mesh();
       const bool                parallel = numbering.partition != nullptr;
@@ -328,7 +328,7 @@ namespace Tessella
   template std::vector<FreePart> find_free_parts(              \
     const AgglomerationHandler<dim> &,                         \
     const TraceNumbering<dim> &,                               \
-    const std::vector<bool> &);                                \
+    const std::vector<char> &);                                \
   template void fix_constant(                                  \
     const AgglomerationHandler<dim> &,                         \
     const TraceNumbering<dim> &,                               \

@@ -27,7 +27,7 @@ namespace Tessella
     std::vector<FreePart>
     find_free_parts(const AgglomerationHandler<dim> &handler,
                     const TraceNumbering<dim>       &numbering,
-                    const std::vector<bool>         &fixed);
+                    const std::vector<char>         &fixed);
 
     /**
      * Fixes the constant on a part, as the class HDG says. @p sizes: integrals

@@ -61,8 +61,6 @@ namespace Tessella
   template <int dim>
   struct HDG<dim>::Implementation
   {
-    using Form = AdvectionDiffusionReaction<dim>;
-
     Implementation(const AgglomerationHandler<dim> &handler,
                    const AdditionalData            &data)
       : handler(handler)
@@ -98,7 +96,7 @@ namespace Tessella
 
     // Coefficients and data that vary are integrated with two orders more.
     std::vector<unsigned int>
-    orders(const Form &form, const unsigned int max_degree) const
+    orders(const Form<dim> &form, const unsigned int max_degree) const
     {
       const VolumeStructure structure = form.volume_structure();
       return quadrature_orders(dim,
@@ -109,7 +107,7 @@ namespace Tessella
     }
 
     internal::LocalProblem<dim>
-    local_problem(const Form &form) const
+    local_problem(const Form<dim> &form) const
     {
       const unsigned int         max_degree = handler.max_degree();
       std::vector<unsigned char> exponents(
@@ -128,17 +126,23 @@ namespace Tessella
     }
 
     bool
-    is_dirichlet(const Form &form, const unsigned int interface) const
+    is_dirichlet(const Form<dim> &form, const unsigned int interface) const
     {
       return mesh().interface_polytope[2 * std::size_t(interface) + 1] ==
                invalid_index &&
-             form.boundary_condition(mesh().interface_boundary_id[interface])
-                 .type == BoundaryType::dirichlet;
+             form.boundary_type(mesh().interface_boundary_id[interface]) ==
+               BoundaryType::dirichlet;
     }
 
     void
-    reinit(const Form &form)
+    reinit(const Form<dim> &form)
     {
+      AssertThrow(form.has_boundary_conditions(),
+                  ExcMessage(
+                    "HDG needs a form with coefficients and Dirichlet, "
+                    "Neumann or Robin conditions, such as "
+                    "AdvectionDiffusionReaction or a DeviceForm of a "
+                    "functor without terms of its own on facets."));
       const Timer                     timer;
       const PolytopicMesh<dim>       &mesh = this->mesh();
       const std::vector<unsigned int> order =
@@ -149,8 +153,12 @@ namespace Tessella
         prepare_quadrature(handler, order.back());
         trace.reinit(mesh, data.trace_space, tensor_product(), order);
         dirichlet_offset.assign(n + 1, 0);
+        boundary_interfaces.clear();
         for (unsigned int i = 0; i < n; ++i)
           {
+            if (mesh.interface_polytope[2 * std::size_t(i) + 1] ==
+                invalid_index)
+              boundary_interfaces.push_back(i);
             fixed[i] = is_dirichlet(form, i);
             dirichlet_offset[i + 1] =
               dirichlet_offset[i] + (fixed[i] ? trace.n_functions[i] : 0);
@@ -177,7 +185,7 @@ namespace Tessella
     // operations.
     template <typename Function>
     std::uint64_t
-    for_local_problems(const Form &form, const Function &function) const
+    for_local_problems(const Form<dim> &form, const Function &function) const
     {
       const internal::LocalProblem<dim> problem = local_problem(form);
       std::atomic<std::uint64_t>        n_operations(0);
@@ -229,7 +237,7 @@ namespace Tessella
     }
 
     void
-    generate(const Form &form, LocalBlocks &blocks)
+    generate(const Form<dim> &form, LocalBlocks &blocks)
     {
       const Timer               timer;
       const PolytopicMesh<dim> &mesh = this->mesh();
@@ -348,7 +356,7 @@ namespace Tessella
     // Parts of the domain without a fixed constant, once for equal `fixed`
     // (polytopes, Dirichlet interfaces apart).
     const std::vector<internal::FreePart> &
-    find_free_parts(const std::vector<bool> &fixed)
+    find_free_parts(const std::vector<char> &fixed)
     {
       bool changed = fixed != present_fixed;
       if (n_processes > 1)
@@ -356,7 +364,7 @@ namespace Tessella
       if (changed)
         {
           const PolytopicMesh<dim> &mesh = this->mesh();
-          std::vector<bool>         all  = fixed;
+          std::vector<char>         all  = fixed;
           for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
             if (dirichlet_offset[i + 1] > dirichlet_offset[i])
               all[mesh.interface_polytope[2 * std::size_t(i)]] = true;
@@ -370,7 +378,7 @@ namespace Tessella
     void
     fix_constants(const LocalBlocks &blocks, double *values, double *rhs)
     {
-      std::vector<bool> fixed(mesh().n_owned_polytopes());
+      std::vector<char> fixed(mesh().n_owned_polytopes());
       for (unsigned int k = 0; k < fixed.size(); ++k)
         fixed[k] = blocks.balance[k].fixed;
       std::vector<unsigned int> columns;
@@ -433,7 +441,8 @@ namespace Tessella
       report.coefficient_time      = all - times.generation - times.gather;
       report.local_generation_time = times.generation;
       report.global_assembly_time  = times.gather;
-      report.local_generation_operations = times.operations;
+      report.local_generation_operations = device->operations();
+      report.coefficients                = device->coefficients_are;
       report.local_solver_memory         = times.solver_bytes;
       report.trace_block_memory          = times.trace_bytes;
       report.n_tiles                     = times.n_tiles;
@@ -441,7 +450,7 @@ namespace Tessella
 
     // On several processes: what generate() does, by their devices.
     void
-    generate_on_device(const Form &form, LocalBlocks &blocks)
+    generate_on_device(const Form<dim> &form, LocalBlocks &blocks)
     {
       const internal::LocalProblem<dim> problem = local_problem(form);
       internal::CUDAHDG<dim>           &cuda    = device_object(problem);
@@ -480,8 +489,8 @@ namespace Tessella
                 to += n_free;
                 row += n_functions(k, e);
               }
-            blocks.balance[k].fixed = cuda.fixes_constant[k];
-            blocks.balance[k].size  = abs_f[k] + cuda.integral_abs_g[k];
+            blocks.balance[k].fixed = cuda.fixes_constant[k] != 0;
+            blocks.balance[k].size = abs_f[k] + cuda.integral_abs_g(problem, k);
           }
       });
     }
@@ -535,7 +544,7 @@ namespace Tessella
 
     // Into device memory.
     void
-    assemble_on_device(const Form &form, double *values, double *rhs)
+    assemble_on_device(const Form<dim> &form, double *values, double *rhs)
     {
       const internal::LocalProblem<dim> problem = local_problem(form);
       internal::CUDAHDG<dim>           &cuda    = device_object(problem);
@@ -567,7 +576,7 @@ namespace Tessella
             {
               std::vector<double> sizes;
               for (const unsigned int k : part.polytopes)
-                sizes.push_back(abs_f[k] + cuda.integral_abs_g[k]);
+                sizes.push_back(abs_f[k] + cuda.integral_abs_g(problem, k));
               internal::fix_constant<dim>(handler,
                                           numbering,
                                           part,
@@ -584,10 +593,10 @@ namespace Tessella
 
     // All in device memory.
     void
-    recover_on_device(const Form   &form,
-                      const double *trace,
-                      double       *solution,
-                      double       *flux)
+    recover_on_device(const Form<dim> &form,
+                      const double    *trace,
+                      double          *solution,
+                      double          *flux)
     {
       const internal::LocalProblem<dim> problem = local_problem(form);
       AssertThrow(device != nullptr && device->fits(problem),
@@ -621,7 +630,7 @@ namespace Tessella
 
     // Before an assembly.
     void
-    prepare(const Form &form)
+    prepare(const Form<dim> &form)
     {
       on_all_processes([&] {
         form.prepare();
@@ -655,14 +664,18 @@ namespace Tessella
     }
 
     void
-    check_reinit(const Form &form) const
+    check_reinit(const Form<dim> &form) const
     {
       bool same = revision == mesh().revision &&
                   numbering.block_of_interface.size() == mesh().n_interfaces();
-      for (unsigned int i = 0; same && i < mesh().n_interfaces(); ++i)
-        same = trace.n_functions[i] == 0 ||
-               is_dirichlet(form, i) ==
-                 (numbering.block_of_interface[i] == invalid_index);
+      // (all others have no condition)
+      for (std::size_t b = 0; same && b < boundary_interfaces.size(); ++b)
+        {
+          const unsigned int i = boundary_interfaces[b];
+          same                 = trace.n_functions[i] == 0 ||
+                 is_dirichlet(form, i) ==
+                   (numbering.block_of_interface[i] == invalid_index);
+        }
       AssertThrow(same,
                   ExcMessage("The trace spaces do not belong to this mesh, "
                              "element and set of Dirichlet boundaries: call "
@@ -766,6 +779,7 @@ namespace Tessella
     bool                             assembled = false;
 
     TraceSpace<dim>               trace;
+    std::vector<unsigned int>     boundary_interfaces;
     internal::TraceNumbering<dim> numbering;
     // of ghosts; null on one process
     std::unique_ptr<internal::HostHalo<double>> halo;
@@ -778,7 +792,7 @@ namespace Tessella
 
     // parts without a fixed constant, and for what they were found
     std::vector<internal::FreePart> parts;
-    std::vector<bool>               present_fixed;
+    std::vector<char>               present_fixed;
 
 #ifdef TESSELLA_HAVE_CUDA
     std::vector<bool>                       fixed_interfaces;
@@ -839,7 +853,7 @@ namespace Tessella
 
   template <int dim>
   void
-  HDG<dim>::reinit(const AdvectionDiffusionReaction<dim> &form)
+  HDG<dim>::reinit(const Form<dim> &form)
   {
     implementation->reinit(form);
   }
@@ -848,9 +862,9 @@ namespace Tessella
 
   template <int dim>
   void
-  HDG<dim>::reinit(const AdvectionDiffusionReaction<dim> &form,
-                   TrilinosWrappers::SparseMatrix        &matrix,
-                   TrilinosWrappers::MPI::Vector         &rhs)
+  HDG<dim>::reinit(const Form<dim>                &form,
+                   TrilinosWrappers::SparseMatrix &matrix,
+                   TrilinosWrappers::MPI::Vector  &rhs)
   {
     implementation->reinit(form);
     const Timer timer;
@@ -874,9 +888,9 @@ namespace Tessella
 
   template <int dim>
   void
-  HDG<dim>::reinit(const AdvectionDiffusionReaction<dim> &form,
-                   DeviceBlockMatrix<double>             &matrix,
-                   DeviceVector<double>                  &rhs)
+  HDG<dim>::reinit(const Form<dim>           &form,
+                   DeviceBlockMatrix<double> &matrix,
+                   DeviceVector<double>      &rhs)
   {
     implementation->check_device("A DeviceBlockMatrix");
     implementation->reinit(form);
@@ -894,9 +908,9 @@ namespace Tessella
 
   template <int dim>
   void
-  HDG<dim>::assemble(const AdvectionDiffusionReaction<dim> &form,
-                     DeviceBlockMatrix<double>             &matrix,
-                     DeviceVector<double>                  &rhs)
+  HDG<dim>::assemble(const Form<dim>           &form,
+                     DeviceBlockMatrix<double> &matrix,
+                     DeviceVector<double>      &rhs)
   {
     Implementation &data = *implementation;
     data.check_device("A DeviceBlockMatrix");
@@ -921,9 +935,9 @@ namespace Tessella
 
   template <int dim>
   void
-  HDG<dim>::assemble(const AdvectionDiffusionReaction<dim> &form,
-                     TrilinosWrappers::SparseMatrix        &matrix,
-                     TrilinosWrappers::MPI::Vector         &rhs)
+  HDG<dim>::assemble(const Form<dim>                &form,
+                     TrilinosWrappers::SparseMatrix &matrix,
+                     TrilinosWrappers::MPI::Vector  &rhs)
   {
     Implementation &data = *implementation;
     data.prepare(form);
@@ -976,10 +990,10 @@ namespace Tessella
 
   template <int dim>
   void
-  HDG<dim>::recover(const AdvectionDiffusionReaction<dim> &form,
-                    const DeviceVector<double>            &trace,
-                    DeviceVector<double>                  &solution,
-                    DeviceVector<double>                  &flux)
+  HDG<dim>::recover(const Form<dim>            &form,
+                    const DeviceVector<double> &trace,
+                    DeviceVector<double>       &solution,
+                    DeviceVector<double>       &flux)
   {
     Implementation &data = *implementation;
     data.check_device("A DeviceVector");
@@ -1003,10 +1017,10 @@ namespace Tessella
   template <int dim>
   template <typename VectorType>
   void
-  HDG<dim>::recover(const AdvectionDiffusionReaction<dim> &form,
-                    const TrilinosWrappers::MPI::Vector   &trace,
-                    VectorType                            &solution,
-                    VectorType                            &flux)
+  HDG<dim>::recover(const Form<dim>                     &form,
+                    const TrilinosWrappers::MPI::Vector &trace,
+                    VectorType                          &solution,
+                    VectorType                          &flux)
   {
     const Timer     timer;
     Implementation &data = *implementation;
@@ -1109,11 +1123,11 @@ namespace Tessella
   template <int dim>
   template <typename VectorType>
   void
-  HDG<dim>::post_process(const AdvectionDiffusionReaction<dim> &form,
-                         const VectorType                      &solution,
-                         const VectorType                      &flux,
-                         const AgglomerationHandler<dim>       &finer,
-                         VectorType                            &result) const
+  HDG<dim>::post_process(const Form<dim>                 &form,
+                         const VectorType                &solution,
+                         const VectorType                &flux,
+                         const AgglomerationHandler<dim> &finer,
+                         VectorType                      &result) const
   {
     const AgglomerationHandler<dim> &handler = implementation->handler;
     implementation->on_all_processes([&] {
@@ -1218,17 +1232,16 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim, VectorType)                                       \
-  template void HDG<dim>::recover(const AdvectionDiffusionReaction<dim> &, \
-                                  const TrilinosWrappers::MPI::Vector &,   \
-                                  VectorType &,                            \
-                                  VectorType &);                           \
-  template void HDG<dim>::post_process(                                    \
-    const AdvectionDiffusionReaction<dim> &,                               \
-    const VectorType &,                                                    \
-    const VectorType &,                                                    \
-    const AgglomerationHandler<dim> &,                                     \
-    VectorType &) const;
+#define INSTANTIATE(dim, VectorType)                                      \
+  template void HDG<dim>::recover(const Form<dim> &,                      \
+                                  const TrilinosWrappers::MPI::Vector &,  \
+                                  VectorType &,                           \
+                                  VectorType &);                          \
+  template void HDG<dim>::post_process(const Form<dim> &,                 \
+                                       const VectorType &,                \
+                                       const VectorType &,                \
+                                       const AgglomerationHandler<dim> &, \
+                                       VectorType &) const;
   INSTANTIATE(2, Vector<double>)
   INSTANTIATE(2, TrilinosWrappers::MPI::Vector)
   INSTANTIATE(3, Vector<double>)

@@ -359,14 +359,10 @@ namespace Tessella
       const unsigned int code =
         mesh
           .polytope_interface[mesh.polytope_interface_offset[polytope] + entry];
-      const unsigned int            interface = code / 2;
-      const types::boundary_id      id = mesh.interface_boundary_id[interface];
-      const BoundaryCondition<dim> *condition =
-        mesh.neighbor(code) == invalid_index
-          ? &problem.form.boundary_condition(id)
-          : nullptr;
-      unsigned int degree = mesh.degree[polytope];
-      if (condition == nullptr)
+      const unsigned int interface = code / 2;
+      const bool         boundary  = mesh.neighbor(code) == invalid_index;
+      unsigned int       degree    = mesh.degree[polytope];
+      if (!boundary)
         degree = std::max(degree, mesh.degree[mesh.neighbor(code)]);
       const unsigned int side = code % 2;
       for (unsigned int p = problem.trace.patch_offset[interface];
@@ -380,7 +376,7 @@ namespace Tessella
               continue;
             facet_quadrature.reinit_facet(
               mesh, interface, facet, side, problem.order[degree]);
-            process_facet(entry, p, facet, condition);
+            process_facet(entry, p, facet, boundary);
           }
     }
 
@@ -388,11 +384,10 @@ namespace Tessella
 
     template <int dim>
     void
-    LocalSolver<dim>::process_facet(
-      const unsigned int                  entry,
-      const unsigned int                  patch,
-      const unsigned int                  facet,
-      const BoundaryCondition<dim> *const condition)
+    LocalSolver<dim>::process_facet(const unsigned int entry,
+                                    const unsigned int patch,
+                                    const unsigned int facet,
+                                    const bool         boundary)
     {
       const unsigned int k = polytope, n = n_basis;
       const unsigned int code =
@@ -431,14 +426,16 @@ namespace Tessella
                              " on a facet of " + describe_polytope(mesh, k) +
                              ", but it must be a finite number that is not "
                              "negative."));
+      FacetPointBatch<dim> batch;
+      batch.n_points = m;
+      std::copy(x, x + dim, batch.x);
+      std::copy(normal, normal + dim, batch.normal);
+      batch.subcell     = subcells.data();
+      batch.material    = materials.data();
+      batch.boundary_id = boundary_id;
       std::fill(bn, bn + m, 0.);
       if (advection)
         {
-          PointBatch<dim> batch;
-          batch.n_points = m;
-          std::copy(x, x + dim, batch.x);
-          batch.subcell            = subcells.data();
-          batch.material           = materials.data();
           VolumeBlocks<dim> blocks = {};
           std::copy(b, b + dim, blocks.b);
           problem.form.evaluate_volume(batch, blocks);
@@ -454,13 +451,13 @@ namespace Tessella
           stabilised = stabilised || S[q] + S_minus_bn[q] > 0.;
         }
       const bool dirichlet_condition =
-        condition != nullptr && condition->type == BoundaryType::dirichlet;
-      if (condition != nullptr)
+        boundary &&
+        problem.form.boundary_type(boundary_id) == BoundaryType::dirichlet;
+      if (boundary)
         {
-          std::fill(g, g + capacity, 0.);
-          std::fill(alpha, alpha + capacity, 0.);
-          evaluate_boundary_data<dim>(
-            *condition, boundary_id, n_points, x, normal, bn, g, alpha);
+          if (advection && !dirichlet_condition)
+            check_outflow<dim>(batch, b, bn);
+          problem.form.evaluate_boundary_data(batch, g, alpha);
         }
 
       // ---- functions
@@ -564,18 +561,18 @@ namespace Tessella
           for (unsigned int q = 0; q < n_points; ++q)
             {
               sum += row[q];
-              if (condition != nullptr)
+              if (boundary)
                 data += row[q] * g[q];
             }
           trace_integral[first + i] += sum;
           if (dirichlet_condition)
             dirichlet[first + i] += data;
-          else if (condition != nullptr)
+          else if (boundary)
             boundary_rhs[first + i] += data;
         }
       if (dirichlet_condition)
         return;
-      if (condition != nullptr)
+      if (boundary)
         for (unsigned int q = 0; q < m; ++q)
           {
             S_minus_bn[q] = S[q] + alpha[q];

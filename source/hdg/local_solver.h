@@ -3,7 +3,7 @@
 #define tessella_source_hdg_local_solver_h
 
 #include <tessella/fe/polytope_quadrature.h>
-#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/form.h>
 #include <tessella/hdg/trace_space.h>
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace Tessella
     template <int dim>
     struct LocalProblem
     {
-      const PolytopicMesh<dim>              &mesh;
-      const TraceSpace<dim>                 &trace;
-      const AdvectionDiffusionReaction<dim> &form;
-      const HostKernels::Kernels<dim>       &kernels;
+      const PolytopicMesh<dim>        &mesh;
+      const TraceSpace<dim>           &trace;
+      const Form<dim>                 &form;
+      const HostKernels::Kernels<dim> &kernels;
       /// Order of quadrature by degree.
       std::vector<unsigned int> order;
       /// Of the largest degree; smaller spaces are prefixes.
@@ -141,10 +141,10 @@ namespace Tessella
       assemble_interface(const unsigned int entry);
 
       void
-      process_facet(const unsigned int                  entry,
-                    const unsigned int                  patch,
-                    const unsigned int                  facet,
-                    const BoundaryCondition<dim> *const condition);
+      process_facet(const unsigned int entry,
+                    const unsigned int patch,
+                    const unsigned int facet,
+                    const bool         boundary);
 
       /// Factorises A and 1/Z and fills U, Q for n_rows rows of F, T.
       void

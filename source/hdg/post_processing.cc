@@ -28,10 +28,10 @@ namespace Tessella
       class PostProcessor
       {
       public:
-        PostProcessor(const AgglomerationHandler<dim>       &handler,
-                      const AdvectionDiffusionReaction<dim> &form,
-                      const AgglomerationHandler<dim>       &finer,
-                      const HostKernels::Kernels<dim>       &kernels)
+        PostProcessor(const AgglomerationHandler<dim> &handler,
+                      const Form<dim>                 &form,
+                      const AgglomerationHandler<dim> &finer,
+                      const HostKernels::Kernels<dim> &kernels)
           : mesh(handler.polytopic_mesh())
           , fine_mesh(finer.polytopic_mesh())
           , form(form)
@@ -150,12 +150,12 @@ namespace Tessella
           batch.n_points = m;
           for (unsigned int d = 0; d < dim; ++d)
             batch.x[d] = x[d];
-          batch.subcell  = subcells;
-          batch.material = materials;
-          double *pointers[dim * dim];
-          for (unsigned int d = 0; d < dim * dim; ++d)
-            pointers[d] = a[d];
-          form.evaluate_diffusion(batch, pointers);
+          batch.subcell            = subcells;
+          batch.material           = materials;
+          VolumeBlocks<dim> blocks = {};
+          for (unsigned int d = 0; d < (tensor ? dim * dim : 1); ++d)
+            blocks.a[d] = a[d];
+          form.evaluate_volume(batch, blocks);
 
           const unsigned int stride = (dim + 1) * m;
           rows.resize(std::size_t(n) * dim * m);
@@ -229,17 +229,17 @@ namespace Tessella
                           true);
         }
 
-        const PolytopicMesh<dim>              &mesh, &fine_mesh;
-        const AdvectionDiffusionReaction<dim> &form;
-        const HostKernels::Kernels<dim>       &kernels;
-        const bool                             tensor_product;
-        const std::vector<unsigned char>       exponents;
-        LocalBasis<dim>                        local_basis;
-        const bool                             tensor;
-        double                                 integral = 0.;
-        PolytopeQuadrature<dim>                quadrature;
-        unsigned int        n = 0, n_coarse = 0, n_padded = 0;
-        std::vector<double> A, rhs, integrals, basis, rows;
+        const PolytopicMesh<dim>        &mesh, &fine_mesh;
+        const Form<dim>                 &form;
+        const HostKernels::Kernels<dim> &kernels;
+        const bool                       tensor_product;
+        const std::vector<unsigned char> exponents;
+        LocalBasis<dim>                  local_basis;
+        const bool                       tensor;
+        double                           integral = 0.;
+        PolytopeQuadrature<dim>          quadrature;
+        unsigned int                     n = 0, n_coarse = 0, n_padded = 0;
+        std::vector<double>              A, rhs, integrals, basis, rows;
       };
     } // namespace
 
@@ -272,13 +272,13 @@ namespace Tessella
 
     template <int dim>
     void
-    post_process(const AgglomerationHandler<dim>       &handler,
-                 const AdvectionDiffusionReaction<dim> &form,
-                 const double                          *solution,
-                 const double                          *flux,
-                 const AgglomerationHandler<dim>       &finer,
-                 const InstructionSet                   instruction_set,
-                 double                                *result)
+    post_process(const AgglomerationHandler<dim> &handler,
+                 const Form<dim>                 &form,
+                 const double                    *solution,
+                 const double                    *flux,
+                 const AgglomerationHandler<dim> &finer,
+                 const InstructionSet             instruction_set,
+                 double                          *result)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
                                &fine = finer.polytopic_mesh();
@@ -312,7 +312,7 @@ namespace Tessella
   template void check_post_processing(const AgglomerationHandler<dim> &,  \
                                       const AgglomerationHandler<dim> &); \
   template void post_process(const AgglomerationHandler<dim> &,           \
-                             const AdvectionDiffusionReaction<dim> &,     \
+                             const Form<dim> &,                           \
                              const double *,                              \
                              const double *,                              \
                              const AgglomerationHandler<dim> &,           \

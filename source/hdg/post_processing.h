@@ -3,7 +3,7 @@
 #define tessella_source_hdg_post_processing_h
 
 #include <tessella/assembly/backend.h>
-#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
 
 namespace Tessella
@@ -21,13 +21,13 @@ namespace Tessella
     /// with N functions of the finer space at q points.
     template <int dim>
     void
-    post_process(const AgglomerationHandler<dim>       &handler,
-                 const AdvectionDiffusionReaction<dim> &form,
-                 const double                          *solution,
-                 const double                          *flux,
-                 const AgglomerationHandler<dim>       &finer,
-                 const InstructionSet                   instruction_set,
-                 double                                *result);
+    post_process(const AgglomerationHandler<dim> &handler,
+                 const Form<dim>                 &form,
+                 const double                    *solution,
+                 const double                    *flux,
+                 const AgglomerationHandler<dim> &finer,
+                 const InstructionSet             instruction_set,
+                 double                          *result);
   } // namespace internal
 } // namespace Tessella
 

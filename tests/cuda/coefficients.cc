@@ -2,8 +2,8 @@
 
 // Coefficients that a device evaluates (functors compiled by nvcc, code
 // compiled at run time, discrete fields) against the host: every entry of
-// matrix and right-hand side; errors. Argument: functors, code, fields, errors
-// or compiler (which needs NVRTC, but no device). Returns 77 where the case
+// matrix and right-hand side; errors. Argument: functors, code, hdg, errors or
+// compiler (which needs NVRTC, but no device). Returns 77 where the case
 // cannot run on this machine, 1 if a check fails.
 
 #include <tessella/lac/device_vector.h>
@@ -96,6 +96,79 @@ namespace
         three.assemble(host, *functor(on_device));
         verify(name + " functor on the host, field on the device",
                one.difference(three) < 1e-12);
+      }
+  }
+
+
+
+  // The same by hybridizable dG: b.n on facets and data on the boundary come
+  // from the device, too.
+  template <int dim>
+  void
+  compare_hdg(const bool simplices, const bool hp, const unsigned int degree)
+  {
+    const FunctorCases<dim>        cases(simplices, hp, degree);
+    Tessella::DeviceVector<double> vector(cases.piecewise);
+    const Functors::Fields<dim>    on_host = {{cases.handler, cases.piecewise}},
+                                on_device  = {{cases.handler, vector}};
+    const auto                 coefficients = cases.cell_coefficients();
+    const Functors::CellValues cell_values  = {coefficients[0].subcell_values(),
+                                               coefficients[1].subcell_values()};
+    HybridSystem<dim>          one, two, three;
+    const auto host = Tessella::Backend::host, cuda = Tessella::Backend::cuda;
+    for (const char *kind :
+         {"full", "materials", "field", "cells", "cell_tensor", "no_code"})
+      {
+        const std::string name = std::to_string(dim) + "-D hybridizable " +
+                                 kind + (simplices ? " simplices" : "") +
+                                 (hp ? " hp" : "") + " " +
+                                 std::to_string(degree);
+        const auto check = [&](const std::string         &what,
+                               const Tessella::Form<dim> &form,
+                               const std::string         &how) {
+          two.assemble(cases.handler, form, cuda);
+          const double difference = one.difference(two);
+          verify(name + ", " + what,
+                 difference < 1e-12,
+                 std::to_string(1e12 * difference));
+          verify(name + ", " + what + ", where",
+                 contains(two.report.coefficients, how),
+                 two.report.coefficients);
+          verify(name + ", " + what + ", free constants",
+                 two.report.n_free_constants == one.report.n_free_constants);
+          three.assemble(cases.handler,
+                         form,
+                         cuda,
+                         Tessella::LocalSolvers::recompute);
+          verify(name + ", " + what + ", repeated, recomputed",
+                 two.difference(three) == 0.);
+          // in tiles: about the least memory that will do
+          if (!contains("full cells", kind) || hp)
+            return;
+          std::size_t memory = 20000;
+          while (message_of([&] {
+                   three.assemble(cases.handler,
+                                  form,
+                                  cuda,
+                                  Tessella::LocalSolvers::recompute,
+                                  memory);
+                 }) != "no exception")
+            memory += memory / 8;
+          verify(name + ", " + what + ", tiles",
+                 three.report.n_tiles > 1 && two.difference(three) == 0.,
+                 std::to_string(three.report.n_tiles));
+        };
+        const auto reference = cases.reference(kind, 2);
+        one.assemble(cases.handler, reference, host);
+        check("code",
+              reference,
+              std::string(kind) == "no_code" ? "the host" : "on the device");
+        if (const auto functor =
+              Functors::create<dim>(kind, 2, on_host, cell_values))
+          check("functor", *functor, "on the device");
+        if (const auto functor =
+              Functors::create<dim>(kind, 2, on_device, cell_values))
+          check("functor, field on the device", *functor, "on the device");
       }
   }
 
@@ -219,6 +292,75 @@ namespace
 
 
 
+  template <int dim>
+  void
+  check_hdg_errors()
+  {
+    const FunctorCases<dim> cases(true, false, 2);
+    HybridSystem<dim>       system;
+    const auto              check =
+      [&](const std::string                               &name,
+          const Tessella::AdvectionDiffusionReaction<dim> &form,
+          const std::string                               &text,
+          const std::string                               &on_device = "") {
+        for (const auto backend :
+             {Tessella::Backend::host, Tessella::Backend::cuda})
+          {
+            const std::string message = message_of(
+              [&] { system.assemble(cases.handler, form, backend); });
+            verify("hybridizable, " + name + ", " + Tessella::name(backend),
+                   contains(message,
+                            backend == Tessella::Backend::cuda &&
+                                !on_device.empty()
+                              ? on_device
+                              : text),
+                   message);
+          }
+      };
+    check("not finite",
+          cases.reference("not_finite", 2),
+          "right-hand side is not finite at the point",
+          "component 0 of a test is");
+    check("negative",
+          cases.reference("negative", 2),
+          "diffusion coefficient is negative at the point");
+    check("degenerate",
+          cases.reference("degenerate", 2),
+          "is not symmetric and positive definite at the point");
+    auto           form = cases.reference("full", 2);
+    Tensor<1, dim> b;
+    b[0] = -1.;
+    form.set_advection(b);
+    check("inflow", form, "enters the domain through boundary id 1,");
+    form = cases.reference("full", 2);
+    Tessella::BoundaryCondition<dim> dirichlet, robin;
+    robin.type              = Tessella::BoundaryType::robin;
+    robin.robin_coefficient = std::make_shared<WithCode<Lambda<dim>>>(
+      "return 1. / (x - x);", [](const Point<dim> &x, const unsigned int) {
+        return 1. / (x[0] - x[0]);
+      });
+    dirichlet.value = robin.robin_coefficient;
+    form.set_boundary_condition(0, dirichlet);
+    check("boundary value",
+          form,
+          "boundary value is not finite at the point",
+          "component 0 of a test is");
+    form = cases.reference("full", 2);
+    form.set_boundary_condition(1, robin);
+    check("Robin coefficient",
+          form,
+          "Robin coefficient is not finite at the point",
+          "component 0 of a test is");
+    // and the next one works
+    HybridSystem<dim> other;
+    form = cases.reference("full", 2);
+    system.assemble(cases.handler, form, Tessella::Backend::cuda);
+    other.assemble(cases.handler, form, Tessella::Backend::host);
+    verify("hybridizable, after errors", other.difference(system) < 1e-12);
+  }
+
+
+
   // The sources of the cases above, without a device.
   bool
   check_compiler(const std::string &cache)
@@ -301,7 +443,19 @@ main(int argc, char **argv)
       return 77;
     }
   else if (name == "errors")
-    check_errors<3>();
+    {
+      check_errors<3>();
+      check_hdg_errors<2>();
+      check_hdg_errors<3>();
+    }
+  else if (name == "hdg")
+    {
+      compare_hdg<2>(true, true, 2);
+      compare_hdg<2>(true, false, 3);
+      compare_hdg<2>(false, false, 2);
+      compare_hdg<3>(true, false, 1);
+      compare_hdg<3>(false, false, 2);
+    }
   else
     {
       compare<2>(name, true, false, 3);

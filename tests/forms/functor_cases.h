@@ -16,6 +16,7 @@
 #include <tessella/forms/device_function.h>
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/hdg/hdg.h>
 
 #include <functional>
 #include <memory>
@@ -371,6 +372,76 @@ struct System
     else
       result = std::max(result, r.linfty_norm());
     return result;
+  }
+};
+
+
+/// By hybridizable dG: trace matrix, right-hand side, and u and q of some
+/// traces.
+template <int dim>
+struct HybridSystem
+{
+  TrilinosWrappers::SparseMatrix matrix;
+  TrilinosWrappers::MPI::Vector  rhs;
+  Vector<double>                 u, q;
+  Tessella::HDGReport            report;
+
+  void
+  assemble(
+    const Tessella::AgglomerationHandler<dim> &handler,
+    const Tessella::Form<dim>                 &form,
+    const Tessella::Backend                    backend,
+    const Tessella::LocalSolvers local_solvers = Tessella::LocalSolvers::keep,
+    const std::size_t            device_memory = 0)
+  {
+    typename Tessella::HDG<dim>::AdditionalData data;
+    data.backend       = backend;
+    data.local_solvers = local_solvers;
+    data.device_memory = device_memory;
+    data.tau_of_facet  = [&handler](const unsigned int facet,
+                                   const unsigned int side) {
+      const auto &mesh = handler.polytopic_mesh();
+      return 1. + mesh.facet_vertices[dim * mesh.facet_vertex_offset[facet]] +
+             0.5 * side;
+    };
+    Tessella::HDG<dim> hdg(handler, data);
+    hdg.reinit(form, matrix, rhs);
+    hdg.assemble(form, matrix, rhs);
+    report = hdg.report();
+    TrilinosWrappers::MPI::Vector trace(rhs);
+    for (unsigned int i = 0; i < trace.size(); ++i)
+      trace.begin()[i] = std::sin(1. + 0.37 * i);
+    hdg.recover(form, trace, u, q);
+  }
+
+  /// The largest difference of entries beside the largest entry, of all four.
+  double
+  difference(const HybridSystem &other) const
+  {
+    const auto compare =
+      [](const double *a, const double *b, const std::size_t n) {
+        double largest = 0., difference = 0.;
+        for (std::size_t i = 0; i < n; ++i)
+          {
+            largest = std::max(largest, std::abs(a[i]));
+            difference =
+              std::max(difference,
+                       std::isfinite(b[i]) ? std::abs(a[i] - b[i]) : 1e300);
+          }
+        return difference > 0. ? difference / largest : 0.;
+      };
+    const auto values = [](const HybridSystem &system) {
+      return const_cast<Epetra_CrsMatrix &>(system.matrix.trilinos_matrix())
+        .ExpertExtractValues();
+    };
+    if (matrix.n_nonzero_elements() != other.matrix.n_nonzero_elements() ||
+        rhs.size() != other.rhs.size())
+      return 1e300;
+    return std::max(
+      {compare(values(*this), values(other), matrix.n_nonzero_elements()),
+       compare(rhs.begin(), other.rhs.begin(), rhs.size()),
+       compare(u.begin(), other.u.begin(), u.size()),
+       compare(q.begin(), other.q.begin(), q.size())});
   }
 };
 

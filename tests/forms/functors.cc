@@ -38,6 +38,33 @@ namespace
                                          cells[1].subcell_values()}));
     two.assemble(assembler, cases.reference("cells", 2));
     check_below(name + "cells", one.difference(two), 1e-12);
+
+    // ---- by hybridizable dG, which needs a diffusion
+    HybridSystem<dim> three, four;
+    for (const char *kind : {"full", "materials", "field", "cells"})
+      {
+        three.assemble(cases.handler,
+                       *Functors::create<dim>(kind,
+                                              2,
+                                              fields,
+                                              {cells[0].subcell_values(),
+                                               cells[1].subcell_values()}),
+                       Tessella::Backend::host);
+        four.assemble(cases.handler,
+                      cases.reference(kind, 2),
+                      Tessella::Backend::host);
+        check_below(name + "hybridizable, " + kind,
+                    three.difference(four),
+                    1e-12);
+      }
+    check_throws<ExceptionBase>(
+      name + "hybridizable, newton",
+      [&] {
+        three.assemble(cases.handler,
+                       *Functors::create<dim>("newton", 2, fields),
+                       Tessella::Backend::host);
+      },
+      "conditions");
     if (!hp)
       return;
 

@@ -206,6 +206,17 @@ namespace Tessella
     void
     evaluate_boundary_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const override;
+    bool
+    has_boundary_conditions() const override
+    {
+      return true;
+    }
+    BoundaryType
+    boundary_type(const unsigned int boundary_id) const override;
+    void
+    evaluate_boundary_data(const FacetPointBatch<dim> &points,
+                           double                     *g,
+                           double                     *alpha) const override;
 
     struct Implementation;
 

@@ -41,6 +41,22 @@ namespace Tessella
         int n = 0;
       };
 
+      /// Up to four quadrature points of a facet, as one of its polytopes sees
+      /// it, in hybridizable methods.
+      struct HDGFacetQuad
+      {
+        unsigned int facet, first, patch;
+        /// Of the patch's first function within the polytope's.
+        unsigned int row;
+        /// side | 2 (boundary) | 4 (Dirichlet) | degree of the rule << 4 |
+        /// number of the periodic shift << 8.
+        unsigned int code;
+        /// Among the quads of boundary facets, or invalid_index.
+        unsigned int boundary;
+        /// Of the facet in a polytope that is one simplex.
+        unsigned int orientation;
+      };
+
       /// A reference rule: coordinates [d * n_points + q], then weights.
       struct RuleEntry
       {
@@ -112,6 +128,19 @@ namespace Tessella
         const double *cell_value[max_cell_values];
         double        t, theta;
 
+        // ---- hybridizable methods (CoefficientKernel::traces)
+        /// All quads, and the first one of each entry of polytope_interface.
+        const HDGFacetQuad *quads;
+        const unsigned int *entry_quad;
+        /// Those that are looked at: first_quad and so on, or of a list
+        /// (ascending).
+        const unsigned int *quad_list;
+        unsigned int        first_quad, n_quads;
+        /// Written: b.n at four points a quad (unless null); g, then alpha, at
+        /// four points a quad of the boundary.
+        double       *normal_advection, *boundary_data;
+        std::uint64_t n_boundary_points;
+
         ErrorRecord *record;
         /// Key of the point that shall be described in the record.
         unsigned long long wanted;
@@ -123,7 +152,9 @@ namespace Tessella
         facets, ///< and the facet points
         /// Largest diffusion: one block of a warp per polytope, several in y
         /// share its points.
-        penalty
+        penalty,
+        /// b.n and data on the boundary, for hybridizable methods.
+        traces
       };
 
       constexpr unsigned int tabulation_threads = 128;

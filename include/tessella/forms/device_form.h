@@ -54,6 +54,13 @@ namespace Tessella
       {
         internal::Device::largest_diffusion<dim>(task, f);
       }
+
+      template <int dim, typename F>
+      __global__ void
+      traces(const internal::Device::TabulationTask<dim> task, const F f)
+      {
+        internal::Device::tabulate_traces<dim>(task, f);
+      }
     } // namespace FunctorKernels
 
 
@@ -101,9 +108,15 @@ namespace Tessella
           FunctorKernels::volume<dim><<<grid, n, 0, s>>>(task, f);
         else if (kernel == CoefficientKernel::facets)
           FunctorKernels::facets<dim><<<grid, n, 0, s>>>(task, f);
-        else if constexpr (internal::PointwiseCoefficients<dim,
-                                                           F>::has_diffusion)
-          FunctorKernels::penalty<dim><<<grid, 32, 0, s>>>(task, f);
+        else if (kernel == CoefficientKernel::penalty)
+          {
+            if constexpr (internal::PointwiseCoefficients<dim,
+                                                          F>::has_diffusion)
+              FunctorKernels::penalty<dim><<<grid, 32, 0, s>>>(task, f);
+          }
+        else if constexpr (!internal::PointwiseCoefficients<dim,
+                                                            F>::has_facet_terms)
+          FunctorKernels::traces<dim><<<grid, n, 0, s>>>(task, f);
         const cudaError_t error = cudaGetLastError();
         if (error == cudaSuccess)
           return "";
@@ -523,6 +536,42 @@ namespace Tessella
                          if (blocks.s[d] != nullptr)
                            blocks.s[d][q] = terms.s[d];
                        }
+                   });
+        check(error);
+      }
+
+      bool
+      has_boundary_conditions() const override
+      {
+        return !Coefficients::has_facet_terms;
+      }
+
+      BoundaryType
+      boundary_type(const unsigned int boundary_id) const override
+      {
+        return Coefficients::boundary_type(f, boundary_id);
+      }
+
+      void
+      evaluate_boundary_data(const FacetPointBatch<dim> &points,
+                             double                     *g,
+                             double                     *alpha) const override
+      {
+        const BoundaryType type = boundary_type(points.boundary_id);
+        CoefficientError   error;
+        for_points(points,
+                   points.x,
+                   points.subcell,
+                   points.material,
+                   0,
+                   [&](const unsigned int q, PointData<dim> &p) {
+                     for (int d = 0; d < dim; ++d)
+                       p.normal[d] = points.normal[d][q];
+                     p.boundary_id = points.boundary_id;
+                     g[q]     = Coefficients::boundary_value(f, type, p, error);
+                     alpha[q] = type == BoundaryType::robin
+                                  ? Coefficients::robin_coefficient(f, p, error)
+                                  : 0.;
                    });
         check(error);
       }

@@ -2,6 +2,7 @@
 #ifndef tessella_forms_form_h
 #define tessella_forms_form_h
 
+#include <tessella/forms/point_data.h>
 #include <tessella/grid/mesh_types.h>
 
 #include <algorithm>
@@ -271,6 +272,36 @@ namespace Tessella
     virtual void
     evaluate_boundary_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const = 0;
+
+    /**
+     * Whether the terms on the boundary come from Dirichlet, Neumann and Robin
+     * conditions, which hybridizable methods take by themselves with
+     * boundary_type() and evaluate_boundary_data(). Forms with terms of their
+     * own on facets have none.
+     */
+    virtual bool
+    has_boundary_conditions() const
+    {
+      return false;
+    }
+
+    virtual BoundaryType
+    boundary_type(const unsigned int /*boundary_id*/) const
+    {
+      return BoundaryType::dirichlet;
+    }
+
+    /// The data of these conditions at points on one boundary id: u of
+    /// Dirichlet conditions, g (fluxes included) of others, alpha of Robin
+    /// conditions (zero elsewhere). sigma of the points is not used.
+    virtual void
+    evaluate_boundary_data(const FacetPointBatch<dim> &points,
+                           double                     *g,
+                           double                     *alpha) const
+    {
+      std::fill_n(g, points.n_points, 0.);
+      std::fill_n(alpha, points.n_points, 0.);
+    }
   };
 } // namespace Tessella
 

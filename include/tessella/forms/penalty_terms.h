@@ -70,6 +70,14 @@ namespace Tessella
       inflow              ///< b.n < 0 on a Neumann or Robin part
     };
 
+    /// Whether the advection field enters there; b.n counts as zero where it is
+    /// rounding beside b's entries, of which @p b_max is the largest.
+    TESSELLA_HOST_DEVICE inline bool
+    is_inflow(const double bn, const double b_max)
+    {
+      return bn < -1e-10 * b_max;
+    }
+
     /// Terms on the boundary: c, r; b = -flux * conormal, beta = -theta * flux
     /// * conormal and s = -theta * flux * g * conormal.
     struct BoundaryTerms
@@ -115,7 +123,7 @@ namespace Tessella
             }
           return BoundaryError::none;
         }
-      if (bn < -1e-10 * b_max)
+      if (is_inflow(bn, b_max))
         return BoundaryError::inflow;
       if (elliptic)
         {

@@ -550,6 +550,103 @@ namespace Tessella
 
 
 
+      /// b.n on facets, out of the polytope that a quad belongs to, and data on
+      /// the boundary. Points that fill up a quad repeat the last one.
+      template <int dim, typename F>
+      __device__ inline void
+      tabulate_traces(const TabulationTask<dim> &T, const F &f)
+      {
+        using Coefficients     = PointwiseCoefficients<dim, F>;
+        const MeshData<dim> &M = T.mesh;
+        const unsigned int
+          e_begin = M.polytope_interface_offset[T.first_polytope],
+          e_end = M.polytope_interface_offset[T.first_polytope + T.n_polytopes];
+#  pragma unroll 1
+        for (std::uint64_t t =
+               std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+             t < 4 * std::uint64_t(T.n_quads);
+             t += std::uint64_t(gridDim.x) * blockDim.x)
+          {
+            const unsigned int i_quad = static_cast<unsigned int>(t / 4),
+                               r      = static_cast<unsigned int>(t % 4);
+            const unsigned int number = T.quad_list != nullptr
+                                          ? T.quad_list[i_quad]
+                                          : T.first_quad + i_quad;
+            const HDGFacetQuad quad   = T.quads[number];
+            const unsigned int entry =
+              find(T.entry_quad, e_begin, e_end, number);
+            const unsigned int code = M.polytope_interface[entry],
+                               side = code % 2, degree = quad.code >> 4 & 15u;
+            const FacetType    type = M.facet_type[quad.facet];
+            const unsigned int n_points =
+              type == FacetType::tabulated
+                ? M.facet_point_offset[quad.facet + 1] -
+                    M.facet_point_offset[quad.facet]
+                : M.facet_rule[static_cast<unsigned int>(type)][degree]
+                    .n_points;
+
+            PointData<dim> p;
+            facet_position(M,
+                           quad.facet,
+                           quad.first + r < n_points ? quad.first + r
+                                                     : n_points - 1,
+                           degree,
+                           p.x,
+                           p.normal);
+            p.t        = T.t;
+            p.side     = 0;
+            p.subcell  = M.facet_subcell[2 * std::uint64_t(quad.facet) + side];
+            p.material = M.subcell_material[p.subcell - M.first_subcell];
+            p.boundary_id = M.boundary_id[code / 2];
+            if (side == 1)
+              for (int d = 0; d < dim; ++d)
+                {
+                  p.normal[d] = -p.normal[d];
+                  p.x[d] += M.shift[(quad.code >> 8) * dim + d];
+                }
+            set_data<dim, Coefficients>(T, M.interface_polytope[code], p);
+
+            CoefficientError error;
+            double           bn = 0., b_max = 0.;
+            if constexpr (Coefficients::has_advection)
+              {
+                double b[dim];
+                Coefficients::advection(f, p, b, error);
+                bn = Coefficients::normal_advection(b, p);
+                for (int d = 0; d < dim; ++d)
+                  {
+                    const double size = b[d] < 0. ? -b[d] : b[d];
+                    b_max             = size > b_max ? size : b_max;
+                  }
+              }
+            if (T.normal_advection != nullptr)
+              T.normal_advection[4 * std::uint64_t(number - T.first_quad) + r] =
+                bn;
+            if (quad.boundary != invalid_index)
+              {
+                const BoundaryType condition =
+                  Coefficients::boundary_type(f, p.boundary_id);
+                double *const to =
+                  T.boundary_data + 4 * std::uint64_t(quad.boundary) + r;
+                to[0] = Coefficients::boundary_value(f, condition, p, error);
+                to[T.n_boundary_points] =
+                  condition == BoundaryType::robin
+                    ? Coefficients::robin_coefficient(f, p, error)
+                    : 0.;
+                if (condition != BoundaryType::dirichlet &&
+                    PenaltyTerms::is_inflow(bn, b_max))
+                  Coefficients::note(error,
+                                     CoefficientError::inflow,
+                                     CoefficientError::advection,
+                                     p,
+                                     bn);
+              }
+            report(T, (1ull << 63) + 4 * std::uint64_t(number) + r, error);
+          }
+      }
+
+
+
       /// The largest of the numbers of lanes that are a multiple of step (a
       /// power of 2) apart.
       __device__ inline double

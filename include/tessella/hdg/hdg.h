@@ -8,7 +8,7 @@
 
 #include <tessella/assembly/backend.h>
 #include <tessella/assembly/block_sparsity.h>
-#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/hdg/trace_space.h>
 #include <tessella/lac/device_block_matrix.h>
@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace Tessella
@@ -56,6 +57,8 @@ namespace Tessella
     /// On a device: tables of coefficients that vary, with their upload, and
     /// data on the boundary; results to the memory of the host.
     double coefficient_time = 0., copy_time = 0.;
+    /// On a device: how coefficients and data were evaluated, in words.
+    std::string coefficients;
     /// Floating-point operations of the products and factorisations in local
     /// generation.
     double local_generation_operations = 0.;
@@ -208,30 +211,30 @@ namespace Tessella
     /// Trace spaces and numbering for the handler's present degrees and the
     /// form's boundary conditions.
     void
-    reinit(const AdvectionDiffusionReaction<dim> &form);
+    reinit(const Form<dim> &form);
     /// Trace spaces, numbering and structure.
     void
-    reinit(const AdvectionDiffusionReaction<dim>  &form,
+    reinit(const Form<dim>                        &form,
            dealii::TrilinosWrappers::SparseMatrix &matrix,
            dealii::TrilinosWrappers::MPI::Vector  &rhs);
     /// The same with a matrix on the device (Backend::cuda only).
     void
-    reinit(const AdvectionDiffusionReaction<dim> &form,
-           DeviceBlockMatrix<double>             &matrix,
-           DeviceVector<double>                  &rhs);
+    reinit(const Form<dim>           &form,
+           DeviceBlockMatrix<double> &matrix,
+           DeviceVector<double>      &rhs);
 
     /// Trace matrix and right-hand side; what was in them is overwritten. The
     /// form must have its Dirichlet conditions on the boundary ids where they
     /// were in reinit().
     void
-    assemble(const AdvectionDiffusionReaction<dim>  &form,
+    assemble(const Form<dim>                        &form,
              dealii::TrilinosWrappers::SparseMatrix &matrix,
              dealii::TrilinosWrappers::MPI::Vector  &rhs);
     /// The same on the device (Backend::cuda only).
     void
-    assemble(const AdvectionDiffusionReaction<dim> &form,
-             DeviceBlockMatrix<double>             &matrix,
-             DeviceVector<double>                  &rhs);
+    assemble(const Form<dim>           &form,
+             DeviceBlockMatrix<double> &matrix,
+             DeviceVector<double>      &rhs);
 
     /**
      * u and q from the traces. @p solution: n_dofs() of the handler; @p flux:
@@ -241,16 +244,16 @@ namespace Tessella
      */
     template <typename VectorType>
     void
-    recover(const AdvectionDiffusionReaction<dim>       &form,
+    recover(const Form<dim>                             &form,
             const dealii::TrilinosWrappers::MPI::Vector &trace,
             VectorType                                  &solution,
             VectorType                                  &flux);
     /// The same on the device (Backend::cuda only).
     void
-    recover(const AdvectionDiffusionReaction<dim> &form,
-            const DeviceVector<double>            &trace,
-            DeviceVector<double>                  &solution,
-            DeviceVector<double>                  &flux);
+    recover(const Form<dim>            &form,
+            const DeviceVector<double> &trace,
+            DeviceVector<double>       &solution,
+            DeviceVector<double>       &flux);
 
     /**
      * u* of the degree that @p finer has on the polytope (p + 1): (grad u*,
@@ -260,11 +263,11 @@ namespace Tessella
      */
     template <typename VectorType>
     void
-    post_process(const AdvectionDiffusionReaction<dim> &form,
-                 const VectorType                      &solution,
-                 const VectorType                      &flux,
-                 const AgglomerationHandler<dim>       &finer,
-                 VectorType                            &result) const;
+    post_process(const Form<dim>                 &form,
+                 const VectorType                &solution,
+                 const VectorType                &flux,
+                 const AgglomerationHandler<dim> &finer,
+                 VectorType                      &result) const;
 
     /// Number of trace unknowns of all processes.
     std::uint64_t
