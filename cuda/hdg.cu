@@ -904,18 +904,17 @@ namespace Tessella
                       partial.size() + transforms.size());
         }
 
-        // Bytes that everything may take, at most what is wanted for one tile
-        // if that much is there already (asking the card takes its time).
+        // Bytes that everything may take; as many as last time where all was
+        // one tile then, since asking the card takes its time.
         std::size_t
         limit(const HDGForm<dim> &form,
               const bool          keep,
-              const bool          tile_solvers) const
+              const bool          tile_solvers)
         {
-          const unsigned int n      = mesh.n_owned_polytopes();
-          const std::size_t  wanted = fixed_bytes() +
-                                     (keep ? 8 * solver_offset.back() : 0) +
-                                     tile_bytes(0, n, form, tile_solvers);
-          if (device_memory == 0 && wanted <= held())
+          const unsigned int n = mesh.n_owned_polytopes();
+          wanted = fixed_bytes() + (keep ? 8 * solver_offset.back() : 0) +
+                   tile_bytes(0, n, form, tile_solvers);
+          if (device_memory == 0 && wanted == one_tile)
             return wanted;
           const Memory      present = device_memory_of_card();
           const std::size_t reserve =
@@ -1332,6 +1331,7 @@ namespace Tessella
         {
           const unsigned int       n    = mesh.n_owned_polytopes();
           const unsigned long long none = ~0ull;
+          one_tile                      = 0;
           check(cudaMemcpy(failure.data(), &none, 8, cudaMemcpyHostToDevice),
                 "a copy to the device");
 
@@ -1373,6 +1373,7 @@ namespace Tessella
               ++times.n_tiles;
               begin = end;
             }
+          one_tile = times.n_tiles == 1 ? wanted : 0;
         }
 
         void
@@ -1744,6 +1745,8 @@ namespace Tessella
         Array<unsigned int>       status, list;
         Event                     start, stop, done;
         std::vector<Stage>        stages;
+        // Bytes for all in one tile: now, and last time, if that was one.
+        std::size_t wanted = 0, one_tile = 0;
         // Local solvers are there; they were wanted.
         bool kept = false, with_kept = false;
         // Of forms as P says, with and without them; negative: not counted.

@@ -286,15 +286,17 @@ namespace Tessella
       form.source       = structure.f;
       form.tau          = problem.tau;
 
-      // ---- constants: by evaluation at a vertex
+      // ---- constants: by evaluation at a vertex (where there is no diffusion
+      // the method cannot be used)
+      const bool no_diffusion = structure.diffusion == DiffusionType::none;
       if (mesh.n_owned_polytopes() > 0 &&
-          (structure.constant || structure.constant_f))
+          (structure.constant || structure.constant_f || no_diffusion))
         {
           double            a[dim * dim] = {}, b[dim] = {}, c = 0., f = 0.;
           VolumeBlocks<dim> blocks = {};
           if (structure.constant)
             {
-              if (structure.diffusion != DiffusionType::none)
+              if (!no_diffusion)
                 for (unsigned int d = 0; d < (form.tensor ? dim * dim : 1); ++d)
                   blocks.a[d] = a + d;
               for (unsigned int d = 0; d < dim; ++d)
@@ -308,7 +310,7 @@ namespace Tessella
             point.x[d][0] = mesh.subcell_vertices[d];
           point.material[0] = mesh.subcell_material[0];
           problem.form.evaluate_volume(point.batch(1), blocks);
-          if (structure.constant)
+          if (structure.constant || no_diffusion)
             {
               double        inverse[dim * dim];
               const double *entry[dim * dim];
@@ -590,16 +592,10 @@ namespace Tessella
                                                : volume + t * n_points + offset;
               };
               const unsigned int n_a = form.tensor ? dim * dim : 1;
-              const bool         no_diffusion =
-                problem.form.volume_structure().diffusion ==
-                DiffusionType::none;
               if (varying && n > 0)
                 {
-                  if (no_diffusion)
-                    std::fill_n(array(form.table_a), n, 0.);
-                  else
-                    for (unsigned int d = 0; d < n_a; ++d)
-                      blocks.a[d] = array(form.table_a + d);
+                  for (unsigned int d = 0; d < n_a; ++d)
+                    blocks.a[d] = array(form.table_a + d);
                   if (form.advection)
                     for (unsigned int d = 0; d < dim; ++d)
                       blocks.b[d] = array(form.table_b + d);

@@ -17,7 +17,9 @@
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/hdg/hdg.h>
+#include <tessella/numerics/vector_tools.h>
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -381,25 +383,25 @@ struct System
 template <int dim>
 struct HybridSystem
 {
-  TrilinosWrappers::SparseMatrix matrix;
-  TrilinosWrappers::MPI::Vector  rhs;
-  Vector<double>                 u, q;
-  Tessella::HDGReport            report;
+  using Options = typename Tessella::HDG<dim>::AdditionalData;
 
+  const Tessella::AgglomerationHandler<dim> &handler;
+  TrilinosWrappers::SparseMatrix             matrix;
+  TrilinosWrappers::MPI::Vector              rhs;
+  Vector<double>                             u, q;
+  Tessella::HDGReport                        report;
+
+  explicit HybridSystem(const Tessella::AgglomerationHandler<dim> &handler)
+    : handler(handler)
+  {}
+
+  /// With another tau on each facet and side.
   void
-  assemble(
-    const Tessella::AgglomerationHandler<dim> &handler,
-    const Tessella::Form<dim>                 &form,
-    const Tessella::Backend                    backend,
-    const Tessella::LocalSolvers local_solvers = Tessella::LocalSolvers::keep,
-    const std::size_t            device_memory = 0)
+  assemble(const Tessella::Form<dim> &form, const Options &options)
   {
-    typename Tessella::HDG<dim>::AdditionalData data;
-    data.backend       = backend;
-    data.local_solvers = local_solvers;
-    data.device_memory = device_memory;
-    data.tau_of_facet  = [&handler](const unsigned int facet,
-                                   const unsigned int side) {
+    Options data      = options;
+    data.tau_of_facet = [this](const unsigned int facet,
+                               const unsigned int side) {
       const auto &mesh = handler.polytopic_mesh();
       return 1. + mesh.facet_vertices[dim * mesh.facet_vertex_offset[facet]] +
              0.5 * side;
@@ -414,11 +416,24 @@ struct HybridSystem
     hdg.recover(form, trace, u, q);
   }
 
-  /// The largest difference of entries beside the largest entry, of all four.
+  void
+  assemble(const Tessella::Form<dim>     &form,
+           const Tessella::Backend        backend,
+           const Tessella::InstructionSet instruction_set =
+             Tessella::InstructionSet::automatic)
+  {
+    Options data;
+    data.backend         = backend;
+    data.instruction_set = instruction_set;
+    assemble(form, data);
+  }
+
+  /// The largest difference, relative to the largest number, of entries of
+  /// matrix and right-hand side and of u and q in L2.
   double
   difference(const HybridSystem &other) const
   {
-    const auto compare =
+    const auto entries =
       [](const double *a, const double *b, const std::size_t n) {
         double largest = 0., difference = 0.;
         for (std::size_t i = 0; i < n; ++i)
@@ -437,11 +452,58 @@ struct HybridSystem
     if (matrix.n_nonzero_elements() != other.matrix.n_nonzero_elements() ||
         rhs.size() != other.rhs.size())
       return 1e300;
-    return std::max(
-      {compare(values(*this), values(other), matrix.n_nonzero_elements()),
-       compare(rhs.begin(), other.rhs.begin(), rhs.size()),
-       compare(u.begin(), other.u.begin(), u.size()),
-       compare(q.begin(), other.q.begin(), q.size())});
+    double result = std::max(
+      entries(values(*this), values(other), matrix.n_nonzero_elements()),
+      entries(rhs.begin(), other.rhs.begin(), rhs.size()));
+    Vector<double> a(u);
+    a -= other.u;
+    result = std::max(result, L2_norm(a) / L2_norm(u));
+    // (components of q one after the other on each polytope)
+    const auto &mesh = handler.polytopic_mesh();
+    double      sum = 0., squares = 0.;
+    for (unsigned int d = 0; d < dim; ++d)
+      {
+        Vector<double> b(u.size());
+        for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+          for (unsigned int i = 0; i < mesh.n_basis[k]; ++i)
+            {
+              const std::size_t to   = mesh.dof_offset[k] + i,
+                                from = dim * mesh.dof_offset[k] +
+                                       d * mesh.n_basis[k] + i;
+              b(to) = q(from);
+              a(to) = q(from) - other.q(from);
+            }
+        sum += std::pow(L2_norm(a), 2);
+        squares += std::pow(L2_norm(b), 2);
+      }
+    return std::max(result, std::sqrt(sum / squares));
+  }
+
+  /// What rounding does, on the host: four times the difference between two
+  /// instruction sets, at least 1e-12.
+  double
+  bound(const Tessella::Form<dim> &form) const
+  {
+    HybridSystem one(handler), two(handler);
+    one.assemble(form, Tessella::Backend::host);
+    two.assemble(form,
+                 Tessella::Backend::host,
+                 Tessella::InstructionSet::plain);
+    return std::max(1e-12, 4. * one.difference(two));
+  }
+
+private:
+  double
+  L2_norm(const Vector<double> &vector) const
+  {
+    Vector<float> cells;
+    Tessella::VectorTools::integrate_difference(handler,
+                                                vector,
+                                                Functions::ZeroFunction<dim>(),
+                                                cells,
+                                                dealii::VectorTools::L2_norm);
+    return Tessella::VectorTools::compute_global_error(
+      cells, dealii::VectorTools::L2_norm);
   }
 };
 

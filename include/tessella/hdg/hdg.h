@@ -8,6 +8,7 @@
 
 #include <tessella/assembly/backend.h>
 #include <tessella/assembly/block_sparsity.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/hdg/trace_space.h>
@@ -98,8 +99,10 @@ namespace Tessella
    * lambda = g in the mean (n.a grad u = g, n.a grad u + alpha u = g).
    * AdvectionForm::convective replaces div(b u) by b . grad u.
    *
-   * The form supplies a, b, c, f and the conditions; theta and penalty of
-   * interior penalty have no meaning here.
+   * The form supplies a, b, c, f and the conditions, each constant or not: an
+   * AdvectionDiffusionReaction, a DeviceForm of a functor without terms of its
+   * own on facets, or any other with Form::has_boundary_conditions(). theta and
+   * penalty of interior penalty have no meaning here.
    *
    * <b>tau</b> is of order one and must not grow with 1/h: with tau ~ 1/h the
    * order of q falls by one. It has the unit of a over a length; take the size
@@ -136,11 +139,13 @@ namespace Tessella
    * result does not depend on them, and is the same to the last bit in every
    * run. Where polytopes are simplices, and a and c constant without advection,
    * integrals come from tables of the unit simplex instead of quadrature.
-   * Coefficients that vary are evaluated on the device if the form has code for
-   * it (Form::device_coefficients()) and c is constant, else by the host's
-   * threads, as are b on facets and data on the boundary. Host and device agree
-   * to rounding. With
-   * DeviceBlockMatrix and DeviceVector nothing but these tables is copied:
+   * Coefficients that vary, b on facets, f and data on the boundary are
+   * evaluated on the device if the form has code for it
+   * (Form::device_coefficients(): functors, expressions, values of cells;
+   * HDGReport::coefficients says so), else by the host's threads; so are data
+   * on the boundary where coefficients and f are constants, and tau_of_facet.
+   * Host and device agree to rounding. With DeviceBlockMatrix and DeviceVector
+   * nothing but what the host evaluates is copied:
    *
    *     DeviceBlockMatrix<double> matrix;  DeviceVector<double> rhs, trace;
    *     hdg.reinit(form, matrix, rhs);
@@ -179,8 +184,9 @@ namespace Tessella
    * <b>Errors</b>: no degrees of freedom, several components, a matrix on the
    * device of several MPI processes, a not positive (definite), tau negative or
    * the local problem singular (with the polytope), inflow at Neumann or Robin
-   * boundaries, coefficients or data that are not finite, a matrix of another
-   * structure, no device or too little memory on it.
+   * boundaries, coefficients or data that are not finite, a form without
+   * boundary conditions, a matrix of another structure, no device or too little
+   * memory on it.
    */
   template <int dim>
   class HDG
