@@ -159,8 +159,9 @@ namespace Tessella
         const unsigned int degree, stride;
         const bool         tensor;
 
-        /// Writes the functions of x (and y), values times sign. m: factors of
-        /// the derivatives. In four variables X has the derivative in x if X_y
+        /// Writes the functions of x (and y), values times sign, by which
+        /// derivatives of the others are multiplied. m: factors of the
+        /// derivatives. In four variables X has the derivative in x if X_y
         /// is given, which gets the one in y, else their sum.
         __device__
         SlotTables(const Data<dim>   &D,
@@ -200,8 +201,8 @@ namespace Tessella
                              entry.y += y[kx] * dz[ky];
                            X[i * stride] = entry;
                          });
-              legendre(map[4], map[5], degree, point[2], m[2], y, dy);
-              legendre(map[6], map[7], degree, point[3], m[3], z, dz);
+              legendre(map[4], map[5], degree, point[2], sign * m[2], y, dy);
+              legendre(map[6], map[7], degree, point[3], sign * m[3], z, dz);
             }
           else
             {
@@ -214,9 +215,9 @@ namespace Tessella
                     entry.y       = dy[k];
                     X[k * stride] = entry;
                   }
-              legendre(map[2], map[3], degree, point[1], m[1], y, dy);
+              legendre(map[2], map[3], degree, point[1], sign * m[1], y, dy);
               if constexpr (dim == 3)
-                legendre(map[4], map[5], degree, point[2], m[2], z, dz);
+                legendre(map[4], map[5], degree, point[2], sign * m[2], z, dz);
             }
         }
 
@@ -249,12 +250,20 @@ namespace Tessella
 
         /// For sums of values and one directional derivative: a function is
         /// X.x P.x, its derivative and c times its value X.y P.x + X.x P.y.
-        /// All times sign.
+        /// Overwrites derivatives here.
         __device__ void
-        write_directional(const Number sign,
-                          const Number c,
-                          Two<Number> *pairs) const
+        write_directional(const Number c, Two<Number> *pairs)
         {
+          // c goes to the derivatives of the last variable
+#pragma unroll
+          for (unsigned int k = 0; k < L; ++k)
+            if (k <= degree)
+              {
+                if constexpr (dim == 2)
+                  dy[k] += c * y[k];
+                else
+                  dz[k] += c * z[k];
+              }
           for_pairs([&](const unsigned int i,
                         const unsigned int ky,
                         const unsigned int kz) {
@@ -262,13 +271,12 @@ namespace Tessella
             if constexpr (dim == 2)
               {
                 entry.x = y[ky];
-                entry.y = sign * dy[ky] + c * entry.x;
+                entry.y = dy[ky];
               }
             else
               {
                 entry.x = y[ky] * z[kz];
-                entry.y =
-                  sign * (dy[ky] * z[kz] + y[ky] * dz[kz]) + c * entry.x;
+                entry.y = dy[ky] * z[kz] + y[ky] * dz[kz];
               }
             pairs[i * stride] = entry;
           });
@@ -489,7 +497,14 @@ namespace Tessella
                                 (n_coefficients(!D.form.diagonal) - 1) * stride;
         }
 
-        /// Bytes of shared memory then.
+        /// For facets without the neighbour's functions.
+        __device__ void
+        leave_out_neighbor()
+        {
+          coefficients = reinterpret_cast<Number *>(other_x);
+        }
+
+        /// Bytes of shared memory with leave_out_derivatives().
         static std::size_t
         values_size(const unsigned int n_slots,
                     const unsigned int degree,
@@ -675,15 +690,64 @@ namespace Tessella
           return quad;
         }
 
+        /// The same without registers: starts to copy quads from begin on to
+        /// where tables leave room, of 32 slots; finish_facet_quads() ends it.
+        /// (Compute capability 8.0 and later.)
+        __device__ void
+        start_facet_quads(const unsigned int begin,
+                          const unsigned int end) const
+        {
+          // half a quad for each lane
+          const unsigned int lane = threadIdx.x & 31u, i = lane / 2;
+          if (begin < end && i < n_facet_quads())
+            {
+              const double2 *from = reinterpret_cast<const double2 *>(
+                D.facet_quad + min(begin + i, end - 1));
+#if __CUDA_ARCH__ >= 800
+              asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                             (unsigned int)__cvta_generic_to_shared(
+                               room_for_quad(i) + lane % 2)),
+                           "l"(from + lane % 2)
+                           : "memory");
+#endif
+            }
+        }
+
+        __device__ FacetQuad
+        finish_facet_quads() const
+        {
+#if __CUDA_ARCH__ >= 800
+          asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+          __syncwarp();
+          return *reinterpret_cast<const FacetQuad *>(room_for_quad(
+            min(facet_quad_of(threadIdx.x & 31u), n_facet_quads() - 1)));
+        }
+
+        __device__ double2 *
+        room_for_quad(const unsigned int i) const
+        {
+          static_assert(sizeof(FacetQuad) == 2 * sizeof(double2));
+          return reinterpret_cast<double2 *>(own_pairs + i * stride + n_slots);
+        }
+
+        /// What fill_volume() tells of the coefficients: there are ones of
+        /// derivatives of test functions times values, the tensor is not
+        /// symmetric (at one of the points).
+        static constexpr unsigned int has_flux = 1, has_skew = 2;
+
         /// Fills slots with points of the volume: tables of gradients and, if
         /// @p matrix, the coefficients of the form times the weight (diagonal:
         /// of gradients, of values; else all, row by row), and the right-hand
-        /// side.
-        template <bool matrix>
-        __device__ void
+        /// side. split: the symmetric part of the tensor stands above its
+        /// diagonal, the skew part below it, and the result tells what else
+        /// there is, the same for all lanes.
+        template <bool matrix, bool split = false>
+        __device__ unsigned int
         fill_volume(const unsigned int polytope, const VolumeSlot &slot)
         {
-          const unsigned int lane = threadIdx.x & 31u;
+          const unsigned int lane  = threadIdx.x & 31u;
+          unsigned int       parts = 0;
           __syncwarp();
           if (lane < n_slots)
             {
@@ -695,8 +759,17 @@ namespace Tessella
               const std::uint64_t table_index =
                 slot.first_point + q - D.first_volume_point;
               Number *const coefficient = volume_coefficients + lane;
-              if (matrix && !D.form.constant_volume)
+              // All loads from tables first.
+              SplitCoefficients tensor;
+              double            source = D.form.f;
+              if (matrix && split && !D.form.diagonal)
+                load_split_coefficients(table_index, tensor);
+              else if (matrix && !D.form.constant_volume)
                 load_volume_coefficients(table_index, coefficient);
+              if (D.form.source() && !D.form.constant_f)
+                source = __ldg(
+                  &D.volume_table[D.form.volume_layout.f * D.n_volume_points +
+                                  table_index]);
               double point[dim], w;
               if (numbered())
                 w =
@@ -725,19 +798,21 @@ namespace Tessella
                 else
                   tables.write_values(V + lane);
               }
-              if (matrix)
+              if (matrix && split && !D.form.diagonal)
+                parts = write_split_coefficients(w, tensor, coefficient);
+              else if (matrix)
                 write_volume_coefficients(w, coefficient);
               if (D.form.source())
                 volume_coefficients[(n_coefficients(!D.form.diagonal) - 1) *
                                       stride +
-                                    lane] =
-                  Number(w * (D.form.constant_f
-                                ? D.form.f
-                                : __ldg(&D.volume_table[D.form.volume_layout.f *
-                                                          D.n_volume_points +
-                                                        table_index])));
+                                    lane] = Number(w * source);
             }
           __syncwarp();
+          if constexpr (split)
+            return (__any_sync(~0u, parts & has_flux) ? has_flux : 0) |
+                   (__any_sync(~0u, parts & has_skew) ? has_skew : 0);
+          else
+            return 0;
         }
 
         /// Starts to load the coefficients of a point into its slot, which
@@ -826,6 +901,114 @@ namespace Tessella
 #pragma unroll
             for (int i = 0; i < n * n; ++i)
               c[i * stride] *= Number(w);
+        }
+
+        /// Coefficients of a point.
+        struct SplitCoefficients
+        {
+          double a[dim][dim], beta[dim], b[dim], c;
+        };
+
+        __device__ void
+        load_split_coefficients(const std::uint64_t t,
+                                SplitCoefficients  &to) const
+        {
+          if (D.form.constant_volume)
+            {
+              to.c = D.form.C[0][0];
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                {
+                  to.b[d]    = D.form.C[0][1 + d];
+                  to.beta[d] = D.form.C[1 + d][0];
+#pragma unroll
+                  for (int e = 0; e < dim; ++e)
+                    to.a[d][e] = D.form.C[1 + d][1 + e];
+                }
+              return;
+            }
+          const VolumeLayout &L  = D.form.volume_layout;
+          const auto          at = [&](const int array) {
+            return D.volume_table + (array * D.n_volume_points + t);
+          };
+          // Arrays of one coefficient follow each other.
+          const auto next = [&](const double *&from) {
+            const double value = __ldg(from);
+            from += D.n_volume_points;
+            return value;
+          };
+          const auto vector = [&](const int array, double(&v)[dim]) {
+            const double *from = at(array);
+#pragma unroll
+            for (int d = 0; d < dim; ++d)
+              v[d] = array >= 0 ? next(from) : 0.;
+          };
+          if (L.a >= 0 && L.tensor)
+            {
+              const double *from = at(L.a);
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+#pragma unroll
+                for (int e = 0; e < dim; ++e)
+                  to.a[d][e] = next(from);
+            }
+          else
+            {
+              const double a = L.a >= 0 ? __ldg(at(L.a)) : 0.;
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+#pragma unroll
+                for (int e = 0; e < dim; ++e)
+                  to.a[d][e] = d == e ? a : 0.;
+            }
+          vector(L.b, to.b);
+          vector(L.beta, to.beta);
+          to.c = L.c >= 0 ? __ldg(at(L.c)) : 0.;
+        }
+
+        /// See fill_volume(): writes them times the weight.
+        __device__ unsigned int
+        write_split_coefficients(const double             w,
+                                 const SplitCoefficients &from,
+                                 Number                  *c) const
+        {
+          constexpr int n     = dim + 1;
+          unsigned int  parts = 0;
+          c[0]                = Number(w * from.c);
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              c[(1 + d) * stride] = Number(w * from.b[d]);
+              if (from.beta[d] != 0.)
+                parts |= has_flux;
+              c[(d + 1) * (n + 1) * stride] = Number(w * from.a[d][d]);
+#pragma unroll
+              for (int e = d + 1; e < dim; ++e)
+                {
+                  const double x = from.a[d][e], y = from.a[e][d];
+                  if (x != y)
+                    parts |= has_skew;
+                  c[((d + 1) * n + 1 + e) * stride] = Number(0.5 * w * (x + y));
+                }
+            }
+          // (what is rarely there)
+          if (__any_sync(n_slots < 32 ? (1u << n_slots) - 1 : ~0u, parts != 0))
+#pragma unroll
+            for (int d = 0; d < dim; ++d)
+              {
+                c[(d + 1) * n * stride] = Number(w * from.beta[d]);
+#pragma unroll
+                for (int e = d + 1; e < dim; ++e)
+                  c[((e + 1) * n + 1 + d) * stride] =
+                    Number(0.5 * w * (from.a[d][e] - from.a[e][d]));
+              }
+          return parts;
+        }
+
+        __device__ bool
+        has_symmetric_entry(const int row, const int column) const
+        {
+          return has_entry(row, column) || has_entry(column, row);
         }
 
         /// What is integrated on facets.
@@ -977,19 +1160,18 @@ namespace Tessella
                   double m[dim];
                   for (int d = 0; d < dim; ++d)
                     m[d] = s == 0 ? own_m[d] : other_m[d];
-                  const Number                     sign = s == 0 ? 1. : -1.;
-                  const SlotTables<dim, P, Number> tables(D,
-                                                          s == 0 ? polytope
-                                                                 : neighbor,
-                                                          s == 0 ? own_degree
-                                                                 : other_degree,
-                                                          y,
-                                                          m,
-                                                          sign,
-                                                          own_x + offset + slot,
-                                                          stride);
-                  tables.write_directional(sign,
-                                           Number(folded),
+                  const Number               sign = s == 0 ? 1. : -1.;
+                  SlotTables<dim, P, Number> tables(D,
+                                                    s == 0 ? polytope
+                                                           : neighbor,
+                                                    s == 0 ? own_degree
+                                                           : other_degree,
+                                                    y,
+                                                    m,
+                                                    sign,
+                                                    own_x + offset + slot,
+                                                    stride);
+                  tables.write_directional(Number(folded),
                                            own_pairs + offset + slot);
                   coefficients[s * stride + slot] = Number(c[s]);
                 }
@@ -1016,8 +1198,15 @@ namespace Tessella
           const auto    at       = [&](const int array) {
             return array >= 0 ? __ldg(table + array * D.n_facet_points) : 0.;
           };
-          const auto component = [&](const int array, const int d) {
-            return at(array >= 0 ? array + d : -1);
+          const auto vector = [&](const int array, double(&v)[dim]) {
+            const double *from =
+              table + (array >= 0 ? array : 0) * D.n_facet_points;
+#pragma unroll
+            for (int d = 0; d < dim; ++d)
+              {
+                v[d] = array >= 0 ? __ldg(from) : 0.;
+                from += D.n_facet_points;
+              }
           };
           const auto inner = [&](const int array) {
             return interior ? array : -1;
@@ -1029,10 +1218,8 @@ namespace Tessella
                             : terms == Facets::rhs       ? L.s
                                                          : inner(L.beta[1]),
                     other = values ? inner(L.b[1]) : -1;
-          for (int d = 0; d < dim; ++d)
-            own_m[d] = component(own, d);
-          for (int d = 0; d < dim; ++d)
-            other_m[d] = component(other, d);
+          vector(own, own_m);
+          vector(other, other_m);
           c[0] = values ? at(L.c[0]) : terms == Facets::rhs ? at(L.r) : 0.;
           c[1] = terms == Facets::penalty      ? c[0]
                  : terms == Facets::value_rows ? -at(inner(L.c[1]))

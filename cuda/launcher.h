@@ -126,8 +126,9 @@ namespace Tessella
                                     const std::uint64_t n_blocks,
                                     const cudaStream_t  stream)
       {
-        const std::size_t   shared = shared_memory<dim, Number>(data, 16, 16);
-        const std::uint64_t n      = data.n_polytopes + n_blocks;
+        const std::size_t shared =
+          shared_memory<dim, Number>(data, n_own_slots, n_pair_slots);
+        const std::uint64_t n = data.n_polytopes + n_blocks;
         if constexpr (dim == 3)
           {
             const auto launch = [&](const auto         kernel,

@@ -461,22 +461,25 @@ namespace Tessella
             return __ldg(data + n * rule.n_points) * facet_factor(dim, prism) *
                    __ldg(D.facet_measure + f);
           }
-        double first[dim];
-        for (int e = 0; e < dim; ++e)
+        else
           {
-            x[e] = first[e] = __ldg(v + e);
-            normal[e]       = __ldg(D.facet_normal + std::size_t(f) * dim + e);
-          }
-        for (int d = 0; d + 1 < dim; ++d)
-          {
-            const double xi = __ldg(data + d * rule.n_points);
+            double first[dim];
             for (int e = 0; e < dim; ++e)
-              x[e] += xi * (__ldg(v + (d + 1) * dim + e) - first[e]);
+              {
+                x[e] = first[e] = __ldg(v + e);
+                normal[e] = __ldg(D.facet_normal + std::size_t(f) * dim + e);
+              }
+            for (int d = 0; d + 1 < dim; ++d)
+              {
+                const double xi = __ldg(data + d * rule.n_points);
+                for (int e = 0; e < dim; ++e)
+                  x[e] += xi * (__ldg(v + (d + 1) * dim + e) - first[e]);
+              }
+            const int factor =
+              facet_factor(dim, cells != Cells::simplices && prism);
+            return __ldg(data + (dim - 1) * rule.n_points) * factor *
+                   __ldg(D.facet_measure + f);
           }
-        const int factor =
-          facet_factor(dim, cells != Cells::simplices && prism);
-        return __ldg(data + (dim - 1) * rule.n_points) * factor *
-               __ldg(D.facet_measure + f);
       }
     } // namespace Device
   }   // namespace internal

@@ -22,9 +22,11 @@ namespace Tessella
        *
        * needed: columns of the last row from there on are needed by a symmetric
        * block, and not in pairs with those before; the first of them is alone
-       * if their number is odd. -1: no tile is transposed.
+       * if their number is odd. -1: no tile is transposed. below: nor are other
+       * pairs below the diagonal but transposed ones, so that a lane holds the
+       * same entries below the diagonal as above.
        */
-      template <int TM, int TN, typename Number, int needed>
+      template <int TM, int TN, typename Number, int needed, bool below = false>
       struct PairedTiles
       {
 #if __CUDA_ARCH__ >= 900
@@ -47,7 +49,8 @@ namespace Tessella
         __device__ static constexpr bool
         transposed(const int t, const int u)
         {
-          return exist && needed >= 0 && t == rows && partner(u) != u;
+          return exist && ((needed >= 0 && t == rows && partner(u) != u) ||
+                           (below && t < rows && u < t / 2 * 2));
         }
       };
 
@@ -61,7 +64,7 @@ namespace Tessella
       template <int TM, int TN, int stride, typename Number>
       struct WarpProduct
       {
-        template <int needed = -1, typename Wanted>
+        template <int needed = -1, bool below = false, typename Wanted>
         __device__ static void
         add(Number (&c)[TM][stride][2],
             const Number (&a)[TM],
@@ -99,21 +102,28 @@ namespace Tessella
       template <int TM, int TN, int stride>
       struct WarpProduct<TM, TN, stride, double>
       {
-        template <int needed = -1, typename Wanted>
+        template <int needed = -1, bool below = false, typename Wanted>
         __device__ static void
         add(double (&c)[TM][stride][2],
             const double (&a)[TM],
             const double (&b)[TN],
             const Wanted &wanted)
         {
-          using Pairs = PairedTiles<TM, stride, double, needed>;
+          using Pairs = PairedTiles<TM, stride, double, needed, below>;
           // The last row, if it is in no pair of rows.
           constexpr int last = TM - 1;
 #  pragma unroll
           for (int u = 0; u < TN; ++u)
 #  pragma unroll
             for (int t = 0; t < Pairs::rows; t += 2)
-              if (wanted(t, u))
+              if (Pairs::transposed(t, u))
+                {
+                  // (both tiles of each row)
+                  const int s = t + u % 2, v = u / 2 * 2;
+                  if (wanted(t, u))
+                    product(c[s][v], c[s][v + 1], b[v], b[v + 1], a[s]);
+                }
+              else if (wanted(t, u))
                 product(c[t][u], c[t + 1][u], a[t], a[t + 1], b[u]);
 #  pragma unroll
           for (int u = 0; u < TN; ++u)
@@ -143,7 +153,6 @@ namespace Tessella
             }
         }
 
-      private:
         __device__ static void
         product(double (&c)[2], const double a, const double b)
         {
@@ -176,6 +185,68 @@ namespace Tessella
       };
 #endif
 
+      /**
+       * Sums of products A B that are symmetric, of T x T tiles, where half of
+       * them do: three, of which products of 16 rows give (0, 0), (1, 0); (1,
+       * 1), (2, 1); (2, 2), (0, 2).
+       */
+      template <int T, typename Number, bool wanted>
+      struct SymmetricSums
+      {
+        static constexpr bool exist =
+          wanted && T == 3 && PairedTiles<T, T, Number, 0>::exist;
+
+        Number c[exist ? T : 1][2][2];
+
+        __device__ void
+        clear()
+        {
+          if constexpr (exist)
+#pragma unroll
+            for (int u = 0; u < T; ++u)
+              c[u][0][0] = c[u][0][1] = c[u][1][0] = c[u][1][1] = 0.;
+        }
+
+        __device__ void
+        add(const Number (&a)[T], const Number (&b)[T])
+        {
+          if constexpr (exist)
+#pragma unroll
+            for (int u = 0; u < T; ++u)
+              WarpProduct<T, T, T, Number>::product(
+                c[u][0], c[u][1], a[u], a[(u + 1) % T], b[u]);
+        }
+
+        /// Where store() puts an entry.
+        __device__ static constexpr unsigned int
+        entry(const unsigned int i, const unsigned int j)
+        {
+          return i * (8 * T + 1) + j;
+        }
+
+        /// Writes all of them to shared memory.
+        __device__ void
+        store(Number *to) const
+        {
+          const unsigned int lane = threadIdx.x & 31u;
+          __syncwarp();
+#pragma unroll
+          for (int u = 0; u < T; ++u)
+#pragma unroll
+            for (int v = 0; v < 2; ++v)
+#pragma unroll
+              for (int s = 0; s < 2; ++s)
+                {
+                  const unsigned int i = 8 * ((u + v) % T) + (lane >> 2),
+                                     j = 8 * u + 2 * (lane & 3u) + s;
+                  to[entry(i, j)]      = c[u][v][s];
+                  if (v == 1)
+                    to[entry(j, i)] = c[u][v][s];
+                }
+          __syncwarp();
+        }
+      };
+
       /// Products in single precision on the matrix units, whose operands have
       /// 11 bits.
 #if __CUDA_ARCH__ >= 800
@@ -189,12 +260,13 @@ namespace Tessella
       /**
        * Sums of the products of TM x TN tiles, as WarpProduct has them, but
        * that a lane holds C(8 t + 2(l%4) + {0, 1}, 8 u + l/4) of tiles that are
-       * transposed; needed: see PairedTiles.
+       * transposed; needed, below: see PairedTiles.
        */
       template <int TM,
                 int TN,
                 typename Number,
                 int  needed = -1,
+                bool below  = false,
                 bool split  = split_operands<Number>>
       struct WarpSums
       {
@@ -203,7 +275,7 @@ namespace Tessella
         __device__ static constexpr bool
         transposed(const int t, const int u)
         {
-          return PairedTiles<TM, TN, Number, needed>::transposed(t, u);
+          return PairedTiles<TM, TN, Number, needed, below>::transposed(t, u);
         }
 
         __device__ void
@@ -221,7 +293,10 @@ namespace Tessella
         __device__ void
         add(const Number (&a)[TM], const Number (&b)[n], const Wanted &wanted)
         {
-          WarpProduct<TM, n, TN, Number>::template add<needed>(c, a, b, wanted);
+          WarpProduct<TM, n, TN, Number>::template add<needed, below>(c,
+                                                                      a,
+                                                                      b,
+                                                                      wanted);
         }
 
         /// Sums that are not in c yet; to be called before they are many.
@@ -242,8 +317,8 @@ namespace Tessella
        * towards zero. Sums over a few points are therefore apart, and collect()
        * adds them to the others with rounding.
        */
-      template <int TM, int TN, int needed>
-      struct WarpSums<TM, TN, float, needed, true>
+      template <int TM, int TN, int needed, bool below>
+      struct WarpSums<TM, TN, float, needed, below, true>
       {
         float c[TM][TN][2];
 

@@ -144,8 +144,11 @@ namespace Tessella
           const auto wanted = [&](const int t, const int u) {
             return !mirror || u >= t;
           };
-          const unsigned int     rows    = D.form.volume_rows;
-          constexpr unsigned int n_quads = n_volume_slots / 4;
+          const unsigned int              rows     = D.form.volume_rows;
+          constexpr unsigned int          n_quads  = n_volume_slots / 4;
+          const bool                      all_rows = rows == (2u << dim) - 1;
+          SymmetricSums<T, Number, known> symmetric;
+          symmetric.clear();
 #pragma unroll
           for (int t = 0; t < T; ++t)
             if (is_own(t))
@@ -155,9 +158,15 @@ namespace Tessella
           for (unsigned int begin = range.begin; begin < range.end;
                begin += n_quads)
             {
-              volume_slots.template fill_volume<true>(k, volume_slot);
+              const unsigned int parts =
+                volume_slots.template fill_volume<true, true>(k, volume_slot);
               volume_slot = volume_slots.volume_slot(range, begin + n_quads);
               const unsigned int n = min(range.end - begin, n_quads);
+              if (straight && !diagonal && parts == 0 && all_rows)
+                {
+                  add_volume_quads(n, symmetric);
+                  continue;
+                }
 #pragma unroll 2
               for (unsigned int m = r; m < 4 * n; m += 4)
                 {
@@ -174,37 +183,151 @@ namespace Tessella
                   if (D.form.source())
                     add_source(sum, volume_slots.source()[m], a[0]);
                   const Number *c = volume_slots.volume_coefficients + m;
-                  Slots::for_lines(rows, [&](const int e) {
-                    Number b[T];
-                    if (diagonal)
-                      {
-                        const Number factor =
-                          e == 0 ? c[volume_slots.stride] : c[0];
+                  if (diagonal)
+                    Slots::for_lines(rows, [&](const int e) {
+                      const Number factor =
+                        e == 0 ? c[volume_slots.stride] : c[0];
+                      Number b[T];
 #pragma unroll
-                        for (int t = 0; t < T; ++t)
-                          b[t] = factor * a[e][t];
-                      }
-                    else
-                      {
-#pragma unroll
-                        for (int t = 0; t < T; ++t)
-                          b[t] = 0.;
-#pragma unroll
-                        for (int f = 0; f <= dim; ++f)
-                          if (volume_slots.has_entry(e, f))
-                            {
-                              const Number factor =
-                                c[(e * (dim + 1) + f) * volume_slots.stride];
-#pragma unroll
-                              for (int t = 0; t < T; ++t)
-                                b[t] += factor * a[f][t];
-                            }
-                      }
-                    acc.add(a[e], b, wanted);
-                  });
+                      for (int t = 0; t < T; ++t)
+                        b[t] = factor * a[e][t];
+                      acc.add(a[e], b, wanted);
+                    });
+                  else
+                    add_full_block<false>(a, c, parts, symmetric, wanted);
                 }
               acc.collect();
             }
+          if constexpr (symmetric.exist)
+            if (!diagonal)
+              {
+                Number *const sums =
+                  reinterpret_cast<Number *>(volume_slots.own_x);
+                symmetric.store(sums);
+#pragma unroll
+                for (int t = 0; t < T; ++t)
+#pragma unroll
+                  for (int u = 0; u < T; ++u)
+#pragma unroll
+                    for (int s = 0; s < 2; ++s)
+                      acc.c[t][u][s] +=
+                        sums[symmetric.entry(row_of(t, u, s),
+                                             column_of(t, u, s))];
+              }
+        }
+
+        /// Kernels that have loops of their own for what is most frequent,
+        /// without branches: instructions of several products and points can
+        /// wait for each other's results at the same time.
+        static constexpr bool straight =
+          SymmetricSums<T, Number, known>::exist && cells == Cells::simplices;
+
+        /// n quads of the volume, where nothing of the coefficients is missing
+        /// but what fill_volume() tells of.
+        __device__ void
+        add_volume_quads(const unsigned int               n,
+                         SymmetricSums<T, Number, known> &symmetric)
+        {
+          const bool    source  = D.form.source();
+          const Number *sources = volume_slots.source();
+#pragma unroll 2
+          for (unsigned int m = r; m < 4 * n; m += 4)
+            {
+              Number a[dim + 1][T];
+#pragma unroll
+              for (int t = 0; t < T; ++t)
+                {
+                  Number function[dim + 1];
+                  volume_slots.gradient(x[t] + m, pair[t] + m, function);
+#pragma unroll
+                  for (int e = 0; e <= dim; ++e)
+                    a[e][t] = function[e];
+                }
+              add_source(sum, source ? sources[m] : Number(0.), a[0]);
+              add_full_block<true>(a,
+                                   volume_slots.volume_coefficients + m,
+                                   0,
+                                   symmetric,
+                                   [](const int, const int) { return true; });
+            }
+        }
+
+        /// Coefficients c of a point, as fill_volume() splits them, times
+        /// values and derivatives a: the tensor's symmetric part, whose
+        /// products are fewer, and all others.
+        template <bool fast, typename Wanted>
+        __device__ void
+        add_full_block(const Number (&a)[dim + 1][T],
+                       const Number                    *c,
+                       const unsigned int               parts,
+                       SymmetricSums<T, Number, known> &symmetric,
+                       const Wanted                    &wanted)
+        {
+          constexpr int n     = dim + 1;
+          const auto    entry = [&](const int e, const int f) {
+            return c[(e * n + f) * volume_slots.stride];
+          };
+          const auto line = [&](const int e) {
+            Number b[T];
+#pragma unroll
+            for (int t = 0; t < T; ++t)
+              b[t] = 0.;
+#pragma unroll
+            for (int f = e > 0; f < n; ++f)
+              if (e == 0 ? volume_slots.has_entry(e, f)
+                         : volume_slots.has_symmetric_entry(e, f))
+                {
+                  const Number factor = entry(min(e, f), max(e, f));
+#pragma unroll
+                  for (int t = 0; t < T; ++t)
+                    b[t] += factor * a[f][t];
+                }
+            if (symmetric.exist && e > 0)
+              symmetric.add(a[e], b);
+            else
+              acc.add(a[e], b, wanted);
+          };
+          if (fast)
+            {
+#pragma unroll
+              for (int e = 0; e < n; ++e)
+                line(e);
+              return;
+            }
+          Slots::for_lines(D.form.volume_rows, line);
+          if (parts & Slots::has_flux)
+            {
+              Number b[T];
+#pragma unroll
+              for (int t = 0; t < T; ++t)
+                b[t] = 0.;
+#pragma unroll
+              for (int e = 1; e < n; ++e)
+                if (volume_slots.has_entry(e, 0))
+#pragma unroll
+                  for (int t = 0; t < T; ++t)
+                    b[t] += entry(e, 0) * a[e][t];
+              acc.add(b, a[0], wanted);
+            }
+          if (parts & Slots::has_skew)
+#pragma unroll
+            for (int e = 1; e < n; ++e)
+              {
+                Number b[T];
+#pragma unroll
+                for (int t = 0; t < T; ++t)
+                  b[t] = 0.;
+#pragma unroll
+                for (int f = 1; f < n; ++f)
+                  if (f != e && volume_slots.has_symmetric_entry(e, f))
+                    {
+                      const Number factor = f > e ? entry(f, e) : -entry(e, f);
+#pragma unroll
+                      for (int t = 0; t < T; ++t)
+                        b[t] += factor * a[f][t];
+                    }
+                acc.add(a[e], b, wanted);
+              }
         }
 
         __device__ void
@@ -219,9 +342,18 @@ namespace Tessella
                              n_quads = facet_slots.n_facet_quads();
           unsigned int neighbor = invalid_index, column = 0;
           bool         self = false, interior = false;
-          const auto   wanted = [&](const int t, const int u) {
-            return !mirror || u >= t;
+          // What facets add to the own block is symmetric with the volume's
+          // part or without it: tiles of the last row that lie in the registers
+          // of a lane as those of the last column do get what there is to add
+          // to the latter.
+          const bool below  = lower_apart && !mirror && theta == Number(1.);
+          const auto wanted = [&](const int t, const int u) {
+            return !(mirror || below) || u >= t;
           };
+          const bool plain =
+            straight && flux && theta == Number(1.) && (mirror || below);
+          if (below)
+            add_to_last_row(Number(-1.));
 #pragma unroll
           for (int e = 0; e < E; ++e)
             if (known || D.uniform || is_own(e))
@@ -235,15 +367,27 @@ namespace Tessella
                              first   = idle ? n_facet_slots - 1 : r;
           if (spacing < 4)
             facet_slots.clear_other(n_facet_slots - 1);
+          if (straight)
+            {
+              __syncwarp();
+              facet_slots.start_facet_quads(row.facet_begin, end);
+            }
           for (unsigned int begin = row.facet_begin; begin < end;
                begin += n_quads)
             {
               using Facets = typename Slots::Facets;
-              facet_slots.template fill_facets<Facets::penalty, true>(
-                k, facet_quad, begin, end);
-              const unsigned int lane_neighbor = facet_quad.neighbor,
-                                 lane_column   = facet_quad.column;
-              facet_quad = facet_slots.facet_quad(begin + n_quads, end);
+              const FacetQuad quad =
+                straight ? facet_slots.finish_facet_quads() : facet_quad;
+              facet_slots.template fill_facets<Facets::penalty, true>(k,
+                                                                      quad,
+                                                                      begin,
+                                                                      end);
+              const unsigned int lane_neighbor = quad.neighbor,
+                                 lane_column   = quad.column;
+              if (straight)
+                facet_slots.start_facet_quads(begin + n_quads, end);
+              else
+                facet_quad = facet_slots.facet_quad(begin + n_quads, end);
               const unsigned int n = min(end - begin, n_quads) * spacing;
               const unsigned int lateral_slots =
                 D.form.constant_bottom
@@ -254,23 +398,45 @@ namespace Tessella
                 __shfl_up_sync(~0u, lane_neighbor, spacing);
               const unsigned int changes = __ballot_sync(
                 ~0u, lane_neighbor != (lane < spacing ? neighbor : before));
+              const auto change = [&](const unsigned int m) {
+                acc.collect();
+                if (interior)
+                  write_neighbor(column);
+                clear_neighbor();
+                neighbor = __shfl_sync(~0u, lane_neighbor, m);
+                column   = __shfl_sync(~0u, lane_column, m);
+                interior = neighbor != invalid_index;
+                self     = self || neighbor == k;
+                if (!(known || D.uniform) && interior)
+                  set_neighbor_positions(neighbor);
+              };
               unsigned int slot = first;
+              if (plain)
+                {
+                  for (unsigned int m = 0, next; m < n; m = next)
+                    {
+                      if (changes >> m & 1u)
+                        change(m);
+                      // up to where another neighbour begins
+                      next = n;
+                      if (m + spacing < n)
+                        {
+                          const unsigned int rest = changes >> (m + spacing);
+                          if (rest != 0)
+                            next = min(n, m + spacing + __ffs(rest) - 1);
+                        }
+                      if (interior)
+                        add_facet_quads<E>(m, next, spacing, advance, slot);
+                      else
+                        add_facet_quads<T>(m, next, spacing, advance, slot);
+                    }
+                  continue;
+                }
 #pragma unroll 2
               for (unsigned int m = 0; m < n; m += spacing, slot += advance)
                 {
                   if (changes >> m & 1u)
-                    {
-                      acc.collect();
-                      if (interior)
-                        write_neighbor(column);
-                      clear_neighbor();
-                      neighbor = __shfl_sync(~0u, lane_neighbor, m);
-                      column   = __shfl_sync(~0u, lane_column, m);
-                      interior = neighbor != invalid_index;
-                      self     = self || neighbor == k;
-                      if (!(known || D.uniform) && interior)
-                        set_neighbor_positions(neighbor);
-                    }
+                    change(m);
                   // At the boundary the neighbour's are anything; so are its
                   // columns, which are not stored.
                   Number v[E], h[E];
@@ -331,7 +497,59 @@ namespace Tessella
             write_neighbor(column);
           if (row.empty_blocks)
             write_zeros(false);
+          if (below)
+            add_to_last_row(Number(1.));
           store_diagonal(self);
+        }
+
+        /// Tiles of the last row are held like the transposed ones of the last
+        /// column.
+        static constexpr bool lower_apart = decltype(acc)::transposed(T - 1, 0);
+
+        __device__ void
+        add_to_last_row(const Number factor)
+        {
+#pragma unroll
+          for (int u = 0; u + 1 < T; ++u)
+            if (acc.transposed(T - 1, u))
+#pragma unroll
+              for (int s = 0; s < 2; ++s)
+                acc.c[T - 1][u][s] += factor * acc.c[u][T - 1][s];
+        }
+
+        /// Quads [begin, end) of slots with n_columns tiles, where both terms
+        /// are the same but for the order of functions.
+        template <int n_columns>
+        __device__ void
+        add_facet_quads(const unsigned int begin,
+                        const unsigned int end,
+                        const unsigned int spacing,
+                        const unsigned int advance,
+                        unsigned int      &slot)
+        {
+          const auto upper = [](const int t, const int u) { return u >= t; };
+#pragma unroll 2
+          for (unsigned int m = begin; m < end; m += spacing)
+            {
+              Number v[n_columns], h[n_columns], a[T], b[T];
+#pragma unroll
+              for (int e = 0; e < n_columns; ++e)
+                {
+                  const Two<Number> vx = facet_slots.own_x[x[e] + slot],
+                                    p  = facet_slots.own_pairs[pair[e] + slot];
+                  v[e]                 = vx.x * p.x;
+                  h[e]                 = vx.y * p.x + vx.x * p.y;
+                }
+#pragma unroll
+              for (int t = 0; t < T; ++t)
+                {
+                  a[t] = v[t];
+                  b[t] = h[t];
+                }
+              acc.add(a, h, upper);
+              acc.add(b, v, upper);
+              slot += advance;
+            }
         }
 
         template <typename Wanted>
@@ -615,7 +833,7 @@ namespace Tessella
         compute()
         {
           const VolumeRange range = volume_slots.volume_range(row);
-          if (D.form.facets)
+          if (D.form.facets && !straight)
             facet_quad = facet_slots.facet_quad(row.facet_begin, row.facet_end);
           if (P == 1 && cells != Cells::others && D.volume_rule.closed_form)
             add_constant_gradients();

@@ -18,6 +18,10 @@ namespace Tessella
        * A tile of 8 TM x 8 TN entries of a block. If I0 >= 0, rows begin at 8
        * I0 and columns at 0, so that rows of diagonal blocks are among the
        * columns and nothing is evaluated twice.
+       *
+       * Where a warp computes a diagonal block alone that only advection makes
+       * unsymmetric, sums below the diagonal are of what the block differs
+       * there from the transposed part above: nothing for most of the terms.
        */
       template <int dim,
                 int P,
@@ -30,20 +34,27 @@ namespace Tessella
       {
         using Slots = Batch<dim, P, Number, cells>;
 
+        /// Sums below the diagonal lie in the lanes of those above.
+        static constexpr bool square =
+          I0 == 0 && TM == TN && PairedTiles<TM, TN, Number, 0>::exist;
+
         const Data<dim>    &D;
         const unsigned int  lane, g, r;
         const std::uint64_t block;
         const unsigned int  k, j, i0, j0, n1, n2;
-        Slots               slots;
+        Slots               slots, own_slots; ///< with neighbour, without
         /// (rows from I0 on of a symmetric block)
-        WarpSums<TM, TN, Number, TM - 1 + (I0 >= 0 ? I0 : 0)> acc;
+        WarpSums<TM, TN, Number, TM - 1 + (I0 >= 0 ? I0 : 0), square> acc;
         unsigned int row_x[TM], row_pair[TM];
         unsigned int column_x[TN], column_pair[TN];
         const bool   mirror;
+        /// Sums below the diagonal are differences, as above.
+        bool differences = false;
 
         __device__
         TileKernel(const Data<dim>    &D,
                    const unsigned int  n_slots,
+                   const unsigned int  n_own_slots,
                    const std::uint64_t block,
                    const unsigned int  i0,
                    const unsigned int  j0,
@@ -60,8 +71,10 @@ namespace Tessella
           , n1(D.n_basis[k])
           , n2(D.n_basis[j])
           , slots(D, n_slots, shared)
+          , own_slots(D, n_own_slots, shared)
           , mirror(k == j && D.form.symmetric)
         {
+          own_slots.leave_out_neighbor();
           acc.clear();
         }
 
@@ -69,15 +82,17 @@ namespace Tessella
         __device__ void
         set_positions(const bool pair)
         {
+          const Slots &slots = pair ? this->slots : own_slots;
 #pragma unroll
           for (int t = 0; t < TM; ++t)
             set_position(
-              i0 + 8 * t + g, n1, D.degree[k], 0, row_x[t], row_pair[t]);
+              slots, i0 + 8 * t + g, n1, D.degree[k], 0, row_x[t], row_pair[t]);
           const unsigned int side =
             pair ? (slots.n_x + slots.n_pairs_) * slots.stride : 0;
 #pragma unroll
           for (int u = 0; u < TN; ++u)
-            set_position(j0 + 8 * u + g,
+            set_position(slots,
+                         j0 + 8 * u + g,
                          n2,
                          D.degree[j],
                          side,
@@ -86,7 +101,8 @@ namespace Tessella
         }
 
         __device__ void
-        set_position(const unsigned int i,
+        set_position(const Slots       &slots,
+                     const unsigned int i,
                      const unsigned int n,
                      const unsigned int p,
                      const unsigned int side,
@@ -99,32 +115,69 @@ namespace Tessella
         }
 
         // Tiles below the diagonal of a symmetric block are left out.
+        __device__ bool
+        needs_part() const
+        {
+          return mirror || differences;
+        }
+
         __device__ auto
         needed() const
         {
           return [this](const int t, const int u) {
-            return !mirror || j0 + 8 * u + 8 > i0 + 8 * t;
+            return !needs_part() || j0 + 8 * u + 8 > i0 + 8 * t;
           };
         }
 
+        // With differences: only what is symmetric.
         __device__ void
         multiply(const Number (&a)[TM], const Number (&b)[TN])
         {
           acc.add(a, b, needed());
         }
 
+        __device__ void
+        multiply_unsymmetric(const Number (&a)[TM], const Number (&b)[TN])
+        {
+          multiply(a, b);
+          if constexpr (square)
+            if (differences)
+              add_below(a, b);
+        }
+
+        __device__ void
+        add_differences()
+        {
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+#pragma unroll
+            for (int u = 0; u < t; ++u)
+              if (acc.transposed(t, u))
+#pragma unroll
+                for (int s = 0; s < 2; ++s)
+                  acc.c[t][u][s] += acc.c[u][t][s];
+        }
+
         template <bool diagonal>
         __device__ void
         add_volume(const VolumeRange &range)
         {
-          const unsigned int n_quads = slots.n_slots / 4;
-          VolumeSlot         slot    = slots.volume_slot(range, range.begin);
+          const unsigned int n_quads  = own_slots.n_slots / 4;
+          const bool         all_rows = D.form.volume_rows == (2u << dim) - 1;
+          VolumeSlot         slot = own_slots.volume_slot(range, range.begin);
           for (unsigned int begin = range.begin; begin < range.end;
                begin += n_quads)
             {
-              slots.template fill_volume<true>(k, slot);
-              slot                 = slots.volume_slot(range, begin + n_quads);
+              const unsigned int parts =
+                own_slots.template fill_volume<true, square>(k, slot);
+              slot = own_slots.volume_slot(range, begin + n_quads);
               const unsigned int n = min(range.end - begin, n_quads);
+              if constexpr (straight && !diagonal)
+                if (parts == 0 && differences && all_rows)
+                  {
+                    add_volume_quads(n);
+                    continue;
+                  }
 #pragma unroll 1
               for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
@@ -132,16 +185,22 @@ namespace Tessella
                   Number row[I0 >= 0 ? 1 : TM][dim + 1];
 #pragma unroll
                   for (int u = 0; u < TN; ++u)
-                    slots.gradient(column_x[u] + m,
-                                   column_pair[u] + m,
-                                   column[u]);
+                    own_slots.gradient(column_x[u] + m,
+                                       column_pair[u] + m,
+                                       column[u]);
                   if (I0 < 0)
 #pragma unroll
                     for (int t = 0; t < TM; ++t)
-                      slots.gradient(row_x[t] + m,
-                                     row_pair[t] + m,
-                                     row[I0 >= 0 ? 0 : t]);
-                  const Number *c = slots.volume_coefficients + m + r;
+                      own_slots.gradient(row_x[t] + m,
+                                         row_pair[t] + m,
+                                         row[I0 >= 0 ? 0 : t]);
+                  const Number *c = own_slots.volume_coefficients + m + r;
+                  if constexpr (square)
+                    if (!diagonal)
+                      {
+                        add_full_block(column, c, parts);
+                        continue;
+                      }
                   Slots::for_lines(D.volume_columns, [&](const int e) {
                     // Coefficients times the rows, which are fewer.
                     Number     a[TM], b[TN];
@@ -154,7 +213,8 @@ namespace Tessella
                       b[u] = column[u][e];
                     if (diagonal)
                       {
-                        const Number factor = e == 0 ? c[slots.stride] : c[0];
+                        const Number factor =
+                          e == 0 ? c[own_slots.stride] : c[0];
 #pragma unroll
                         for (int t = 0; t < TM; ++t)
                           a[t] = factor * test(t, e);
@@ -166,10 +226,10 @@ namespace Tessella
                           a[t] = 0.;
 #pragma unroll
                         for (int f = 0; f <= dim; ++f)
-                          if (slots.has_entry(f, e))
+                          if (own_slots.has_entry(f, e))
                             {
                               const Number factor =
-                                c[(f * (dim + 1) + e) * slots.stride];
+                                c[(f * (dim + 1) + e) * own_slots.stride];
 #pragma unroll
                               for (int t = 0; t < TM; ++t)
                                 a[t] += factor * test(t, f);
@@ -182,13 +242,137 @@ namespace Tessella
             }
         }
 
+        /// Kernels that have loops of their own for what is most frequent,
+        /// without branches.
+        static constexpr bool straight = square && cells == Cells::simplices;
+
+        /// n quads of the volume, with differences, where nothing of the
+        /// coefficients is missing but what fill_volume() tells of.
+        __device__ void
+        add_volume_quads(const unsigned int n)
+        {
+          constexpr int n_values = dim + 1;
+          const auto    upper    = [](const int t, const int u) {
+            return !decltype(acc)::transposed(t, u);
+          };
+#pragma unroll 1
+          for (unsigned int m = 0; m < 4 * n; m += 4)
+            {
+              Number a[TN][n_values];
+#pragma unroll
+              for (int u = 0; u < TN; ++u)
+                own_slots.gradient(column_x[u] + m, column_pair[u] + m, a[u]);
+              const Number *c = own_slots.volume_coefficients + m + r;
+#pragma unroll
+              for (int e = 0; e < n_values; ++e)
+                {
+                  Number x[TN], y[TN];
+#pragma unroll
+                  for (int t = 0; t < TN; ++t)
+                    {
+                      x[t] = a[t][e];
+                      y[t] = 0.;
+                    }
+#pragma unroll
+                  for (int f = e > 0; f < n_values; ++f)
+                    {
+                      const Number factor =
+                        c[(min(e, f) * n_values + max(e, f)) *
+                          own_slots.stride];
+#pragma unroll
+                      for (int t = 0; t < TN; ++t)
+                        y[t] += factor * a[t][f];
+                    }
+                  acc.add(x, y, upper);
+                  if (e == 0)
+                    add_below(x, y);
+                }
+            }
+        }
+
+        /// What A B differs below the diagonal from above.
+        __device__ void
+        add_below(const Number (&a)[TM], const Number (&b)[TN])
+        {
+          const auto below = [](const int t, const int u) {
+            return decltype(acc)::transposed(t, u);
+          };
+          Number minus_a[TM];
+#pragma unroll
+          for (int t = 0; t < TM; ++t)
+            minus_a[t] = -a[t];
+          acc.add(a, b, below);
+          acc.add(b, minus_a, below);
+        }
+
+        /// Coefficients c of a point, as fill_volume() splits them, times
+        /// values and derivatives a.
+        __device__ void
+        add_full_block(const Number (&a)[TN][dim + 1],
+                       const Number      *c,
+                       const unsigned int parts)
+        {
+          static_assert(TM == TN, "for square tiles");
+          constexpr int n     = dim + 1;
+          const auto    entry = [&](const int e, const int f) {
+            return c[(e * n + f) * own_slots.stride];
+          };
+          Number     x[TN], y[TN];
+          const auto set = [&](const int e) {
+#pragma unroll
+            for (int t = 0; t < TN; ++t)
+              {
+                x[t] = a[t][e];
+                y[t] = 0.;
+              }
+          };
+          const auto add = [&](const Number factor, const int f) {
+#pragma unroll
+            for (int t = 0; t < TN; ++t)
+              y[t] += factor * a[t][f];
+          };
+          Slots::for_lines(D.form.volume_rows, [&](const int e) {
+            set(e);
+#pragma unroll
+            for (int f = e > 0; f < n; ++f)
+              if (e == 0 ? own_slots.has_entry(e, f)
+                         : own_slots.has_symmetric_entry(e, f))
+                add(entry(min(e, f), max(e, f)), f);
+            if (e > 0)
+              multiply(x, y);
+            else
+              multiply_unsymmetric(x, y);
+          });
+          if (parts & Slots::has_flux)
+            {
+              set(0);
+#pragma unroll
+              for (int e = 1; e < n; ++e)
+                if (own_slots.has_entry(e, 0))
+                  add(entry(e, 0), e);
+              multiply_unsymmetric(y, x);
+            }
+          if (parts & Slots::has_skew)
+#pragma unroll
+            for (int e = 1; e < n; ++e)
+              {
+                set(e);
+#pragma unroll
+                for (int f = 1; f < n; ++f)
+                  if (f != e && own_slots.has_symmetric_entry(e, f))
+                    add(f > e ? entry(f, e) : -entry(e, f), f);
+                multiply_unsymmetric(x, y);
+              }
+        }
+
         // Value and directional derivative of a function, for
         // Facets::penalty with a part of the value's coefficient.
-        __device__ void
-        directional(const unsigned int x,
+        __device__ static void
+        directional(const Slots       &slots,
+                    const unsigned int x,
                     const unsigned int pair,
                     Number            &v,
-                    Number            &d) const
+                    Number            &d)
         {
           const Two<Number> vx = slots.own_x[x], p = slots.own_pairs[pair];
           v = vx.x * p.x;
@@ -200,6 +384,7 @@ namespace Tessella
         add_facets(const unsigned int first, const unsigned int last)
         {
           using Facets = typename Slots::Facets;
+          Slots &slots = pair ? this->slots : own_slots;
           // Rows are among the columns.
           constexpr bool shared_rows = I0 >= 0 && !pair;
           constexpr bool values =
@@ -210,22 +395,29 @@ namespace Tessella
                                : terms == Facets::flux_rows ? Number(1.)
                                                             : Number(-1.);
           FacetQuad    quad  = slots.facet_quad(first, last);
+          const bool   plain = straight && terms == Facets::penalty && flux &&
+                             theta == Number(1.) &&
+                             (pair ? !needs_part() : needs_part());
           for (unsigned int begin = first; begin < last;
                begin += slots.n_slots / 4)
             {
               slots.template fill_facets<terms, pair>(k, quad, begin, last);
               quad = slots.facet_quad(begin + slots.n_slots / 4, last);
               const unsigned int n = min(last - begin, slots.n_slots / 4);
+              if constexpr (straight)
+                if (plain)
+                  {
+                    add_facet_quads<pair>(slots, n);
+                    continue;
+                  }
 #pragma unroll 1
               for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
                   Number v[TN], d[TN], row_v[TM], row_d[TM];
 #pragma unroll
                   for (int u = 0; u < TN; ++u)
-                    directional(column_x[u] + m,
-                                column_pair[u] + m,
-                                v[u],
-                                d[u]);
+                    directional(
+                      slots, column_x[u] + m, column_pair[u] + m, v[u], d[u]);
 #pragma unroll
                   for (int t = 0; t < TM; ++t)
                     if (shared_rows)
@@ -234,7 +426,8 @@ namespace Tessella
                         row_d[t] = d[shared_rows ? I0 + t : 0];
                       }
                     else
-                      directional(row_x[t] + m,
+                      directional(slots,
+                                  row_x[t] + m,
                                   row_pair[t] + m,
                                   row_v[t],
                                   row_d[t]);
@@ -288,6 +481,38 @@ namespace Tessella
             }
         }
 
+        /// n quads where both terms are the same but for the order of
+        /// functions.
+        template <bool pair>
+        __device__ void
+        add_facet_quads(const Slots &slots, const unsigned int n)
+        {
+          const auto wanted = [](const int t, const int u) {
+            return pair || !decltype(acc)::transposed(t, u);
+          };
+#pragma unroll 1
+          for (unsigned int m = 0; m < 4 * n; m += 4)
+            {
+              Number v[TN], d[TN], row_v[TM], row_d[TM];
+#pragma unroll
+              for (int u = 0; u < TN; ++u)
+                directional(
+                  slots, column_x[u] + m, column_pair[u] + m, v[u], d[u]);
+#pragma unroll
+              for (int t = 0; t < TM; ++t)
+                if (!pair)
+                  {
+                    row_v[t] = v[t < TN ? t : 0];
+                    row_d[t] = d[t < TN ? t : 0];
+                  }
+                else
+                  directional(
+                    slots, row_x[t] + m, row_pair[t] + m, row_v[t], row_d[t]);
+              acc.add(row_v, d, wanted);
+              acc.add(row_d, v, wanted);
+            }
+        }
+
         template <bool pair>
         __device__ void
         add_all_facets(const unsigned int first, const unsigned int last)
@@ -324,7 +549,8 @@ namespace Tessella
             {
               set_positions(false);
               const Row   row   = D.rows[k];
-              VolumeRange range = slots.volume_range(row);
+              VolumeRange range = own_slots.volume_range(row);
+              differences       = square && !mirror && D.form.theta == 1.;
               if (part(range.end - range.begin, first, last) && D.form.volume)
                 {
                   range.end = range.begin + last;
@@ -337,6 +563,9 @@ namespace Tessella
               const unsigned int f = row.facet_begin;
               if (part(row.facet_end - f, first, last) && D.form.facets)
                 add_all_facets<false>(f + first, f + last);
+              if (differences)
+                add_differences();
+              differences = false;
             }
           const uint2 quads = D.block_quad[block];
           if (part(quads.y - quads.x, first, last) && D.form.facets)
@@ -436,11 +665,16 @@ namespace Tessella
         return degree <= 5 ? 16 : degree <= 7 ? 8 : 4;
       }
 
+      /// Of kernels of blocks: for both polytopes of a facet, each by half of a
+      /// warp; for one.
+      constexpr unsigned int n_pair_slots = 16, n_own_slots = 32;
+
       /// Blocks of functions of one degree: a warp computes TM tiles of rows,
       /// or the T - TM others, of a block.
       template <int dim, int P, int T, int TM, typename Number, Cells cells>
-      __global__ void __launch_bounds__(32, TM *T <= 25 ? 10 : 8)
-        block_kernel(const __grid_constant__ Data<dim> D)
+      __global__ void
+        __launch_bounds__(32, split_operands<Number> &&TM *T <= 25 ? 10 : 8)
+          block_kernel(const __grid_constant__ Data<dim> D)
       {
         extern __shared__ double2 shared[];
         // One part after the other, so that warps share instructions; in each,
@@ -469,7 +703,7 @@ namespace Tessella
         if (!second)
           {
             TileKernel<dim, P, TM, T, 0, Number, cells> tile(
-              D, 16, b, 0, 0, shared);
+              D, n_pair_slots, n_own_slots, b, 0, 0, shared);
             tile.compute(0, 0xffffffffu);
             tile.store();
           }
@@ -477,7 +711,7 @@ namespace Tessella
           {
             constexpr int rest = TM < T ? T - TM : 1;
             TileKernel<dim, P, rest, T, (TM < T ? TM : 0), Number, cells> tile(
-              D, 16, b, 0, 0, shared);
+              D, n_pair_slots, n_own_slots, b, 0, 0, shared);
             tile.compute(0, 0xffffffffu);
             tile.store();
           }
@@ -492,7 +726,7 @@ namespace Tessella
         extern __shared__ double2 shared[];
         const Unit                unit = D.units[D.first_unit + blockIdx.x];
         TileKernel<dim, -1, general_tile, general_tile, -1, Number> tile(
-          D, n_slots, unit.block, unit.row, unit.column, shared);
+          D, n_slots, n_slots, unit.block, unit.row, unit.column, shared);
         tile.compute(unit.begin, unit.end);
         if (unit.scratch == invalid_index)
           tile.store();
@@ -510,7 +744,7 @@ namespace Tessella
         const Reduction           reduction = D.reductions[first + blockIdx.x];
         const Unit                unit      = D.units[reduction.unit];
         TileKernel<dim, -1, general_tile, general_tile, -1, Number> tile(
-          D, 4, unit.block, unit.row, unit.column, shared);
+          D, 4, 4, unit.block, unit.row, unit.column, shared);
         for (unsigned int p = 0; p < reduction.n_parts; ++p)
           tile.add_part(unit.scratch - D.first_scratch + p);
         tile.store();

@@ -176,6 +176,16 @@ namespace
     compare_backends(name + ", advection",
                      handler,
                      make_form(advection, Give::functions, 2));
+    Reference::Problem<dim> unsymmetric = problem;
+    unsymmetric.a                       = [problem](const Point<dim> &x) {
+      Tensor<2, dim> a = problem.a(x);
+      a[0][1] += 0.3 - 0.1 * x[0];
+      a[dim - 1][0] -= 0.2;
+      return a;
+    };
+    compare_backends(name + ", unsymmetric tensor",
+                     handler,
+                     make_form(unsymmetric, Give::tensor_functions, 2));
     for (const double theta : {0., -1.})
       {
         Reference::Problem<dim> variant = problem;
