@@ -873,10 +873,12 @@ namespace Tessella
         {
           std::vector<bool> in_batch(n, false);
           // With full packs, and the vector in the device's caches, rows dealt
-          // out to lanes are faster.
+          // out to lanes are faster; but two rows are too little for the lanes
+          // (traces of degree 1 on triangles).
+          const std::size_t in_caches = max_n <= 2 ? 1u << 17 : 24u << 20;
           if (!uniform || max_n > 6 ||
               (pack * sizeof(Number) == 16 && max_n <= 4 &&
-               n_all * sizeof(Number) < (24u << 20)))
+               n_all * sizeof(Number) < in_caches))
             return in_batch;
           // so that several fit into a multiprocessor
           const std::size_t max_bytes = 46080;
