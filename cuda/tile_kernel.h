@@ -162,8 +162,7 @@ namespace Tessella
         __device__ void
         add_volume(const VolumeRange &range)
         {
-          const unsigned int n_quads  = own_slots.n_slots / 4;
-          const bool         all_rows = D.form.volume_rows == (2u << dim) - 1;
+          const unsigned int n_quads = own_slots.n_slots / 4;
           VolumeSlot         slot = own_slots.volume_slot(range, range.begin);
           for (unsigned int begin = range.begin; begin < range.end;
                begin += n_quads)
@@ -172,12 +171,6 @@ namespace Tessella
                 own_slots.template fill_volume<true, square>(k, slot);
               slot = own_slots.volume_slot(range, begin + n_quads);
               const unsigned int n = min(range.end - begin, n_quads);
-              if constexpr (straight && !diagonal)
-                if (parts == 0 && differences && all_rows)
-                  {
-                    add_volume_quads(n);
-                    continue;
-                  }
 #pragma unroll 1
               for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
@@ -242,53 +235,9 @@ namespace Tessella
             }
         }
 
-        /// Kernels that have loops of their own for what is most frequent,
-        /// without branches.
+        /// Kernels that have loops over points of facets of their own for what
+        /// is most frequent, without branches.
         static constexpr bool straight = square && cells == Cells::simplices;
-
-        /// n quads of the volume, with differences, where nothing of the
-        /// coefficients is missing but what fill_volume() tells of.
-        __device__ void
-        add_volume_quads(const unsigned int n)
-        {
-          constexpr int n_values = dim + 1;
-          const auto    upper    = [](const int t, const int u) {
-            return !decltype(acc)::transposed(t, u);
-          };
-#pragma unroll 1
-          for (unsigned int m = 0; m < 4 * n; m += 4)
-            {
-              Number a[TN][n_values];
-#pragma unroll
-              for (int u = 0; u < TN; ++u)
-                own_slots.gradient(column_x[u] + m, column_pair[u] + m, a[u]);
-              const Number *c = own_slots.volume_coefficients + m + r;
-#pragma unroll
-              for (int e = 0; e < n_values; ++e)
-                {
-                  Number x[TN], y[TN];
-#pragma unroll
-                  for (int t = 0; t < TN; ++t)
-                    {
-                      x[t] = a[t][e];
-                      y[t] = 0.;
-                    }
-#pragma unroll
-                  for (int f = e > 0; f < n_values; ++f)
-                    {
-                      const Number factor =
-                        c[(min(e, f) * n_values + max(e, f)) *
-                          own_slots.stride];
-#pragma unroll
-                      for (int t = 0; t < TN; ++t)
-                        y[t] += factor * a[t][f];
-                    }
-                  acc.add(x, y, upper);
-                  if (e == 0)
-                    add_below(x, y);
-                }
-            }
-        }
 
         /// What A B differs below the diagonal from above.
         __device__ void
