@@ -1179,23 +1179,37 @@ namespace Tessella
             times.bytes_down += bytes;
           };
         const std::size_t piece_size = W.piece_bytes;
-        // All of an array to the host.
-        const auto start_array =
-          [&](const char *from, char *to, const std::size_t bytes) {
-            for (std::size_t begin = 0; begin < bytes; begin += piece_size)
-              start_piece(
-                from + begin,
-                std::min(piece_size, bytes - begin),
-                [&I, to, begin](const char *buffer, const std::size_t n) {
-                  I.parallel(n,
-                             std::size_t(1) << 18,
-                             [&](const std::size_t b, const std::size_t e) {
-                               copy_past_caches(to + begin + b,
-                                                buffer + b,
-                                                e - b);
-                             });
-                });
-          };
+        const bool        by_workers = (values_to_host || rhs_to_host) &&
+                                !target.store_block_rows &&
+                                W.n_processes >= Download::least_processes;
+        if (by_workers)
+          W.download.start();
+        // All of an array of a chunk to the host.
+        const auto start_array = [&](const unsigned int chunk,
+                                     const Event       &ready,
+                                     const char        *from,
+                                     char              *to,
+                                     const std::size_t  bytes) {
+          if (by_workers)
+            {
+              W.download.add(chunk, ready, from, to, bytes);
+              times.bytes_down += bytes;
+              return;
+            }
+          for (std::size_t begin = 0; begin < bytes; begin += piece_size)
+            start_piece(
+              from + begin,
+              std::min(piece_size, bytes - begin),
+              [&I, to, begin](const char *buffer, const std::size_t n) {
+                I.parallel(n,
+                           std::size_t(1) << 18,
+                           [&](const std::size_t b, const std::size_t e) {
+                             copy_past_caches(to + begin + b,
+                                              buffer + b,
+                                              e - b);
+                           });
+              });
+        };
         // Block rows [begin, end) to the callback.
         const auto start_rows = [&](const char        *from,
                                     const unsigned int begin,
@@ -1392,8 +1406,10 @@ namespace Tessella
           slot.busy = true;
         };
 
-        const auto download = [&](Pipeline::Slot &slot, const Chunk &chunk) {
-          const auto layout =
+        const auto download = [&](const unsigned int number) {
+          Pipeline::Slot &slot  = W.slot[number % n_slots];
+          const Chunk    &chunk = chunks[number];
+          const auto      layout =
             I.layout(chunk.begin, chunk.end, form, values_size, rhs_size);
           const char *const values = slot.memory.data() +
                                      aligned(layout.volume) +
@@ -1420,19 +1436,40 @@ namespace Tessella
                 k = k_end;
               }
           else if (values_to_host)
-            start_array(values,
+            start_array(number,
+                        slot.kernel_end,
+                        values,
                         reinterpret_cast<char *>(
                           target.host_values +
                           (I.sparsity.value_offset[chunk.begin] -
                            I.sparsity.value_offset[I.first])),
                         layout.values);
           if (rhs_to_host)
-            start_array(rhs,
+            start_array(number,
+                        slot.kernel_end,
+                        rhs,
                         reinterpret_cast<char *>(target.host_rhs +
                                                  (mesh.dof_offset[chunk.begin] -
                                                   mesh.dof_offset[I.first])),
                         layout.rhs);
           slot.download_end.record(W.download_stream);
+        };
+
+        // Until the workers have moved what belongs to a chunk.
+        double     last_arrival = 0.; // since the start
+        const auto finish_chunk = [&](const unsigned int number) {
+          const double arrival =
+                         seconds(W.download.finish(number) - start_time),
+                       begin =
+                         std::max(last_arrival,
+                                  W.slot[number % n_slots].kernel_end.since(
+                                    W.start));
+          if (arrival > begin)
+            {
+              times.download += arrival - begin;
+              busy.emplace_back(begin, arrival);
+              last_arrival = arrival;
+            }
         };
 
         try
@@ -1442,14 +1479,25 @@ namespace Tessella
             // A chunk is computed while the one before comes back.
             for (unsigned int c = 0; c < chunks.size(); ++c)
               {
+                if (by_workers && n_slots == 1 && c > 0)
+                  finish_chunk(c - 1);
                 start(c);
-                if (n_slots == 1)
-                  download(W.slot[0], chunks[c]);
+                if (by_workers)
+                  {
+                    // (they may begin with it when the one before is done)
+                    download(c);
+                    if (n_slots > 1 && c > 0)
+                      finish_chunk(c - 1);
+                  }
+                else if (n_slots == 1)
+                  download(c);
                 else if (c > 0)
-                  download(W.slot[(c - 1) % n_slots], chunks[c - 1]);
+                  download(c - 1);
               }
-            if (n_slots > 1)
-              download(W.slot[(chunks.size() - 1) % n_slots], chunks.back());
+            if (by_workers && !chunks.empty())
+              finish_chunk(chunks.size() - 1);
+            else if (n_slots > 1)
+              download(chunks.size() - 1);
             while (n_finished < n_started)
               finish_piece();
             for (unsigned int s = 0; s < n_slots; ++s)
@@ -1472,6 +1520,7 @@ namespace Tessella
             cudaStreamSynchronize(W.upload_stream);
             cudaStreamSynchronize(W.kernel_stream);
             cudaStreamSynchronize(W.download_stream);
+            W.download.cancel();
             cudaGetLastError();
             throw;
           }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "download.h"
 #include "host_memory.h"
 #include "kernel_clock.h"
 #include "memory.h"
@@ -47,8 +48,10 @@ namespace Tessella
           bool        busy = false, uploads = false;
         };
 
-        explicit Implementation(const Parallel &parallel)
+        Implementation(const Parallel &parallel, const unsigned int n_processes)
           : parallel(parallel)
+          , n_processes(n_processes)
+          , download(parallel)
         {}
 
         std::size_t
@@ -81,6 +84,8 @@ namespace Tessella
           piece_bytes = std::max(piece_bytes, size);
           for (Piece &p : piece)
             p.buffer.resize(piece_bytes);
+          if (n_processes >= Download::least_processes)
+            download.reserve();
         }
 
         /// Copies @p n parts (host addresses, sizes, offsets in the target,
@@ -142,13 +147,15 @@ namespace Tessella
           check(cudaStreamSynchronize(upload_stream), "a copy to the device");
         }
 
-        const Parallel parallel;
-        std::size_t    limit = 0, piece_bytes = 0;
-        Stream         upload_stream, kernel_stream, download_stream;
-        Piece          piece[n_pieces];
-        Array<char>    mesh, packed; ///< packed: tables of all chunks
-        Slot           slot[max_slots];
-        Event          start;
+        const Parallel     parallel;
+        const unsigned int n_processes;
+        std::size_t        limit = 0, piece_bytes = 0;
+        Stream             upload_stream, kernel_stream, download_stream;
+        Piece              piece[n_pieces];
+        Download           download;
+        Array<char>        mesh, packed; ///< packed: tables of all chunks
+        Slot               slot[max_slots];
+        Event              start;
       };
     } // namespace Device
   }   // namespace internal

@@ -20,12 +20,14 @@ namespace Tessella
 
 
 
-      Workspace::Workspace(const Parallel &parallel)
+      Workspace::Workspace(const Parallel    &parallel,
+                           const unsigned int n_processes)
       {
         const std::string why = why_unavailable();
         if (!why.empty())
           throw Error(why + " Use the host backend.");
-        implementation = std::make_unique<Implementation>(parallel);
+        implementation =
+          std::make_unique<Implementation>(parallel, n_processes);
         probe_kernel<<<1, 32, 0, implementation->kernel_stream>>>();
         check(cudaGetLastError(), "the start of a kernel");
         check(cudaStreamSynchronize(implementation->kernel_stream),

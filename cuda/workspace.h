@@ -34,7 +34,9 @@ namespace Tessella
       class Workspace
       {
       public:
-        explicit Workspace(const Parallel &parallel);
+        /// For one of @p n_processes of this machine that work at the same
+        /// time: how results come to the host depends on it.
+        Workspace(const Parallel &parallel, const unsigned int n_processes);
         ~Workspace();
 
         /// Takes pinned buffers for results of @p bytes.

@@ -302,13 +302,14 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAAssembly<dim>::start(const std::size_t result_bytes)
+    CUDAAssembly<dim>::start(const std::size_t  result_bytes,
+                             const unsigned int n_processes)
     {
       try
         {
           if (workspace == nullptr)
             workspace = std::make_unique<Device::Workspace>(
-              Device::Parallel(parallel_ranges));
+              Device::Parallel(parallel_ranges), n_processes);
           workspace->reserve_pinned(result_bytes);
         }
       catch (const Device::Error &error)

@@ -66,10 +66,10 @@ namespace Tessella
         unsigned int n_sharing = 0;
       };
 
-      /// Starts the device and takes pinned buffers for results of this size;
-      /// done in the first assembly otherwise.
+      /// Starts the device and takes pinned buffers for results of this size,
+      /// in one of @p n_processes on this machine.
       void
-      start(const std::size_t result_bytes);
+      start(const std::size_t result_bytes, const unsigned int n_processes = 1);
 
       /**
        * Sends mesh and structure to the device for forms of this coefficient

@@ -19,6 +19,39 @@ namespace Tessella
 {
   namespace internal
   {
+    namespace
+    {
+      // Of the processes on this machine: the first one, and how many.
+      std::pair<unsigned int, unsigned int>
+      machine_of(const MPI_Comm communicator)
+      {
+#ifdef DEAL_II_WITH_MPI
+        if (n_processes(communicator) > 1)
+          {
+            MPI_Comm node;
+            MPI_Comm_split_type(
+              communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+            const std::pair<unsigned int, unsigned int> result(
+              dealii::Utilities::MPI::min(this_process(communicator), node),
+              n_processes(node));
+            MPI_Comm_free(&node);
+            return result;
+          }
+#endif
+        return {0, 1};
+      }
+    } // namespace
+
+
+
+    unsigned int
+    n_processes_on_machine(const MPI_Comm communicator)
+    {
+      return machine_of(communicator).second;
+    }
+
+
+
     std::vector<unsigned int>
     processes_on_device(const MPI_Comm communicator)
     {
@@ -30,20 +63,9 @@ namespace Tessella
       });
 #endif
       // (the first process of the machine stands for it)
-      unsigned int machine = 0;
-#ifdef DEAL_II_WITH_MPI
-      if (n_processes(communicator) > 1)
-        {
-          MPI_Comm node;
-          MPI_Comm_split_type(
-            communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-          machine =
-            dealii::Utilities::MPI::min(this_process(communicator), node);
-          MPI_Comm_free(&node);
-        }
-#endif
-      const std::pair<unsigned int, std::string> own(machine, identity);
-      std::vector<unsigned int>                  processes;
+      const std::pair<unsigned int, std::string> own(
+        machine_of(communicator).first, identity);
+      std::vector<unsigned int> processes;
       const auto all = dealii::Utilities::MPI::all_gather(communicator, own);
       for (unsigned int rank = 0; rank < all.size(); ++rank)
         if (!identity.empty() && all[rank] == own)

@@ -11,6 +11,10 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Processes of @p communicator on this machine. Collective.
+    unsigned int
+    n_processes_on_machine(const MPI_Comm communicator);
+
     /// Ranks in @p communicator of the processes that use the CUDA device that
     /// this one uses, its own included; empty without a device. Collective.
     std::vector<unsigned int>

@@ -857,14 +857,17 @@ namespace Tessella
         if (implementation->n_processes > 1 || data.device >= 0)
           implementation->report.device =
             choose_cuda_device(implementation->communicator, data.device);
+        const unsigned int n_processes =
+          internal::n_processes_on_machine(implementation->communicator);
         try
           {
             implementation->on_all_processes([&]() {
               // (every polytope with about seven neighbours)
               implementation->cuda.start(
                 8 * sizeof(double) *
-                handler.polytopic_mesh().dof_offset[handler.n_polytopes()] *
-                static_cast<std::size_t>(handler.max_dofs_per_polytope()));
+                  handler.polytopic_mesh().dof_offset[handler.n_polytopes()] *
+                  static_cast<std::size_t>(handler.max_dofs_per_polytope()),
+                n_processes);
             });
           }
         catch (const ExceptionBase &)

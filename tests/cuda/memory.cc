@@ -22,6 +22,7 @@
 
 #include "../../cuda/device.h"
 #include "../../cuda/device_share.h"
+#include "../../cuda/pieces.h"
 #include "../../source/assembly/mesh_part.h"
 #include "../assembly/compare.h"
 #include "checks.h"
@@ -87,6 +88,27 @@ namespace
         verify("shares of " + std::to_string(n),
                n * memory_share(bytes, n) < bytes &&
                  8 * memory_share(bytes, n) >= 7 * (bytes / n));
+  }
+
+
+
+  /// Pieces for the copy to the host.
+  void
+  check_pieces()
+  {
+    using Tessella::internal::Device::piece_size;
+    verify("much left", piece_size(std::size_t(1) << 40, 4096, 8) == 4096);
+    verify("part of the rest", piece_size(8 * 1000, 4096, 8) == 1024);
+    verify("smallest piece", piece_size(1000, 4096, 8) == 512);
+    verify("last piece", piece_size(100, 4096, 8) == 100);
+    for (std::size_t rest = 1000003, n = 0; rest > 0; ++n)
+      {
+        const std::size_t bytes = piece_size(rest, 1 << 16, 8);
+        verify("piece " + std::to_string(n),
+               bytes > 0 && bytes <= rest && bytes <= (1 << 16) &&
+                 (bytes % 256 == 0 || bytes == rest) && n < 60);
+        rest -= bytes;
+      }
   }
 
 
@@ -443,6 +465,7 @@ main(int argc, char **argv)
     {
       check_shares();
       check_sentences();
+      check_pieces();
       check_epetra_limit();
       check_parts<2>();
       check_parts<3>();
