@@ -4,6 +4,8 @@
 
 #include <tessella/fe/legendre.h>
 
+#include <type_traits>
+
 #include "data.h"
 #include "points.h"
 
@@ -146,6 +148,23 @@ namespace Tessella
           }
       }
 
+      /// Maps of a polytope's box, as legendre() takes them.
+      template <int dim>
+      struct BoxMap
+      {
+        double2 entry[2 * dim];
+
+        __device__
+        BoxMap(const Data<dim> &D, const unsigned int polytope)
+        {
+          const double2 *from = reinterpret_cast<const double2 *>(
+            D.box_map + std::size_t(4 * dim) * polytope);
+#pragma unroll
+          for (int i = 0; i < 2 * dim; ++i)
+            entry[i] = __ldg(from + i);
+        }
+      };
+
       /// The tables of one slot. P: degree, or -1 if it is known at run time
       /// only. stride: distance between entries.
       template <int dim, int P, typename Number>
@@ -178,12 +197,8 @@ namespace Tessella
           , tensor(P < 0 && D.tensor_space)
         {
           // All loads first.
-          const double2 *from = reinterpret_cast<const double2 *>(
-            D.box_map + std::size_t(4 * dim) * polytope);
-          double2 map[2 * dim];
-#pragma unroll
-          for (int i = 0; i < 2 * dim; ++i)
-            map[i] = __ldg(from + i);
+          const BoxMap<dim> box(D, polytope);
+          const auto       &map = box.entry;
           legendre(map[0], map[1], degree, point[0], m[0], y, dy);
           if constexpr (dim == 4)
             {
@@ -321,6 +336,86 @@ namespace Tessella
 
 
 
+      /// Number of a function of total degree at most any, see Legendre.
+      template <int dim>
+      __host__ __device__ constexpr unsigned int
+      function_index(const unsigned int kx,
+                     const unsigned int ky,
+                     const unsigned int kz)
+      {
+        const unsigned int rest = ky + kz, grade = kx + rest;
+        return dim == 2 ? grade * (grade + 1) / 2 + ky
+                        : grade * (grade + 1) * (grade + 2) / 6 +
+                            rest * (rest + 1) / 2 + kz;
+      }
+
+      /// Writes all functions of degree P, by number: sign times the value, and
+      /// the derivative in direction m plus sign c times the value.
+      template <int dim, int P, typename Number>
+      __device__ inline void
+      write_functions(const BoxMap<dim> &map,
+                      const double (&point)[dim],
+                      const double (&m)[dim],
+                      const Number       sign,
+                      const Number       c,
+                      Two<Number>       *to,
+                      const unsigned int stride)
+      {
+        constexpr int L = P + 1;
+        // What all functions have in common goes into those of x, the sign into
+        // derivatives of the others.
+        double scale = 1.;
+#pragma unroll
+        for (int d = 0; d < dim; ++d)
+          scale *= map.entry[2 * d + 1].x;
+        Number        x[L], dx[L], y[L], dy[L], z[L], dz[L];
+        const double2 first = map.entry[0], second = map.entry[2],
+                      third = map.entry[dim > 2 ? 4 : 2];
+        legendre(first,
+                 make_double2(sign * scale, scale * first.y),
+                 P,
+                 point[0],
+                 m[0],
+                 x,
+                 dx);
+        legendre(
+          second, make_double2(1., sign * second.y), P, point[1], m[1], y, dy);
+        if (dim > 2)
+          legendre(third,
+                   make_double2(1., sign * third.y),
+                   P,
+                   point[dim - 1],
+                   m[dim - 1],
+                   z,
+                   dz);
+#pragma unroll
+        for (unsigned int ky = 0; ky < L; ++ky)
+#pragma unroll
+          for (unsigned int kz = 0; kz < (dim > 2 ? L : 1); ++kz)
+            if (ky + kz < L)
+              {
+                const Number pair = ky == 0   ? (kz == 0 ? Number(1.) : z[kz])
+                                    : kz == 0 ? y[ky]
+                                              : y[ky] * z[kz];
+                Number       d    = c * pair;
+                if (ky > 0)
+                  d += kz > 0 ? dy[ky] * z[kz] : dy[ky];
+                if (kz > 0)
+                  d += ky > 0 ? y[ky] * dz[kz] : dz[kz];
+#pragma unroll
+                for (unsigned int kx = 0; kx < L; ++kx)
+                  if (kx + ky + kz < L)
+                    {
+                      Two<Number> entry;
+                      entry.x = x[kx] * pair;
+                      entry.y = x[kx] * d;
+                      if (kx > 0)
+                        entry.y += dx[kx] * pair;
+                      to[function_index<dim>(kx, ky, kz) * stride] = entry;
+                    }
+              }
+      }
+
       /// Adds the right-hand side at one of four points each; explicitly fused,
       /// so that all kernels round in the same way.
       template <int T, typename Number>
@@ -427,6 +522,202 @@ namespace Tessella
         }
       };
 
+      /// Moments up to degree 2 of a polytope of simplices, in the coordinates
+      /// xi of its box; they have the integrals of the quadratic functions and
+      /// of products of their derivatives, each of which is one monomial 1 or
+      /// xi_d (number 0 or d + 1) times a factor.
+      ///
+      /// A lane has a sub-cell: with volume V and vertices y,
+      ///
+      ///   integral of xi_d xi_e = V / ((n + 1) (n + 2)) (sum y_d y_e + sum y_d
+      ///   sum y_e).
+      ///
+      /// Explicitly fused, as add_source().
+      template <int dim>
+      struct QuadraticIntegrals
+      {
+        static constexpr int          n = dim + 1, n_moments = n * (n + 1) / 2;
+        static constexpr unsigned int stride = 33;
+
+        /// Bytes of shared memory.
+        static constexpr std::size_t size =
+          (n * n + n_moments * stride) * sizeof(double);
+
+        double  scale[dim]; ///< of the box
+        double  value;      ///< of function 0
+        double *M;          ///< [d][e], integrals of products of monomials
+
+        /// By a warp, in shared memory.
+        __device__
+        QuadraticIntegrals(const Data<dim>   &D,
+                           const unsigned int k,
+                           const Row         &row,
+                           void              *shared)
+          : value(1.)
+          , M(static_cast<double *>(shared))
+        {
+          double *const      part = M + n * n;
+          const unsigned int lane = threadIdx.x & 31u;
+          const BoxMap<dim>  map(D, k);
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              scale[d] = map.entry[2 * d].y;
+              value *= map.entry[2 * d + 1].x;
+            }
+          double sum = 0.; // of moment number lane
+          for (unsigned int begin = 0; begin < row.n_subcells; begin += 32)
+            {
+              const unsigned int m = min(row.n_subcells - begin, 32u);
+              if (lane < m)
+                {
+                  const double *v =
+                    D.subcell_vertices +
+                    std::size_t(row.first_subcell + begin + lane) * (dim * n);
+                  double x[n][dim], J[dim][dim], total[dim];
+#pragma unroll
+                  for (int a = 0; a < n; ++a)
+#pragma unroll
+                    for (int d = 0; d < dim; ++d)
+                      x[a][d] = __ldg(v + a * dim + d);
+#pragma unroll
+                  for (int d = 0; d < dim; ++d)
+                    {
+#pragma unroll
+                      for (int a = 1; a < n; ++a)
+                        J[a - 1][d] = x[a][d] - x[0][d];
+                      total[d] = 0.;
+#pragma unroll
+                      for (int a = 0; a < n; ++a)
+                        {
+                          x[a][d]  = __dmul_rn(x[a][d] - map.entry[2 * d].x,
+                                              map.entry[2 * d].y);
+                          total[d] = __dadd_rn(total[d], x[a][d]);
+                        }
+                    }
+                  constexpr double factor = dim == 2 ? 1. / 2. : 1. / 6.;
+                  const double     V  = __dmul_rn(factor, fabs(determinant(J))),
+                               first  = __dmul_rn(V, 1. / n),
+                               second = __dmul_rn(V, 1. / (n * (n + 1)));
+                  part[lane]          = V;
+                  unsigned int entry  = 1;
+#pragma unroll
+                  for (int d = 0; d < dim; ++d)
+                    {
+                      part[entry++ * stride + lane] =
+                        __dmul_rn(first, total[d]);
+#pragma unroll
+                      for (int e = 0; e <= d; ++e)
+                        {
+                          double products = __dmul_rn(total[d], total[e]);
+#pragma unroll
+                          for (int a = 0; a < n; ++a)
+                            products = fma(x[a][d], x[a][e], products);
+                          part[entry++ * stride + lane] =
+                            __dmul_rn(second, products);
+                        }
+                    }
+                }
+              __syncwarp();
+              if (lane < n_moments)
+                for (unsigned int s = 0; s < m; ++s)
+                  sum += part[lane * stride + s];
+              __syncwarp();
+            }
+          // Number d (d + 1) / 2 + e is that of monomials d and e.
+          if (lane < n_moments)
+            {
+              const unsigned int d =
+                (lane >= 1) + (lane >= 3) + (dim > 2 && lane >= 6);
+              const unsigned int e = lane - d * (d + 1) / 2;
+              M[d * n + e] = M[e * n + d] = sum;
+            }
+          __syncwarp();
+        }
+
+        /// Exponents of variable d, two bits for each function.
+        __host__ __device__ static constexpr unsigned int
+        exponents(const int d)
+        {
+          unsigned int all = 0;
+          for (unsigned int kx = 0; kx <= 2; ++kx)
+            for (unsigned int ky = 0; kx + ky <= 2; ++ky)
+              for (unsigned int kz = 0; kx + ky + kz <= (dim > 2 ? 2 : ky + kx);
+                   ++kz)
+                all |= (d == 0   ? kx
+                        : d == 1 ? ky
+                                 : kz)
+                       << 2 * function_index<dim>(kx, ky, kz);
+          return all;
+        }
+
+        /// Exponent of variable d of function i.
+        __device__ static unsigned int
+        exponent(const unsigned int i, const int d)
+        {
+          constexpr unsigned int table[3] = {exponents(0),
+                                             exponents(1),
+                                             dim > 2 ? exponents(2) : 0};
+          return table[d] >> 2 * i & 3u;
+        }
+
+        /// Of function i.
+        __device__ double
+        integral(const unsigned int i) const
+        {
+          // It is a monomial's times a factor; squares less something constant.
+          unsigned int a = 0, b = 0;
+          double       factor = 1., less = 0.;
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              const unsigned int e = exponent(i, d);
+              if (e == 1)
+                {
+                  factor *= Legendre::internal::scale(1);
+                  a = b;
+                  b = d + 1;
+                }
+              else if (e == 2)
+                {
+                  factor = 1.5 * Legendre::internal::scale(2);
+                  less   = -0.5 * Legendre::internal::scale(2);
+                  a = b = d + 1;
+                }
+            }
+          return __dmul_rn(value,
+                           fma(factor, M[a * n + b], __dmul_rn(less, M[0])));
+        }
+
+        /// Derivative d of function i: number of the monomial; returns its
+        /// factor over that of function 0.
+        __device__ double
+        derivative(const unsigned int i,
+                   const int          d,
+                   unsigned int      &monomial) const
+        {
+          const unsigned int e      = exponent(i, d);
+          double             factor = e == 0   ? 0.
+                                      : e == 1 ? Legendre::internal::scale(1)
+                                               : 3. * Legendre::internal::scale(2);
+          monomial                  = e == 2 ? d + 1 : 0;
+#pragma unroll
+          for (int f = 0; f < dim; ++f)
+            if (f != d && exponent(i, f) == 1 && e == 1)
+              {
+                monomial = f + 1;
+                // the square of what both have
+                factor = 3.;
+              }
+          return scale[d] * factor;
+        }
+      };
+
+      /// Whether kernels have QuadraticIntegrals.
+      template <int dim, int P, Cells cells>
+      constexpr bool quadratic_integrals =
+        P == 2 && dim < 4 && cells == Cells::simplices;
+
       /// Volume quads [begin, end) of a polytope; where points are numbered
       /// through, its first sub-cell and number of points.
       struct VolumeRange
@@ -445,7 +736,8 @@ namespace Tessella
       /// a warp fills them.
       ///
       /// dense: the points of facets may be three to a quad, and lie one after
-      /// the other.
+      /// the other; if functions are few, their tables have all functions
+      /// instead of factors.
       template <int dim,
                 int P,
                 typename Number,
@@ -454,9 +746,15 @@ namespace Tessella
       struct Batch
       {
         static constexpr unsigned int known = P >= 0 ? P : 0;
+        static constexpr bool whole = dense && dim < 4 && (P == 1 || P == 2);
+        /// Functions of a side, if whole.
+        static constexpr unsigned int n_whole =
+          Legendre::n_functions(dim, known, false);
 
         const Data<dim>   &D;
         const unsigned int n_slots, stride, n_x, n_pairs_;
+        /// Where all functions are: first the polytope's, then the neighbour's.
+        Two<Number> *functions;
         /// Functions of the row's polytope and of the neighbour.
         Two<Number> *own_x, *own_pairs, *other_x, *other_pairs;
         /// With write_gradient(): values and derivatives of products.
@@ -473,6 +771,7 @@ namespace Tessella
           , stride(slot_stride(n_slots))
           , n_x(n_first_entries(dim, P >= 0 ? known : D.max_degree))
           , n_pairs_(P >= 0 ? n_pairs(dim, known, false) : D.n_pairs)
+          , functions(static_cast<Two<Number> *>(shared))
           , own_x(static_cast<Two<Number> *>(shared))
           , own_pairs(own_x + n_x * stride)
           , other_x(own_pairs + n_pairs_ * stride)
@@ -484,8 +783,9 @@ namespace Tessella
           , volume_coefficients(
               reinterpret_cast<Number *>(G + n_pairs_ * stride) +
               (first_entry_size(dim) - 2) * n_x * stride)
-          , coefficients(
-              reinterpret_cast<Number *>(other_pairs + n_pairs_ * stride))
+          , coefficients(reinterpret_cast<Number *>(
+              whole ? functions + 2 * n_whole * stride
+                    : other_pairs + n_pairs_ * stride))
         {}
 
         /// Lets the right-hand side lie where fill_volume() without a matrix
@@ -536,7 +836,9 @@ namespace Tessella
                    const unsigned int n_pairs)
         {
           return slot_stride(n_slots) *
-                 (4 * (n_first_entries(dim, degree) + n_pairs) + 2) *
+                 (4 *
+                    (whole ? n_whole : n_first_entries(dim, degree) + n_pairs) +
+                  2) *
                  sizeof(Number);
         }
 
@@ -1011,6 +1313,13 @@ namespace Tessella
           return has_entry(row, column) || has_entry(column, row);
         }
 
+        struct NoMap
+        {
+          __device__
+          NoMap(const Data<dim> &, const unsigned int)
+          {}
+        };
+
         /// What is integrated on facets.
         enum class Facets
         {
@@ -1045,9 +1354,13 @@ namespace Tessella
         __device__ void
         clear_other(const unsigned int slot)
         {
+          Two<Number> *const to =
+            whole ? functions + n_whole * stride : other_x;
           __syncwarp();
-          for (unsigned int i = threadIdx.x & 31u; i < n_x + n_pairs_; i += 32)
-            other_x[i * stride + slot].x = other_x[i * stride + slot].y = 0.;
+          for (unsigned int i = threadIdx.x & 31u;
+               i < (whole ? n_whole : n_x + n_pairs_);
+               i += 32)
+            to[i * stride + slot].x = to[i * stride + slot].y = 0.;
         }
 
         /// Fills slots with the points of facet quads [begin, end): tables of
@@ -1090,6 +1403,11 @@ namespace Tessella
               double own_m[dim], other_m[dim], c[2];
               if (tabulated)
                 read_facet_coefficients<terms>(quad, q, own_m, other_m, c);
+              // (both sides' early)
+              // (early, as all loads)
+              using Map = std::conditional_t<whole, BoxMap<dim>, NoMap>;
+              const Map own_map(D, polytope),
+                other_map(D, neighbor == invalid_index ? polytope : neighbor);
               double x[dim], normal[dim], w;
               w =
                 facet_point<cells>(D, quad.facet, q, degree, x, normal, prism);
@@ -1134,7 +1452,7 @@ namespace Tessella
                                     : two_sided(bottom)      ? 0.5 * c[0]
                                                              : c[0];
               // Side 0 first: shared memory of both sides is apart.
-#pragma unroll 1
+#pragma unroll(whole ? 2 : 1)
               for (unsigned int s = split ? lane / n_slots : 0;
                    s < (pair ? 2u : 1u);
                    s += split ? 2 : 1)
@@ -1155,24 +1473,38 @@ namespace Tessella
                       for (int d = 0; d < dim; ++d)
                         y[d] += shift[d];
                     }
-                  const unsigned int offset =
-                    s == 0 ? 0 : (n_x + n_pairs_) * stride;
                   double m[dim];
                   for (int d = 0; d < dim; ++d)
                     m[d] = s == 0 ? own_m[d] : other_m[d];
-                  const Number               sign = s == 0 ? 1. : -1.;
-                  SlotTables<dim, P, Number> tables(D,
-                                                    s == 0 ? polytope
-                                                           : neighbor,
-                                                    s == 0 ? own_degree
-                                                           : other_degree,
-                                                    y,
-                                                    m,
-                                                    sign,
-                                                    own_x + offset + slot,
-                                                    stride);
-                  tables.write_directional(Number(folded),
-                                           own_pairs + offset + slot);
+                  const Number sign = s == 0 ? 1. : -1.;
+                  if constexpr (whole)
+                    {
+                      write_functions<dim, P, Number>(
+                        s == 0 ? own_map : other_map,
+                        y,
+                        m,
+                        sign,
+                        Number(folded),
+                        functions + s * (n_whole * stride) + slot,
+                        stride);
+                    }
+                  else
+                    {
+                      const unsigned int offset =
+                        s == 0 ? 0 : (n_x + n_pairs_) * stride;
+                      SlotTables<dim, P, Number> tables(D,
+                                                        s == 0 ? polytope
+                                                               : neighbor,
+                                                        s == 0 ? own_degree
+                                                               : other_degree,
+                                                        y,
+                                                        m,
+                                                        sign,
+                                                        own_x + offset + slot,
+                                                        stride);
+                      tables.write_directional(Number(folded),
+                                               own_pairs + offset + slot);
+                    }
                   coefficients[s * stride + slot] = Number(c[s]);
                 }
             }

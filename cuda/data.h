@@ -48,8 +48,9 @@ namespace Tessella
       {
         unsigned int n_points, offset; ///< as in RuleTables
         unsigned int inverse;          ///< 2^32 / n_points, rounded up
-        /// One point, affine functions, and no terms but constant ones of
-        /// derivatives or a constant right-hand side: AffineIntegrals.
+        /// No terms but constant ones of derivatives or a constant right-hand
+        /// side: AffineIntegrals for affine functions and one point,
+        /// QuadraticIntegrals for quadratic ones on simplices.
         bool closed_form;
 
         bool
@@ -170,8 +171,9 @@ namespace Tessella
         void               *scratch;
         unsigned int        first_scratch;
         /// All sub-cells are simplices, or prisms, and so are facets: vertices
-        /// lie at fixed distances. affine_type: the sub-cells' type.
-        bool         affine, tensor_space, uniform;
+        /// lie at fixed distances. affine_type: the sub-cells' type;
+        /// six_points: facets have two quads of three points each.
+        bool         affine, tensor_space, uniform, six_points;
         unsigned int affine_type;
         /// Rows of more quads than this are computed in parts.
         unsigned int split_limit;

@@ -680,12 +680,16 @@ namespace Tessella
         D.affine      = simplices || prisms;
         D.affine_type = static_cast<unsigned int>(
           prisms ? SubCellType::prism : SubCellType::simplex);
-        D.tensor_space      = tensor_space;
-        D.uniform           = uniform;
-        D.split_limit       = split_limit;
-        D.max_degree        = max_degree;
-        D.n_pairs           = pairs;
-        D.facet_step        = facet_step;
+        D.tensor_space = tensor_space;
+        D.uniform      = uniform;
+        D.split_limit  = split_limit;
+        D.max_degree   = max_degree;
+        D.n_pairs      = pairs;
+        D.facet_step   = facet_step;
+        D.six_points =
+          simplices && facet_step == 3 &&
+          rules.facet[static_cast<unsigned int>(FacetType::simplex)][max_degree]
+              .n_points == 6;
         D.slab              = slab_rules;
         D.slab_box          = slab_box.data();
         D.slab_facet        = slab_facet.data();
@@ -812,7 +816,10 @@ namespace Tessella
                 static_cast<unsigned int>(
                   ((std::uint64_t(1) << 32) + rule.n_points - 1) /
                   rule.n_points),
-                known && simple && max_degree == 1 && rule.n_points == 1};
+                known && simple &&
+                  ((max_degree == 1 && rule.n_points == 1) ||
+                   (max_degree == 2 && degree <= 2 && simplices && dim < 4 &&
+                    choice.scheme == RowScheme::rows))};
       }
 
 

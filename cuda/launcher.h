@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "affine_row_kernel.h"
 #include "launch.h"
 #include "rhs_kernel.h"
 #include "row_kernel.h"
@@ -23,14 +24,15 @@ namespace Tessella
         check(cudaGetLastError(), "the start of a kernel");
       }
 
-      /// Shared memory of kernels that fill both kinds of slots.
-      template <int dim, typename Number>
+      /// Shared memory of kernels that fill both kinds of slots; P, dense: see
+      /// Batch.
+      template <int dim, typename Number, int P = -1, bool dense = false>
       std::size_t
       shared_memory(const Data<dim>   &data,
                     const unsigned int n_volume_slots,
                     const unsigned int n_facet_slots)
       {
-        using Slots = Batch<dim, -1, Number>;
+        using Slots = Batch<dim, P, Number, Cells::any, dense>;
         return std::max(
           Slots::volume_size(
             n_volume_slots, data.max_degree, data.n_pairs, !data.form.diagonal),
@@ -47,8 +49,9 @@ namespace Tessella
       void
       launch_rows(const Data<dim> &data, const cudaStream_t stream)
       {
-        const std::size_t shared = shared_memory<dim, Number>(data, 32, 32);
-        const auto        launch = [&](const auto kernel) {
+        const std::size_t shared =
+          shared_memory<dim, Number, P, true>(data, 32, 32);
+        const auto launch = [&](const auto kernel) {
           kernel<<<data.n_polytopes, 32, shared, stream>>>(data);
         };
         if constexpr (P < 0)
@@ -56,7 +59,22 @@ namespace Tessella
         else if (!data.affine)
           launch(row_kernel<dim, P, T, packed, Number, Cells::others>);
         else if (data.affine_type == 0)
-          launch(row_kernel<dim, P, T, packed, Number, Cells::simplices>);
+          {
+            using Rows = RowKernel<dim, P, T, packed, Number, Cells::simplices>;
+            if constexpr (Rows::may_be_lean)
+              if (Rows::are_lean(data))
+                {
+                  launch(row_kernel<dim,
+                                    P,
+                                    T,
+                                    packed,
+                                    Number,
+                                    Cells::simplices,
+                                    true>);
+                  return check_launch();
+                }
+            launch(row_kernel<dim, P, T, packed, Number, Cells::simplices>);
+          }
         else if constexpr (dim == 3)
           launch(row_kernel<dim, P, T, packed, Number, Cells::prisms>);
         check_launch();
@@ -111,6 +129,12 @@ namespace Tessella
               case 0:
                 return launch_rows<3, 0, 1, true, Number>(data, stream);
               case 1:
+                if (AffineRowKernel<Number>::serves(data))
+                  {
+                    affine_row_kernel<Number>
+                      <<<(data.n_polytopes + 1) / 2, 32, 0, stream>>>(data);
+                    return check_launch();
+                  }
                 return launch_rows<3, 1, 1, true, Number>(data, stream);
               case 2:
                 return launch_rows<3, 2, 2, true, Number>(data, stream);
@@ -190,9 +214,11 @@ namespace Tessella
         const unsigned int n_slots =
           data.max_degree <= 5 ? 32 : n_tile_slots(data.max_degree);
         const std::size_t shared =
-          Batch<dim, -1, Number>::values_size(n_slots,
-                                              data.max_degree,
-                                              data.n_pairs);
+          std::max(Batch<dim, -1, Number>::values_size(n_slots,
+                                                       data.max_degree,
+                                                       data.n_pairs),
+                   data.volume_rule.closed_form ? QuadraticIntegrals<dim>::size
+                                                : 0);
         const unsigned int n      = data.n_polytopes;
         const auto         launch = [&](const auto kernel, const int tiles) {
           kernel<<<dim3(n, (max_basis + 8 * tiles - 1) / (8 * tiles)),
@@ -237,12 +263,19 @@ namespace Tessella
                    shared,
                    stream>>>(data, polytopes, n_slots);
         };
+        const auto launch_small = [&](const auto kernel, const unsigned int N) {
+          const unsigned int per_block = 4 * (32 / N);
+          kernel<<<(n + per_block - 1) / per_block, 128, 0, stream>>>(data,
+                                                                      polytopes,
+                                                                      n);
+        };
         if constexpr (dim == 4)
           launch(rhs_boundary_kernel<dim, -1, 4, Number>, 4);
         else if (choice.degree == 1)
-          launch(rhs_boundary_kernel<dim, 1, 1, Number>, 1);
+          launch_small(rhs_small_boundary_kernel<dim, 1, Number>, dim + 1);
         else if (choice.degree == 2)
-          launch(rhs_boundary_kernel<dim, 2, 2, Number>, 2);
+          launch_small(rhs_small_boundary_kernel<dim, 2, Number>,
+                       Legendre::n_functions(dim, 2, false));
         else if (choice.degree == 3)
           launch(rhs_boundary_kernel<dim, 3, 3, Number>, 3);
         else if (choice.degree == 4)

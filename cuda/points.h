@@ -409,6 +409,55 @@ namespace Tessella
                D.facet_measure[f];
       }
 
+      /// An affine facet.
+      template <int dim>
+      struct SimplexFacet
+      {
+        double vertex[dim][dim], normal[dim], measure;
+
+        __device__
+        SimplexFacet(const Data<dim> &D, const unsigned int f)
+        {
+          const double *v = D.facet_vertices + std::size_t(f) * (dim * dim);
+#pragma unroll
+          for (int i = 0; i < dim; ++i)
+#pragma unroll
+            for (int e = 0; e < dim; ++e)
+              vertex[i][e] = __ldg(v + i * dim + e);
+#pragma unroll
+          for (int e = 0; e < dim; ++e)
+            normal[e] = __ldg(D.facet_normal + std::size_t(f) * dim + e);
+          measure = __ldg(D.facet_measure + f);
+        }
+
+        /// As facet_point(), with a rule of its own; factor: facet_factor().
+        __device__ double
+        point(const Data<dim>         &D,
+              const RuleTables::Entry &rule,
+              const unsigned int       q,
+              const int                factor,
+              double (&x)[dim],
+              double (&n)[dim]) const
+        {
+          const double *data = D.rules + rule.offset + q;
+#pragma unroll
+          for (int e = 0; e < dim; ++e)
+            {
+              x[e] = vertex[0][e];
+              n[e] = normal[e];
+            }
+#pragma unroll
+          for (int d = 0; d + 1 < dim; ++d)
+            {
+              const double xi = __ldg(data + d * rule.n_points);
+#pragma unroll
+              for (int e = 0; e < dim; ++e)
+                x[e] += xi * (vertex[d + 1][e] - vertex[0][e]);
+            }
+          return __ldg(data + (dim - 1) * rule.n_points) * factor * measure;
+        }
+      };
+
       /// The same of any facet; the general case is a call. prism: its type, if
       /// the mesh is affine.
       template <Cells cells, int dim>
@@ -434,10 +483,10 @@ namespace Tessella
           }
         const RuleTables::Entry &rule =
           affine_facet_rule<cells>(D, prism, degree);
-        const double *data = D.rules + rule.offset + q;
-        const double *v    = D.facet_vertices + std::size_t(f) * (dim * dim);
         if constexpr (cells == Cells::prisms)
           {
+            const double *data = D.rules + rule.offset + q;
+            const double *v = D.facet_vertices + std::size_t(f) * (dim * dim);
             // Upright, with the last edge upwards, or horizontal.
             constexpr int n            = dim - 1;
             const double *given_normal = D.facet_normal + std::size_t(f) * dim;
@@ -463,22 +512,13 @@ namespace Tessella
           }
         else
           {
-            double first[dim];
-            for (int e = 0; e < dim; ++e)
-              {
-                x[e] = first[e] = __ldg(v + e);
-                normal[e] = __ldg(D.facet_normal + std::size_t(f) * dim + e);
-              }
-            for (int d = 0; d + 1 < dim; ++d)
-              {
-                const double xi = __ldg(data + d * rule.n_points);
-                for (int e = 0; e < dim; ++e)
-                  x[e] += xi * (__ldg(v + (d + 1) * dim + e) - first[e]);
-              }
-            const int factor =
-              facet_factor(dim, cells != Cells::simplices && prism);
-            return __ldg(data + (dim - 1) * rule.n_points) * factor *
-                   __ldg(D.facet_measure + f);
+            return SimplexFacet<dim>(D, f).point(
+              D,
+              rule,
+              q,
+              facet_factor(dim, cells != Cells::simplices && prism),
+              x,
+              normal);
           }
       }
     } // namespace Device

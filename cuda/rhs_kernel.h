@@ -161,6 +161,17 @@ namespace Tessella
             if (kernel.r == 0)
               kernel.sum[0] = Number(D.form.f * integrals.integral(kernel.g));
           }
+        else if (P == 2 && dim < 4 && D.volume_rule.closed_form &&
+                 D.form.source())
+          {
+            const QuadraticIntegrals<dim> integrals(D, k, row, shared);
+            const unsigned int            lane = threadIdx.x & 31u;
+            if (lane < kernel.n)
+              static_cast<Number *>(
+                D.rhs)[D.dof_offset[k] - D.first_dof + lane] =
+                Number(D.form.f * integrals.integral(lane));
+            return;
+          }
         else
           kernel.add_volume(kernel.slots.volume_range(row));
         sum_over_points(kernel.sum);
@@ -186,6 +197,121 @@ namespace Tessella
                                                    : row.facet_end);
         sum_over_points(kernel.sum);
         kernel.template store<true>();
+      }
+
+      /// The same for degrees 1 and 2: a lane for each function, so that a warp
+      /// serves several of these polytopes, which have few points each. Before,
+      /// the lanes compute what belongs to as many points.
+      template <int dim, int P, typename Number>
+      __global__ void __launch_bounds__(128)
+        rhs_small_boundary_kernel(const __grid_constant__ Data<dim> D,
+                                  const unsigned int               *polytopes,
+                                  const unsigned int                n_polytopes)
+      {
+        static_assert(P <= 2, "see below");
+        constexpr unsigned int N        = Legendre::n_functions(dim, P, false),
+                               per_warp = 32 / N;
+        /// Variables of the box, data of value and derivatives.
+        struct PointOfBoundary
+        {
+          double xi[dim], r, s[dim];
+        };
+        __shared__ PointOfBoundary all_points[4][32];
+        const unsigned int         lane = threadIdx.x & 31u, of_warp = lane / N,
+                           i = lane % N,
+                           index =
+                             (blockIdx.x * 4 + threadIdx.x / 32) * per_warp +
+                             of_warp;
+        PointOfBoundary *const points =
+          &all_points[threadIdx.x / 32][of_warp * N];
+        const unsigned int k     = polytopes[min(index, n_polytopes - 1)];
+        const Row          row   = D.rows[k];
+        const bool         valid = of_warp < per_warp && index < n_polytopes &&
+                           !(D.upright_boundary && row.upright);
+        const unsigned int end = D.form.constant_bottom ? row.bottom_begin
+                                                        : row.facet_end,
+                           n_points =
+                             valid ? (end - row.boundary_begin) * D.facet_step
+                                   : 0;
+        const BoxMap<dim>  map(D, k);
+        const FacetLayout &L        = D.form.facet_layout;
+        double             constant = 1., sum = 0.;
+        unsigned int       e[dim];
+#pragma unroll
+        for (int d = 0; d < dim; ++d)
+          {
+            e[d] = D.exponents[dim * i + d];
+            constant *= map.entry[2 * d + 1].x *
+                        (e[d] == 0   ? 1.
+                         : e[d] == 1 ? Legendre::internal::scale(1)
+                                     : Legendre::internal::scale(2));
+          }
+        for (unsigned int first = 0; __any_sync(~0u, first < n_points);
+             first += N)
+          {
+            __syncwarp();
+            if (first + i < n_points)
+              {
+                const unsigned int number = (first + i) / D.facet_step,
+                                   offset = (first + i) % D.facet_step;
+                const FacetQuad quad =
+                  D.facet_quad[row.boundary_begin + number];
+                const bool         prism = quad.code & FacetQuad::prism;
+                const unsigned int n     = n_facet_points<Cells::any>(D,
+                                                                  quad.facet,
+                                                                  P,
+                                                                  prism),
+                                   q = (quad.code >> FacetQuad::point_shift) +
+                                       offset;
+                PointOfBoundary &point = points[i];
+                const double    *table =
+                  D.facet_table + (D.entry_q[quad.entry] - D.first_facet_point +
+                                   quad.point + offset);
+                double x[dim], normal[dim], w = 0.;
+                if (q < n)
+                  w = facet_point<Cells::any>(
+                    D, quad.facet, q, P, x, normal, prism);
+                point.r =
+                  q < n ? w * __ldg(table + L.r * D.n_facet_points) : 0.;
+#pragma unroll
+                for (int d = 0; d < dim; ++d)
+                  {
+                    point.xi[d] =
+                      q < n ? (x[d] - map.entry[2 * d].x) * map.entry[2 * d].y
+                            : 0.;
+                    point.s[d] =
+                      q < n && L.s >= 0
+                        ? w * map.entry[2 * d].y *
+                            __ldg(table + (L.s + d) * D.n_facet_points)
+                        : 0.;
+                  }
+              }
+            __syncwarp();
+            for (unsigned int p = 0;
+                 p < min(N, n_points - min(first, n_points));
+                 ++p)
+              {
+                const PointOfBoundary &point = points[p];
+                double                 v = 1., derivative = 0.;
+#pragma unroll
+                for (int d = 0; d < dim; ++d)
+                  {
+                    const double xi    = point.xi[d],
+                                 own   = e[d] == 0   ? 1.
+                                         : e[d] == 1 ? xi
+                                                     : 1.5 * xi * xi - 0.5,
+                                 slope = e[d] == 0   ? 0.
+                                         : e[d] == 1 ? 1.
+                                                     : 3. * xi;
+                    derivative = derivative * own + point.s[d] * slope * v;
+                    v *= own;
+                  }
+                sum += point.r * v + derivative;
+              }
+          }
+        if (valid)
+          static_cast<Number *>(D.rhs)[D.dof_offset[k] - D.first_dof + i] +=
+            Number(constant * sum);
       }
 
       /// Parts of polytopes of very many points: Unit::block is the polytope,

@@ -19,6 +19,10 @@ namespace Tessella
        * once for the diagonal block and the neighbour's.
        *
        * Columns are the own functions, then the neighbour's, in tiles of 8.
+       *
+       * lean: for forms that are_lean() only, with fewer registers and
+       * branches.
+       *
        * T: tiles of the own functions. If packed, the last own tile holds four
        * own functions and the first four of the neighbour, so that the other
        * tiles are full: N <= 8 T - 4.
@@ -28,13 +32,29 @@ namespace Tessella
                 int  T,
                 bool packed,
                 typename Number,
-                Cells cells>
+                Cells cells,
+                bool  lean = false>
       struct RowKernel
       {
         static constexpr int          E = packed ? 2 * T - 1 : 2 * T;
         static constexpr unsigned int n_volume_slots = 32, n_facet_slots = 32;
 
         using Slots = Batch<dim, P, Number, cells, true>;
+
+        /// Six points of a facet, each with two terms, fill three products of
+        /// depth 4. (The same in host code, which chooses the kernel.)
+        static constexpr bool may_be_lean = P == 2 && dim == 3 &&
+                                            cells == Cells::simplices &&
+                                            std::is_same<Number, double>::value;
+
+        /// Symmetric fluxes at six points of each facet, and the volume in
+        /// closed form.
+        static bool
+        are_lean(const Data<dim> &D)
+        {
+          return may_be_lean && D.six_points && D.volume_rule.closed_form &&
+                 D.form.facets && D.form.flux && D.form.theta == 1.;
+        }
 
         // Known when compiled, if the degree is.
         static constexpr bool         known = P >= 0;
@@ -47,7 +67,8 @@ namespace Tessella
         Slots                         volume_slots, facet_slots;
         WarpSums<T, E, Number, T - 1> acc;
         Number                        sum[T]; ///< right-hand side
-        /// Of the lane's functions: entries in the tables.
+        /// Of the lane's functions: entries in the tables (of facets where all
+        /// functions are in tables: the first one).
         unsigned int       x[E], pair[E];
         bool               neighbor_column; ///< the mixed tile's function
         const unsigned int n1;
@@ -109,13 +130,47 @@ namespace Tessella
         }
 
         __device__ void
+        set_facet_position(const int          e,
+                           const unsigned int n,
+                           const unsigned int p)
+        {
+          if constexpr (Slots::whole)
+            {
+              // (beyond the last one in other banks than the one before)
+              const unsigned int i = function(e);
+              x[e] = ((is_own(e) ? 0 : N) + (i < N ? i : i & 1u)) *
+                     facet_slots.stride;
+            }
+          else
+            set_position(facet_slots, e, n, p);
+        }
+
+        /// Value and derivative of the lane's function in tile e at a point of
+        /// a facet.
+        __device__ Two<Number>
+                   facet_function(const int e, const unsigned int slot) const
+        {
+          if constexpr (Slots::whole)
+            return facet_slots.functions[x[e] + slot];
+          else
+            {
+              const Two<Number> vx = facet_slots.own_x[x[e] + slot],
+                                p  = facet_slots.own_pairs[pair[e] + slot];
+              Two<Number> result;
+              result.x = vx.x * p.x;
+              result.y = vx.y * p.x + vx.x * p.y;
+              return result;
+            }
+        }
+
+        __device__ void
         set_neighbor_positions(const unsigned int j)
         {
           n2 = known ? N : D.n_basis[j];
 #pragma unroll
           for (int e = T - 1; e < E; ++e)
             if (!is_own(e))
-              set_position(facet_slots, e, n2, D.degree[j]);
+              set_facet_position(e, n2, D.degree[j]);
         }
 
         /// The volume's part of affine functions on simplices, where the form
@@ -134,6 +189,54 @@ namespace Tessella
                                         I.derivative(d));
           if (D.form.source() && r == 0)
             sum[0] = Number(D.form.f * I.integral(g));
+        }
+
+        /// The same for quadratic functions: products of depth 4, where the
+        /// monomials of derivatives take the place of points.
+        __device__ void
+        add_linear_gradients()
+        {
+          const QuadraticIntegrals<dim> I(D, k, row, volume_slots.functions);
+          if (D.form.rhs && lane < N)
+            static_cast<Number *>(D.rhs)[D.dof_offset[k] - D.first_dof + lane] =
+              D.form.source() ? Number(D.form.f * I.integral(lane))
+                              : Number(0.);
+          if (!D.form.volume)
+            return;
+          Number a[dim][T], b[dim][T];
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+            {
+              const unsigned int i     = function(t);
+              const double       there = is_own(t) && i < N ? I.value : 0.;
+              double             own[dim]; // coefficient r
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                {
+                  unsigned int m;
+                  const double factor = there * I.derivative(i, d, m);
+                  a[d][t]             = m == r ? Number(factor) : Number(0.);
+                  own[d] =
+                    dim == 3 || r <= dim ? factor * I.M[r * (dim + 1) + m] : 0.;
+                }
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                {
+                  double sum = 0.;
+#pragma unroll
+                  for (int f = 0; f < dim; ++f)
+                    sum += D.form.C[d + 1][f + 1] * own[f];
+                  b[d][t] = Number(sum);
+                }
+            }
+          const bool mirror = D.form.symmetric;
+          const auto wanted = [&](const int t, const int u) {
+            return !mirror || u >= t;
+          };
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            acc.add(a[d], b[d], wanted);
+          acc.collect();
         }
 
         template <bool diagonal>
@@ -220,7 +323,8 @@ namespace Tessella
         /// without branches: instructions of several products and points can
         /// wait for each other's results at the same time.
         static constexpr bool straight =
-          SymmetricSums<T, Number, known>::exist && cells == Cells::simplices;
+          SymmetricSums<T, Number, known>::exist && cells == Cells::simplices &&
+          !lean;
 
         /// n quads of the volume, where nothing of the coefficients is missing
         /// but what fill_volume() tells of.
@@ -346,7 +450,8 @@ namespace Tessella
           // part or without it: tiles of the last row that lie in the registers
           // of a lane as those of the last column do get what there is to add
           // to the latter.
-          const bool below  = lower_apart && !mirror && theta == Number(1.);
+          const bool below =
+            !lean && lower_apart && !mirror && theta == Number(1.);
           const auto wanted = [&](const int t, const int u) {
             return !(mirror || below) || u >= t;
           };
@@ -357,15 +462,15 @@ namespace Tessella
 #pragma unroll
           for (int e = 0; e < E; ++e)
             if (known || D.uniform || is_own(e))
-              set_position(facet_slots, e, n1, row.degree);
+              set_facet_position(e, n1, row.degree);
             else
               x[e] = pair[e] = 0; // until the first neighbour
           // Of three points to a quad there is none for the fourth lane: it has
           // a slot beyond all quads, whose weight is 0.
-          const bool         idle    = r >= spacing;
+          const bool         idle    = !lean && r >= spacing;
           const unsigned int advance = idle ? 0 : spacing,
                              first   = idle ? n_facet_slots - 1 : r;
-          if (spacing < 4)
+          if (!lean && spacing < 4)
             facet_slots.clear_other(n_facet_slots - 1);
           if (straight)
             {
@@ -411,6 +516,36 @@ namespace Tessella
                   set_neighbor_positions(neighbor);
               };
               unsigned int slot = first;
+              if constexpr (lean)
+                {
+                  // from a lane's point to one of the last two
+                  const unsigned int last = 4 + (r & 1u) - r;
+#pragma unroll 2
+                  for (unsigned int m = 0; m < n; m += 6)
+                    {
+                      if (changes >> m & 1u)
+                        change(m);
+                      // The neighbour's columns also at the boundary, where
+                      // they are anything, for fewer branches.
+                      Number v[E], h[E], v2[E], h2[E];
+#pragma unroll
+                      for (int e = 0; e < E; ++e)
+                        {
+                          const Two<Number> one = facet_function(e, r + m),
+                                            two =
+                                              facet_function(e, r + m + last);
+                          v[e]  = one.x;
+                          h[e]  = one.y;
+                          v2[e] = r < 2 ? two.x : two.y;
+                          h2[e] = r < 2 ? two.y : two.x;
+                        }
+                      add_rows(v, h, wanted);
+                      add_rows(h, v, wanted);
+                      add_rows(v2, h2, wanted);
+                    }
+                  acc.collect();
+                  continue;
+                }
               if (plain)
                 {
                   for (unsigned int m = 0, next; m < n; m = next)
@@ -443,11 +578,9 @@ namespace Tessella
 #pragma unroll
                   for (int e = 0; e < E; ++e)
                     {
-                      const Two<Number> vx = facet_slots.own_x[x[e] + slot],
-                                        p =
-                                          facet_slots.own_pairs[pair[e] + slot];
-                      v[e] = vx.x * p.x;
-                      h[e] = vx.y * p.x + vx.x * p.y;
+                      const Two<Number> vh = facet_function(e, slot);
+                      v[e]                 = vh.x;
+                      h[e]                 = vh.y;
                     }
                   const bool both =
                     flux && (m < lateral_slots || facet_slots.two_sided(true));
@@ -535,10 +668,9 @@ namespace Tessella
 #pragma unroll
               for (int e = 0; e < n_columns; ++e)
                 {
-                  const Two<Number> vx = facet_slots.own_x[x[e] + slot],
-                                    p  = facet_slots.own_pairs[pair[e] + slot];
-                  v[e]                 = vx.x * p.x;
-                  h[e]                 = vx.y * p.x + vx.x * p.y;
+                  const Two<Number> vh = facet_function(e, slot);
+                  v[e]                 = vh.x;
+                  h[e]                 = vh.y;
                 }
 #pragma unroll
               for (int t = 0; t < T; ++t)
@@ -550,6 +682,20 @@ namespace Tessella
               acc.add(b, v, upper);
               slot += advance;
             }
+        }
+
+        /// Rows are the first of a.
+        template <typename Wanted>
+        __device__ void
+        add_rows(const Number (&a)[E],
+                 const Number (&b)[E],
+                 const Wanted &wanted)
+        {
+          Number rows[T];
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+            rows[t] = a[t];
+          acc.add(rows, b, wanted);
         }
 
         template <typename Wanted>
@@ -835,19 +981,28 @@ namespace Tessella
           const VolumeRange range = volume_slots.volume_range(row);
           if (D.form.facets && !straight)
             facet_quad = facet_slots.facet_quad(row.facet_begin, row.facet_end);
-          if (P == 1 && cells != Cells::others && D.volume_rule.closed_form)
-            add_constant_gradients();
-          else if (D.form.volume || D.form.source())
+          if (quadratic_integrals<dim, P, cells> &&
+              (lean || D.volume_rule.closed_form))
             {
-              volume_slot = volume_slots.volume_slot(range, range.begin);
-              if (D.form.diagonal)
-                add_volume<true>(range);
-              else
-                add_volume<false>(range);
+              if constexpr (quadratic_integrals<dim, P, cells>)
+                add_linear_gradients();
             }
-          if (D.form.rhs)
-            store_rhs();
-          if (D.form.facets)
+          else
+            {
+              if (P == 1 && cells != Cells::others && D.volume_rule.closed_form)
+                add_constant_gradients();
+              else if (D.form.volume || D.form.source())
+                {
+                  volume_slot = volume_slots.volume_slot(range, range.begin);
+                  if (D.form.diagonal)
+                    add_volume<true>(range);
+                  else
+                    add_volume<false>(range);
+                }
+              if (D.form.rhs)
+                store_rhs();
+            }
+          if (lean || D.form.facets)
             add_facets();
           else
             {
@@ -892,7 +1047,8 @@ namespace Tessella
                 int  T,
                 bool packed,
                 typename Number,
-                Cells cells>
+                Cells cells,
+                bool  lean = false>
       __global__ void
         __launch_bounds__(32,
                           min_row_blocks(P,
@@ -904,7 +1060,7 @@ namespace Tessella
         const unsigned int        k = D.first_polytope + blockIdx.x;
         if (D.leaves_out(D.rows[k]))
           return;
-        RowKernel<dim, P, T, packed, Number, cells> kernel(D, k, shared);
+        RowKernel<dim, P, T, packed, Number, cells, lean> kernel(D, k, shared);
         kernel.compute();
       }
     } // namespace Device

@@ -202,6 +202,29 @@ namespace
 
 
 
+  /// Constant diffusion and source alone, whose integrals over simplices have
+  /// closed forms.
+  template <int dim>
+  void
+  compare_diffusion(const std::string                         &name,
+                    const Tessella::AgglomerationHandler<dim> &handler)
+  {
+    for (const double theta : {1., 0., -1.})
+      {
+        Reference::Problem<dim> problem = full_problem<dim>();
+        problem.b                       = nullptr;
+        problem.c = problem.f = nullptr;
+        problem.theta         = theta;
+        auto form             = make_form(problem, Give::constants, 0);
+        form.set_source(1.3);
+        compare_backends(name + ", diffusion, theta " + std::to_string(theta),
+                         handler,
+                         form);
+      }
+  }
+
+
+
   /// Polytopes of so many sub-cells that a row is computed in parts.
   template <int dim>
   void
@@ -266,6 +289,9 @@ namespace
                 compare_forms(name + ", p = " + std::to_string(p),
                               handler,
                               !all_ids || p > 3);
+                if (mesh == "simplices" && p >= 1 && p <= 3)
+                  compare_diffusion(name + ", p = " + std::to_string(p),
+                                    handler);
               }
             handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(
               2, Tessella::PolynomialSpaceType::tensor_product));

@@ -566,6 +566,12 @@ namespace
   {
     const Reference::Problem<dim> problem = full_problem<dim>();
     const auto form = make_form(problem, Give::tensor_functions, 2);
+    // in closed form on simplices
+    Reference::Problem<dim> constant = problem;
+    constant.b                       = nullptr;
+    constant.c = constant.f = nullptr;
+    auto constant_form      = make_form(constant, Give::constants, 0);
+    constant_form.set_source(1.3);
     for (const std::string mesh : {"simplices", "hanging periodic"})
       {
         Triangulation<dim> triangulation;
@@ -588,6 +594,11 @@ namespace
                 handler.distribute_dofs(
                   Tessella::FE_BoundingBoxLegendre<dim>(p));
                 check(name + ", p = " + std::to_string(p));
+                if (mesh == "simplices" && p >= 1 && p <= 3)
+                  check_matrix<dim, float>(name + ", diffusion, p = " +
+                                             std::to_string(p),
+                                           handler,
+                                           constant_form);
               }
             handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(
               1, Tessella::PolynomialSpaceType::tensor_product));
