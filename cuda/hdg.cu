@@ -1135,10 +1135,11 @@ namespace Tessella
                   16,
                   few / 32);
               add(HDGStage::facets,
-                  max_basis <= 8    ? &hdg_facet_kernel<dim, 1, true>
-                  : max_basis <= 16 ? &hdg_facet_kernel<dim, 2, true>
-                                    : &hdg_facet_kernel<dim, 3, true>,
-                  &hdg_facet_kernel<dim, 3, false>,
+                  max_basis <= 8    ? &hdg_few_functions_facet_kernel<dim, 1>
+                  : max_basis <= 16 ? &hdg_few_functions_facet_kernel<dim, 2>
+                  : max_basis <= 24 ? &hdg_few_functions_facet_kernel<dim, 3>
+                                    : &hdg_facet_kernel<dim, true>,
+                  &hdg_facet_kernel<dim, false>,
                   1,
                   1,
                   first_entry(n),

@@ -87,13 +87,21 @@ namespace Tessella
           };
           if (stage == HDGStage::facets)
             {
-              // Functions, traces, and what those are made of: in the same
-              // place if all are summed before one is stored.
+              if (basis <= 8 * hdg_warp_tiles)
+                {
+                  // (values are in registers)
+                  const std::size_t row = row_stride(hdg_warp_points);
+                  tables                = take(dim * (degree + 1) * row);
+                  weights               = take((7 + dim) * row);
+                  size                  = end;
+                  return;
+                }
+              // Functions, traces, and what those are made of.
               const std::size_t values =
                 std::size_t(basis) * row_stride(hdg_warp_points);
               second = take(values);
               first  = take(values);
-              points = basis > 8 * hdg_warp_tiles ? take(values) : first;
+              points = take(values);
               // (weights are stored when tables are not needed any more)
               const std::size_t rows =
                 dim * (degree + 1) > 6u + dim ? dim * (degree + 1) : 6 + dim;

@@ -196,21 +196,50 @@ namespace Tessella
         return q1;
       }
 
-      /// Point @p r of a quad of facets, which is that of this @p number: where
-      /// it is, as the polytope (x) and as traces see it, and what is
-      /// integrated there. weight: 0 w, 1 S, 2 S - b.n, 3 of E, 4 of G, 5 g, 6
-      /// .. normal; zero unless @p valid. Returns whether there is some
-      /// stabilisation.
+      /// What is integrated at a point of a facet.
       template <int dim>
-      __device__ inline bool
+      struct HDGFacetPoint
+      {
+        /// As the polytope and as traces see it; the normal of the polytope.
+        double x[dim], trace_x[dim], normal[dim];
+        double w, S, difference; ///< S - b.n
+        double alpha, g;
+
+        /// 0 w, 1 S, 2 S - b.n, 3 of E, 4 of G, 5 g, 6 .. normal, all times w.
+        template <typename Set>
+        __device__ void
+        weights(const HDGForm<dim> &form,
+                const unsigned int  code,
+                const Set          &set) const
+        {
+          set(0, w);
+          set(1, w * S);
+          set(2, w * difference);
+          set(3, w * (form.conservative ? S : difference));
+          set(4, code & 4u ? 0. : code & 2u ? w * (S + alpha) : w * difference);
+          set(5, w * g);
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            set(6 + d, w * normal[d]);
+        }
+
+        /// There is some stabilisation.
+        __device__ bool
+        stabilised() const
+        {
+          return w != 0. && S + difference > 0.;
+        }
+      };
+
+      /// Point @p r of a quad of facets, which is that of this @p number. w:
+      /// zero unless @p valid.
+      template <int dim>
+      __device__ inline HDGFacetPoint<dim>
       facet_point_of(const HDGData<dim> &P,
                      const HDGFacetQuad &quad,
                      const unsigned int  number,
                      const unsigned int  r,
-                     const bool          valid,
-                     double (&x)[dim],
-                     double (&trace_x)[dim],
-                     double (&weight)[6 + dim])
+                     const bool          valid)
       {
         const HDGForm<dim> &form        = P.form;
         const unsigned int  rule_degree = quad.code >> 4 & 15u;
@@ -218,48 +247,39 @@ namespace Tessella
           n_facet_points<Cells::others>(P.D, quad.facet, rule_degree);
         const unsigned int point = quad.first + r;
         const unsigned int side  = quad.code & 1u;
+        HDGFacetPoint<dim> result;
         double             y[dim], normal[dim];
-        double             w = general_facet_point(
+        const double       w = general_facet_point(
           P.D, quad.facet, min(point, n_points - 1), rule_degree, y, normal);
-        if (!valid || point >= n_points)
-          w = 0.;
+        result.w  = valid && point < n_points ? w : 0.;
         double bn = 0.;
 #pragma unroll
         for (int d = 0; d < dim; ++d)
           {
-            trace_x[d] = y[d];
-            x[d] =
+            result.trace_x[d] = y[d];
+            result.x[d] =
               side == 0 ? y[d] : y[d] + P.D.shift[(quad.code >> 8) * dim + d];
-            if (side == 1)
-              normal[d] = -normal[d];
-            weight[6 + d] = w * normal[d];
-            bn += form.b[d] * normal[d];
+            result.normal[d] = side == 1 ? -normal[d] : normal[d];
+            bn += form.b[d] * result.normal[d];
           }
         if (!form.advection)
           bn = 0.;
         else if (P.facet_table != nullptr)
           bn = P.facet_table[4 * (number - P.first_facet_quad) + r];
-        const double tau = P.tau != nullptr
-                             ? P.tau[2 * std::size_t(quad.facet) + side]
-                             : form.tau;
-        const double S = tau + (bn > 0. ? bn : 0.), difference = S - bn;
-        double       g = 0., alpha = 0.;
+        const double tau  = P.tau != nullptr
+                              ? P.tau[2 * std::size_t(quad.facet) + side]
+                              : form.tau;
+        result.S          = tau + (bn > 0. ? bn : 0.);
+        result.difference = result.S - bn;
+        result.g = result.alpha = 0.;
         if (quad.boundary != invalid_index)
           {
             const double *t =
               P.boundary_table + 4 * std::size_t(quad.boundary) + r;
-            g     = t[0];
-            alpha = t[P.n_boundary_points];
+            result.g     = t[0];
+            result.alpha = t[P.n_boundary_points];
           }
-        weight[0] = w;
-        weight[1] = w * S;
-        weight[2] = w * difference;
-        weight[3] = w * (form.conservative ? S : difference);
-        weight[4] = quad.code & 4u   ? 0.
-                    : quad.code & 2u ? w * (S + alpha)
-                                     : w * difference;
-        weight[5] = w * g;
-        return w != 0. && S + difference > 0.;
+        return result;
       }
 
       /// A local problem, with arrays as a layout says. On simplices integrals
@@ -1340,22 +1360,18 @@ namespace Tessella
               const HDGFacetQuad quad = P.facet_quad[i];
               if (q % 4 == 0)
                 slice_quad[q / 4] = make_slice_quad(P, quad, 0);
-              double y[dim], trace_y[dim], weights[6 + dim];
-              if (facet_point_of(P,
-                                 quad,
-                                 i,
-                                 q % 4,
-                                 begin + q / 4 < end,
-                                 y,
-                                 trace_y,
-                                 weights))
+              const HDGFacetPoint<dim> point =
+                facet_point_of(P, quad, i, q % 4, begin + q / 4 < end);
+              if (point.stabilised())
                 *stabilised = 1;
 #pragma unroll
               for (int d = 0; d < dim; ++d)
-                trace_x(d)[q] = trace_y[d];
-#pragma unroll
-              for (int j = 0; j < 6 + dim; ++j)
-                weight(j)[q] = weights[j];
+                trace_x(d)[q] = point.trace_x[d];
+              point.weights(P.form,
+                            quad.code,
+                            [&](const int j, const double v) {
+                              weight(j)[q] = v;
+                            });
             }
           __syncthreads();
         }
