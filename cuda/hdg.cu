@@ -9,6 +9,7 @@
 
 #include "../source/hdg/tensor.h"
 #include "hdg.h"
+#include "hdg_elimination_kernel.h"
 #include "hdg_facet_kernel.h"
 #include "hdg_kernel.h"
 #include "hdg_reference.h"
@@ -1182,6 +1183,19 @@ namespace Tessella
                   together.push_back(1);
                 }
               list_polytopes(limits);
+              const bool few = P.state_layout.few;
+              P.few_rows     = 0;
+              if (few)
+                add(HDGStage::schur,
+                    &hdg_schur_kernel<dim>,
+                    nullptr,
+                    1,
+                    1,
+                    n,
+                    64,
+                    64,
+                    16,
+                    1);
               for (std::size_t i = 0; i < limits.size(); ++i)
                 if (elimination_begin[i] < elimination_begin[i + 1])
                   {
@@ -1191,7 +1205,12 @@ namespace Tessella
                                               ((max_basis + limits[i] + 14) /
                                                16));
                     add(HDGStage::elimination,
-                        &hdg_elimination_kernel<dim, true>,
+                        !few ? &hdg_elimination_kernel<dim, true>
+                        : max_basis <= 8
+                          ? &hdg_few_functions_elimination_kernel<dim, 1>
+                        : max_basis <= 16
+                          ? &hdg_few_functions_elimination_kernel<dim, 2>
+                          : &hdg_few_functions_elimination_kernel<dim, 3>,
                         &hdg_elimination_kernel<dim, false>,
                         limits[i],
                         1,
@@ -1200,6 +1219,8 @@ namespace Tessella
                         threads,
                         16,
                         1);
+                    if (few && stages.back().shared_bytes > 0)
+                      P.few_rows = limits[i];
                     stages.back().first_listed = elimination_begin[i];
                     stages.back().last_listed  = elimination_begin[i + 1];
                   }

@@ -22,6 +22,7 @@ namespace Tessella
         simplex,
         volume,
         facets,
+        schur, ///< the first part of elimination, where there are two
         elimination
       };
 
@@ -41,6 +42,8 @@ namespace Tessella
         unsigned int n_wide   = 0; ///< the same where gradients are not needed
         unsigned int max_degree = 0;
         bool         diagonal   = false; ///< A is a multiple of the identity
+        /// Elimination is that of hdg_elimination_kernel.h.
+        bool         few    = false;
         unsigned int stride = 0, mass_stride = 0, point_stride = 0,
                      wide_stride = 0;
 
@@ -109,6 +112,17 @@ namespace Tessella
               size             = end;
               return;
             }
+          few = (stage == HDGStage::schur || whole) &&
+                basis <= 8 * hdg_warp_tiles && diagonal && !has_advection;
+          if (stage == HDGStage::schur)
+            {
+              flux             = take(std::size_t(dim) * basis * mass_stride);
+              schur            = take(2 * std::size_t(basis) * stride);
+              schur_inverse    = take(8 * ((basis + 7) / 8 * 8));
+              diagonal_entries = take(basis + 2);
+              size             = end;
+              return;
+            }
           // The mass matrix lies before `transform`, over the end of `flux`.
           mass = take(diagonal ? 0 : std::size_t(n_mass) * mass_stride);
           flux = take(std::size_t(n_blocks) * (basis + rows) * mass_stride);
@@ -117,7 +131,10 @@ namespace Tessella
           advection = take(has_advection ? std::size_t(rows) * stride : 0);
           vectors   = take(4 * std::size_t(rows));
           inverse   = take(diagonal || !whole ? 0 : 8 * ((n_mass + 7) / 8 * 8));
-          schur_inverse = take(8 * ((basis + 7) / 8 * 8));
+          // (of the factor as a whole, twice)
+          const std::size_t rows_of_tiles = (basis + 7) / 8 * 8;
+          schur_inverse =
+            take(few ? 2 * rows_of_tiles * rows_of_tiles : 8 * rows_of_tiles);
           diagonal_entries =
             take(std::size_t(n_mass > basis ? n_mass : basis) + 2);
           // (functions and their gradients; or traces, and functions)
@@ -183,6 +200,8 @@ namespace Tessella
         /// Those of them that elimination takes at a time.
         const unsigned int *list;
         unsigned int        n_listed;
+        /// Rows of the largest ones that hdg_schur_kernel() is for.
+        unsigned int few_rows;
 
         const HDGVolumeQuad *volume_quad;
         /// Of the kernel that runs: facets that are planar, with integrands

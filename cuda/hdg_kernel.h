@@ -1677,20 +1677,7 @@ namespace Tessella
             }
 
           // ---- K, and -K lambda_f
-          const double *const left = R(), *const right = T();
-          if (n_traces > 0)
-            {
-              counter = 0;
-              block_product_of_traces(K, left, right, factor, depth, counter);
-            }
-          double *const load = trace_vector(2);
-          for (unsigned int m = threadIdx.x; m < n_traces; m += blockDim.x)
-            {
-              double sum = 0.;
-              for (unsigned int i = 0; i < n; ++i)
-                sum += left[m * ld + i] * right[n_traces * ld + i];
-              load[m] = sum;
-            }
+          products_of_traces(K, factor, depth);
           if (!recovery)
             {
               __syncthreads();
@@ -1735,6 +1722,30 @@ namespace Tessella
                            ldm);
           __syncthreads();
           return true;
+        }
+
+        /// K, and its product with what f has for traces, from solutions in R()
+        /// and T().
+        __device__ void
+        products_of_traces(double            *K,
+                           const double       factor,
+                           const unsigned int depth) const
+        {
+          const unsigned int  ld   = L.stride;
+          const double *const left = R(), *const right = T();
+          if (n_traces > 0)
+            {
+              unsigned int counter = 0;
+              block_product_of_traces(K, left, right, factor, depth, counter);
+            }
+          double *const load = trace_vector(2);
+          for (unsigned int m = threadIdx.x; m < n_traces; m += blockDim.x)
+            {
+              double sum = 0.;
+              for (unsigned int i = 0; i < n; ++i)
+                sum += left[m * ld + i] * right[n_traces * ld + i];
+              load[m] = sum;
+            }
         }
 
         /// F^T A^-1 F - Y_R^T Z Y_T, added to K where it has been written
@@ -1948,6 +1959,15 @@ namespace Tessella
           for (unsigned int i = 0; i < 4; ++i)
             if (i != 2)
               copy(trace_vector(i), whole.trace_vector(i), n_traces);
+          whole.add_facets(E(), partial);
+        }
+
+        /// To @p to, as E(): what volume and facets contribute; the lower
+        /// triangle where that is enough.
+        __device__ void
+        add_facets(double *to, const double *partial) const
+        {
+          const std::size_t  ld        = L.stride;
           const unsigned int n_entries = P.D.polytope_interface_offset[k + 1] -
                                          P.D.polytope_interface_offset[k];
           for (unsigned int entry = threadIdx.x; entry < n * n;
@@ -1957,11 +1977,11 @@ namespace Tessella
                                  at = i * ld + j;
               if (j > i && !advection())
                 continue;
-              double sum = whole.E()[at];
+              double sum = E()[at];
 #pragma unroll 4
               for (unsigned int e = 0; e < n_entries; ++e)
                 sum += partial[std::size_t(e) * L.n_basis * ld + at];
-              E()[at] = sum;
+              to[at] = sum;
             }
         }
       };
