@@ -12,6 +12,7 @@
 #include "hdg_elimination_kernel.h"
 #include "hdg_facet_kernel.h"
 #include "hdg_kernel.h"
+#include "hdg_moments_kernel.h"
 #include "hdg_reference.h"
 #include "memory.h"
 #include "simplex_basis.h"
@@ -777,6 +778,8 @@ namespace Tessella
               planar.push_back(static_cast<unsigned short>(g));
           P.planar = upload(planar);
           upload_derivatives(exponents);
+          if (max_basis <= 8 * hdg_warp_tiles)
+            upload_moments(exponents);
           if (simplices)
             {
               const SimplexReference reference =
@@ -882,6 +885,87 @@ namespace Tessella
           P.derivative_factor   = upload(factor);
         }
 
+        // See HDGData::moment_row. The product of two Legendre functions is a
+        // sum of Legendre functions: P_a P_b = sum over r <= min(a, b) of A_r
+        // A_(a-r) A_(b-r) / A_(a+b-r) (2 n + 1) / (2 n + 2 r + 1) P_n, n = a +
+        // b - 2 r, A_m = 1 3 ... (2 m - 1) / m! (Adams, 1878).
+        void
+        upload_moments(const std::vector<unsigned char> &exponents)
+        {
+          const unsigned int width = 2 * max_degree + 1;
+          const auto         A     = [](const unsigned int m) {
+            double value = 1.;
+            for (unsigned int i = 1; i <= m; ++i)
+              value *= (2. * i - 1.) / i;
+            return value;
+          };
+          // of normalised functions, for P_n
+          const auto factor = [&](const unsigned int a,
+                                  const unsigned int b,
+                                  const unsigned int r) {
+            const unsigned int n = a + b - 2 * r;
+            return A(r) * A(a - r) * A(b - r) / A(a + b - r) * (2. * n + 1.) /
+                   (2. * (n + r) + 1.) *
+                   std::sqrt((2. * a + 1.) * (2. * b + 1.) / (2. * n + 1.));
+          };
+          std::vector<unsigned int> rows;
+          std::vector<unsigned int> row_of(width * width, invalid_index);
+          // (those of lower degree first)
+          for (unsigned int degree = 0; degree < width; ++degree)
+            {
+              for (unsigned int c = 0; c <= (dim > 2 ? degree : 0); ++c)
+                for (unsigned int b = 0; b <= degree; ++b)
+                  if ((tensor_product ? std::max(b, c) : b + c) == degree)
+                    {
+                      row_of[c * width + b] = rows.size();
+                      rows.push_back((width + b) | (dim > 2 ? 2 * width + c : 0)
+                                                     << 10);
+                    }
+              if (degree == max_degree)
+                P.n_source_rows = rows.size();
+            }
+          P.n_moment_rows  = rows.size();
+          P.moment_row     = upload(rows);
+          const auto index = [&](const unsigned int(&e)[3]) {
+            return row_of[e[2] * width + e[1]] * width + e[0];
+          };
+          std::vector<unsigned int> begin(1, 0), moment, of_function;
+          std::vector<double>       factors;
+          for (unsigned int i = 0; i < max_basis; ++i)
+            {
+              unsigned int first[3] = {}, second[3] = {}, r[3], e[3];
+              for (unsigned int d = 0; d < dim; ++d)
+                first[d] = exponents[std::size_t(dim) * i + d];
+              of_function.push_back(index(first));
+              for (unsigned int j = 0; j <= i; ++j)
+                {
+                  for (unsigned int d = 0; d < dim; ++d)
+                    second[d] = exponents[std::size_t(dim) * j + d];
+                  for (r[0] = 0; r[0] <= std::min(first[0], second[0]); ++r[0])
+                    for (r[1] = 0; r[1] <= std::min(first[1], second[1]);
+                         ++r[1])
+                      for (r[2] = 0; r[2] <= std::min(first[2], second[2]);
+                           ++r[2])
+                        {
+                          double product = 1.;
+                          for (unsigned int d = 0; d < 3; ++d)
+                            {
+                              product *= factor(first[d], second[d], r[d]);
+                              e[d] = first[d] + second[d] - 2 * r[d];
+                            }
+                          moment.push_back(index(e));
+                          factors.push_back(product);
+                        }
+                  begin.push_back(moment.size());
+                }
+            }
+          P.product_begin   = upload(begin);
+          P.product_moment  = upload(moment);
+          P.product_factor  = upload(factors);
+          P.function_moment = upload(of_function);
+          P.moments_stride  = (P.n_moment_rows + P.n_source_rows) * width;
+        }
+
         // ---- tiles
 
         // What is there once for all tiles.
@@ -902,7 +986,7 @@ namespace Tessella
           return fixed_bytes() +
                  8 * (K.size() + solvers.size() + workspace.size() +
                       volume_table.size() + facet_table.size() + state.size() +
-                      partial.size() + transforms.size());
+                      partial.size() + transforms.size() + moments.size());
         }
 
         // Bytes that everything may take; as many as last time where all was
@@ -958,12 +1042,14 @@ namespace Tessella
         {
           const std::size_t square = std::size_t(P.state_layout.n_basis) *
                                      P.state_layout.stride,
-                            between = P.simplex
-                                        ? 0
-                                        : (P.state_layout.inverse + square) *
-                                              (end - begin) +
-                                            square * (first_entry(end) -
-                                                      first_entry(begin));
+                            between =
+                              P.simplex
+                                ? 0
+                                : (P.state_layout.inverse + square +
+                                   (has_moments ? P.moments_stride : 0)) *
+                                      (end - begin) +
+                                    square *
+                                      (first_entry(end) - first_entry(begin));
           return 8 * (square_offset[end] - square_offset[begin] + between +
                       (with_solvers ? solver_offset[end] - solver_offset[begin]
                                     : 0) +
@@ -1125,12 +1211,37 @@ namespace Tessella
                 tiles);
           else
             {
+              has_moments = exact && P.moment_row != nullptr;
+              if (has_moments)
+                {
+                  add(HDGStage::moments,
+                      &hdg_moments_kernel<dim>,
+                      nullptr,
+                      1,
+                      1,
+                      n,
+                      64,
+                      64,
+                      16,
+                      1);
+                  add(HDGStage::basis,
+                      &hdg_basis_kernel<dim>,
+                      nullptr,
+                      1,
+                      1,
+                      n,
+                      64,
+                      64,
+                      16,
+                      1);
+                }
               add(HDGStage::volume,
                   &hdg_volume_kernel<dim, true>,
                   &hdg_volume_kernel<dim, false>,
                   1,
                   max_quads,
-                  n,
+                  // (with moments there is hardly anything left to do)
+                  has_moments ? std::min(n, 2 * processors) : n,
                   few,
                   few,
                   16,
@@ -1274,6 +1385,9 @@ namespace Tessella
               state.resize(P.state_layout.inverse * (end - begin));
               transforms.resize(square * (end - begin));
               partial.resize(square * (P.last_entry - P.first_entry));
+              if (has_moments)
+                moments.resize(std::size_t(P.moments_stride) * (end - begin));
+              P.moments    = has_moments ? moments.data() : nullptr;
               P.state      = state.data();
               P.transforms = transforms.data();
               P.partial    = partial.data();
@@ -1759,7 +1873,10 @@ namespace Tessella
         Array<char>         fixed;
         Gather<dim>         G = {};
         Array<double> K, rhs, integral, dirichlet, abs_f, solvers, workspace,
-          volume_table, facet_table, boundary, tau, state, partial, transforms;
+          volume_table, facet_table, boundary, tau, state, partial, transforms,
+          moments;
+        // Integrals over the volume come from moments.
+        bool has_moments = false;
         // Classes for elimination.
         std::vector<unsigned int> elimination_limits, elimination_list;
         std::vector<std::size_t>  elimination_begin;

@@ -20,6 +20,8 @@ namespace Tessella
       enum class HDGStage
       {
         simplex,
+        moments, ///< of the volume, then
+        basis,   ///< matrices that follow from them
         volume,
         facets,
         schur, ///< the first part of elimination, where there are two
@@ -123,6 +125,13 @@ namespace Tessella
               size             = end;
               return;
             }
+          if (stage == HDGStage::moments)
+            {
+              tables = take(2 * std::size_t(dim) * (2 * degree + 1) *
+                            row_stride(hdg_warp_points));
+              size   = end;
+              return;
+            }
           // The mass matrix lies before `transform`, over the end of `flux`.
           mass = take(diagonal ? 0 : std::size_t(n_mass) * mass_stride);
           flux = take(std::size_t(n_blocks) * (basis + rows) * mass_stride);
@@ -137,6 +146,11 @@ namespace Tessella
             take(few ? 2 * rows_of_tiles * rows_of_tiles : 8 * rows_of_tiles);
           diagonal_entries =
             take(std::size_t(n_mass > basis ? n_mass : basis) + 2);
+          if (stage == HDGStage::basis)
+            {
+              size = end;
+              return;
+            }
           // (functions and their gradients; or traces, and functions)
           const std::size_t rows_of_gradients =
                               gradients ? (dim + 1) * point_stride : 0,
@@ -183,7 +197,8 @@ namespace Tessella
         }
       };
 
-      constexpr unsigned int hdg_stabilised = 1, hdg_failed = 2;
+      constexpr unsigned int hdg_stabilised = 1, hdg_failed = 2,
+                             hdg_undone = 4; ///< left to hdg_volume_kernel()
 
       template <int dim>
       struct HDGData
@@ -236,6 +251,18 @@ namespace Tessella
         /// Numbers of the generators that do not depend on the last variable.
         const unsigned short *planar;
         bool                  tensor_product;
+        /// Rows of tables of 2 max_degree + 1 functions a variable whose
+        /// products are rows of moments, in 10 bits each; those that occur for
+        /// f come first. Rows have 2 max_degree + 1 columns, the functions of
+        /// the first variable; null: no moments.
+        const unsigned int *moment_row;
+        unsigned int        n_moment_rows, n_source_rows;
+        /// The product of functions i and j <= i is the sum of moments
+        /// product_moment[m] times product_factor[m], for product_begin[l] <= m
+        /// < product_begin[l + 1], l = i (i + 1) / 2 + j.
+        const unsigned int *product_begin, *product_moment;
+        const double       *product_factor;
+        const unsigned int *function_moment; ///< of each function, for f
         /// SimplexReference.
         const double *derivative, *squares, *load, *facet_values, *gauss;
 
@@ -253,8 +280,10 @@ namespace Tessella
         /// Its arrays up to `inverse` for each polytope, without the integrals
         /// over facets in the Schur complement: those are in `partial`, for
         /// each entry.
-        double *state, *partial;
-        double *transforms; ///< coefficients of the orthonormal basis
+        double      *state, *partial;
+        double      *transforms; ///< coefficients of the orthonormal basis
+        double      *moments;    ///< of the volume, then of f; or null
+        unsigned int moments_stride;
         /// hdg_stabilised | hdg_failed, of all polytopes.
         unsigned int *status;
 

@@ -996,31 +996,83 @@ namespace Tessella
                 }
               if (exact())
                 add_inverse(M_, pass);
-              // The coefficients tell how close to dependent the functions
-              // were: after a good factorisation of a good matrix all is done.
               if (pass == 0)
                 {
-                  if (threadIdx.x < 32)
-                    {
-                      double square = 0.;
-                      for (unsigned int e = threadIdx.x; e < n * n; e += 32)
-                        square +=
-                          CT[e / n * ld + e % n] * CT[e / n * ld + e % n];
-                      for (unsigned int s = 16; s > 0; s /= 2)
-                        square += __shfl_xor_sync(~0u, square, s);
-                      if (threadIdx.x == 0)
-                        sum[0] = square;
-                    }
-                  __syncthreads();
-                  const bool done = !shifted && sum[0] * largest < 10. * n;
-                  __syncthreads();
-                  if (done)
+                  if (!shifted && well_conditioned(largest, sum))
                     return true;
                 }
               else if (deviation < 1e-6)
                 return true;
             }
           return false;
+        }
+
+        /// Whether the coefficients, which tell how close to dependent the
+        /// functions were, are those of a good factorisation of a good matrix,
+        /// whose largest diagonal entry was @p largest. Begins and ends with a
+        /// barrier.
+        __device__ bool
+        well_conditioned(const double largest, double *sum) const
+        {
+          const unsigned int  ld = L.stride;
+          const double *const CT = C();
+          __syncthreads();
+          if (threadIdx.x < 32)
+            {
+              double square = 0.;
+              for (unsigned int e = threadIdx.x; e < n * n; e += 32)
+                {
+                  const unsigned int i = over_n(e);
+                  const double       c = CT[i * ld + e - i * n];
+                  square += c * c;
+                }
+              for (unsigned int s = 16; s > 0; s /= 2)
+                square += __shfl_xor_sync(~0u, square, s);
+              if (threadIdx.x == 0)
+                sum[0] = square;
+            }
+          __syncthreads();
+          const bool result = sum[0] * largest < 10. * n;
+          __syncthreads();
+          return result;
+        }
+
+        /// The first pass of orthonormalise(), from the lower triangle of the
+        /// mass matrix; false if it does not suffice.
+        __device__ bool
+        basis_of_mass(int *bad, double *sum) const
+        {
+          const unsigned int ld = L.stride;
+          double *const M_ = M(), *const CT = C();
+          if (threadIdx.x < 32)
+            {
+              double diagonal = 0.;
+              for (unsigned int i = threadIdx.x; i < n; i += 32)
+                diagonal = fmax(diagonal, M_[i * ld + i]);
+              for (unsigned int s = 16; s > 0; s /= 2)
+                diagonal = fmax(diagonal, __shfl_xor_sync(~0u, diagonal, s));
+              if (threadIdx.x == 0)
+                {
+                  sum[1] = diagonal;
+                  *bad   = 0;
+                }
+            }
+          for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+            CT[i * ld + i] = 1.;
+          __syncthreads();
+          const double largest = sum[1];
+          block_cholesky(n,
+                         2 * n,
+                         M_,
+                         ld,
+                         base + L.schur_inverse,
+                         base + L.diagonal_entries,
+                         bad);
+          __syncthreads();
+          if (*bad != 0)
+            return false;
+          add_inverse(M_, 0);
+          return well_conditioned(largest, sum);
         }
 
         /// The inverse of C, in E(): the product of the factors of all passes,
@@ -1146,7 +1198,9 @@ namespace Tessella
         }
 
         /// The same as volume_integrals() where a, b and c are constant: only f
-        /// is integrated. E() holds the inverse of the basis' coefficients.
+        /// is integrated (if abs_f is null, its integrals with functions on the
+        /// box are where diagonal entries were). E() holds the inverse of the
+        /// basis' coefficients.
         __device__ void
         exact_integrals(double *abs_f, int *stabilised)
         {
@@ -1243,7 +1297,8 @@ namespace Tessella
           // ---- f, in functions on the box first
           double *const        load = T() + std::size_t(n_traces) * ld,
                         *const sums = base + L.diagonal_entries;
-          source_on_box(sums, abs_f);
+          if (abs_f != nullptr)
+            source_on_box(sums, abs_f);
           for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
             {
               double sum = 0.;
@@ -2074,6 +2129,8 @@ namespace Tessella
         __syncthreads();
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
+            if (P.moments != nullptr && !(P.status[k] & hdg_undone))
+              continue;
             Block block(P, P.layout, base, nullptr, k);
             if (threadIdx.x == 0)
               {
