@@ -1211,37 +1211,37 @@ namespace Tessella
                 tiles);
           else
             {
-              has_moments = exact && P.moment_row != nullptr;
+              has_moments    = P.moment_row != nullptr;
+              P.part_is_done = has_moments && exact;
               if (has_moments)
-                {
-                  add(HDGStage::moments,
-                      &hdg_moments_kernel<dim>,
-                      nullptr,
-                      1,
-                      1,
-                      n,
-                      64,
-                      64,
-                      16,
-                      1);
-                  add(HDGStage::basis,
-                      &hdg_basis_kernel<dim>,
-                      nullptr,
-                      1,
-                      1,
-                      n,
-                      64,
-                      64,
-                      16,
-                      1);
-                }
+                add(HDGStage::moments,
+                    &hdg_moments_kernel<dim>,
+                    nullptr,
+                    1,
+                    1,
+                    n,
+                    64,
+                    64,
+                    16,
+                    1);
+              if (P.part_is_done)
+                add(HDGStage::basis,
+                    &hdg_basis_kernel<dim>,
+                    nullptr,
+                    1,
+                    1,
+                    n,
+                    64,
+                    64,
+                    16,
+                    1);
               add(HDGStage::volume,
                   &hdg_volume_kernel<dim, true>,
                   &hdg_volume_kernel<dim, false>,
                   1,
                   max_quads,
-                  // (with moments there is hardly anything left to do)
-                  has_moments ? std::min(n, 2 * processors) : n,
+                  // (there may be hardly anything left to do)
+                  P.part_is_done ? std::min(n, 2 * processors) : n,
                   few,
                   few,
                   16,

@@ -169,11 +169,10 @@ namespace Tessella
                            : std::size_t(n_facet_weights) * n_wide);
           if (stage == HDGStage::volume)
             {
+              // (tables of a warp's points, for f)
               const std::size_t by_warps =
-                first + n_threads(basis) / 32 *
-                          warp_size(dim,
-                                    basis <= 8 * hdg_warp_tiles ? basis : 0,
-                                    degree);
+                first + n_threads(basis) / 32 * dim * (degree + 1) *
+                          std::size_t(hdg_warp_points);
               end = end > by_warps ? end : by_warps;
             }
           size = end;
@@ -184,16 +183,6 @@ namespace Tessella
         n_threads(const unsigned int basis)
         {
           return basis <= 10 ? 64 : basis <= 35 ? 128 : 256;
-        }
-
-        /// Values of functions, weights and tables of a warp's points.
-        __host__ __device__ static constexpr std::size_t
-                 warp_size(const unsigned int dim,
-                           const unsigned int basis,
-                           const unsigned int degree)
-        {
-          return std::size_t(basis) * row_stride(hdg_warp_points) +
-                 (1 + dim * (degree + 1)) * hdg_warp_points;
         }
       };
 
@@ -284,6 +273,8 @@ namespace Tessella
         double      *transforms; ///< coefficients of the orthonormal basis
         double      *moments;    ///< of the volume, then of f; or null
         unsigned int moments_stride;
+        /// hdg_volume_kernel() has but what hdg_basis_kernel() leaves to do.
+        bool part_is_done;
         /// hdg_stabilised | hdg_failed, of all polytopes.
         unsigned int *status;
 

@@ -800,88 +800,38 @@ namespace Tessella
         }
 
         /// The lower triangle of the mass matrix of the functions on the box,
-        /// of at most 8 hdg_warp_tiles: each warp goes through its points, 32
-        /// at a time, with sums in registers. Ends with a barrier.
+        /// from moments. Ends with a barrier.
         __device__ void
-        mass_matrix_by_warps() const
+        mass_of_moments() const
         {
-          constexpr int          T    = hdg_warp_tiles;
-          constexpr unsigned int ldq  = row_stride(hdg_warp_points);
-          const unsigned int     lane = threadIdx.x & 31u, warp = this_warp(),
-                             g = lane / 4, t = lane % 4;
-          const unsigned int begin = P.mass_begin[k], end = P.mass_begin[k + 1],
-                             rule_degree = P.mass_degree[degree];
-          double *const values =
-                          base + L.first +
-                          warp *
-                            HDGLayout::warp_size(dim, L.n_basis, L.max_degree),
-                        *const w     = values + L.n_basis * ldq,
-                        *const table = w + hdg_warp_points;
-          // (of a function for each lane)
-          const unsigned int rows =
-            rows_of_function(P, min(lane, n - 1), degree);
-          double        c[T][T][2] = {};
-          const double *row[T];
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-            row[h] = values + min(8 * h + g, n - 1) * ldq;
-          for (unsigned int q0 = begin + 8 * warp; q0 < end;
-               q0 += blockDim.x / 4)
+          const double *const moments =
+            P.moments + std::size_t(k - P.first) * P.moments_stride;
+          const double factor = inverse_measure_of_box();
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
             {
-              const HDGVolumeQuad quad =
-                P.mass_quad[min(q0 + lane / 4, end - 1)];
-              const unsigned int n_points =
-                n_volume_points<Cells::others>(P.D, quad.subcell, rule_degree);
-              const unsigned int point = quad.first + lane % 4;
-              double             x[dim];
-              const double       JxW = general_volume_point(
-                P.D, quad.subcell, min(point, n_points - 1), rule_degree, x);
-              w[lane] = q0 + lane / 4 < end && point < n_points ? JxW : 0.;
-              write_tables_of_box(P, k, degree, x, table + lane);
-#pragma unroll 4
-              for (unsigned int i = 0; i < n; ++i)
-                values[i * ldq + lane] =
-                  product_of_rows<dim>(__shfl_sync(~0u, rows, i),
-                                       1.,
-                                       table + lane);
-              __syncwarp();
-#pragma unroll 2
-              for (unsigned int q1 = 0; q1 < hdg_warp_points; q1 += 4)
-                {
-                  const unsigned int q      = q1 + t;
-                  const double       factor = w[q];
-                  double             left[T], right[T];
-#pragma unroll
-                  for (int h = 0; h < T; ++h)
-                    {
-                      right[h] = row[h][q];
-                      left[h]  = right[h] * factor;
-                    }
-                  WarpProduct<T, T, T, double>::add(
-                    c, left, right, [&](const int h, const int u) {
-                      return 8 * h < n && 8 * u < n && 8 * u <= 8 * h + 15;
-                    });
-                }
-              __syncwarp();
+              const unsigned int i = over_n(e), j = e - i * n;
+              if (j > i)
+                continue;
+              const unsigned int at  = i * (i + 1) / 2 + j;
+              double             v   = 0.;
+              const unsigned int end = __ldg(P.product_begin + at + 1);
+              for (unsigned int m = __ldg(P.product_begin + at); m < end; ++m)
+                v += __ldg(P.product_factor + m) *
+                     moments[__ldg(P.product_moment + m)];
+              M()[i * L.stride + j] = factor * v;
             }
-          // ---- warp by warp
-          for (unsigned int turn = 0; turn < blockDim.x / 32; ++turn)
-            {
-              if (turn == warp)
+          __syncthreads();
+        }
+
+        __device__ double
+        inverse_measure_of_box() const
+        {
+          const double *box    = P.D.box + 2 * dim * std::size_t(k);
+          double        result = 1.;
 #pragma unroll
-                for (int h = 0; h < T; ++h)
-#pragma unroll
-                  for (int u = 0; u < T; ++u)
-#pragma unroll
-                    for (int s = 0; s < 2; ++s)
-                      {
-                        const unsigned int i = 8 * h + g, j = 8 * u + 2 * t + s;
-                        double *const      entry = M() + i * L.stride + j;
-                        if (i < n && j <= i)
-                          *entry = turn == 0 ? c[h][u][s] : *entry + c[h][u][s];
-                      }
-              __syncthreads();
-            }
+          for (int d = 0; d < dim; ++d)
+            result /= box[dim + d] - box[d];
+          return result;
         }
 
         /// matrix(i, j) += sum over points of left_i weight right_j; @p mirror:
@@ -938,8 +888,8 @@ namespace Tessella
               double deviation = 0., largest = 0.;
               while (true)
                 {
-                  if (pass == 0 && n <= 8 * hdg_warp_tiles)
-                    mass_matrix_by_warps();
+                  if (pass == 0 && P.moments != nullptr)
+                    mass_of_moments();
                   else
                     mass_matrix(pass > 0);
                   if (threadIdx.x < 32)
@@ -1732,7 +1682,7 @@ namespace Tessella
             }
 
           // ---- K, and -K lambda_f
-          products_of_traces(K, factor, depth);
+          products_of_traces<2>(K, factor, depth);
           if (!recovery)
             {
               __syncthreads();
@@ -1781,6 +1731,7 @@ namespace Tessella
 
         /// K, and its product with what f has for traces, from solutions in R()
         /// and T().
+        template <int TM>
         __device__ void
         products_of_traces(double            *K,
                            const double       factor,
@@ -1791,7 +1742,8 @@ namespace Tessella
           if (n_traces > 0)
             {
               unsigned int counter = 0;
-              block_product_of_traces(K, left, right, factor, depth, counter);
+              block_product_of_traces<TM>(
+                K, left, right, factor, depth, counter);
             }
           double *const load = trace_vector(2);
           for (unsigned int m = threadIdx.x; m < n_traces; m += blockDim.x)
@@ -1804,7 +1756,9 @@ namespace Tessella
         }
 
         /// F^T A^-1 F - Y_R^T Z Y_T, added to K where it has been written
-        /// (trace_vector(3)); symmetric without advection.
+        /// (trace_vector(3)); symmetric without advection. By tiles of 8 TM
+        /// x 16.
+        template <int TM>
         __device__ void
         block_product_of_traces(double            *K,
                                 const double      *left,
@@ -1820,20 +1774,22 @@ namespace Tessella
           const bool          symmetric = !advection();
           const double *const patch     = trace_vector(3);
           const auto          all = [](const int, const int) { return true; };
-          for (unsigned int i0 = 0; i0 < n_traces; i0 += 16)
+          for (unsigned int i0 = 0; i0 < n_traces; i0 += 8 * TM)
             for (unsigned int j0 = 0; j0 < n_traces; j0 += 16)
               {
-                if (symmetric && j0 > i0)
+                if (symmetric && j0 >= i0 + 8 * TM)
                   break;
                 const bool mine = counter == warp;
                 counter         = counter + 1 == n_warps ? 0 : counter + 1;
                 if (!mine)
                   continue;
-                double             c[2][2][2] = {};
-                const unsigned int row[2]     = {min(i0 + g, n_traces - 1),
-                                                 min(i0 + 8 + g, n_traces - 1)},
-                                   column[2]  = {min(j0 + g, n_traces - 1),
-                                                 min(j0 + 8 + g, n_traces - 1)};
+                double             c[TM][2][2] = {};
+                unsigned int       row[TM];
+                const unsigned int column[2] = {min(j0 + g, n_traces - 1),
+                                                min(j0 + 8 + g, n_traces - 1)};
+#pragma unroll
+                for (int h = 0; h < TM; ++h)
+                  row[h] = min(i0 + 8 * h + g, n_traces - 1);
                 for (unsigned int d = 0; d < L.n_blocks; ++d)
                   {
                     const double *const W = F(d);
@@ -1841,16 +1797,18 @@ namespace Tessella
                     for (unsigned int first = 0; first < depth; first += 4)
                       {
                         const unsigned int l    = first + t;
-                        const double       a[2] = {W[row[0] * ldm + l],
-                                                   W[row[1] * ldm + l]},
-                                     b[2]       = {W[column[0] * ldm + l],
+                        const double       b[2] = {W[column[0] * ldm + l],
                                                    W[column[1] * ldm + l]};
-                        WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                        double             a[TM];
+#pragma unroll
+                        for (int h = 0; h < TM; ++h)
+                          a[h] = W[row[h] * ldm + l];
+                        WarpProduct<TM, 2, 2, double>::add(c, a, b, all);
                       }
                   }
                   // (the negative of what is wanted)
 #pragma unroll
-                for (int h = 0; h < 2; ++h)
+                for (int h = 0; h < TM; ++h)
 #pragma unroll
                   for (int u = 0; u < 2; ++u)
 #pragma unroll
@@ -1860,14 +1818,16 @@ namespace Tessella
                 for (unsigned int first = 0; first < padded_n; first += 4)
                   {
                     const unsigned int l    = first + t;
-                    const double       a[2] = {left[row[0] * ld + l],
-                                               left[row[1] * ld + l]},
-                                 b[2]       = {right[column[0] * ld + l],
+                    const double       b[2] = {right[column[0] * ld + l],
                                                right[column[1] * ld + l]};
-                    WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                    double             a[TM];
+#pragma unroll
+                    for (int h = 0; h < TM; ++h)
+                      a[h] = left[row[h] * ld + l];
+                    WarpProduct<TM, 2, 2, double>::add(c, a, b, all);
                   }
 #pragma unroll
-                for (int h = 0; h < 2; ++h)
+                for (int h = 0; h < TM; ++h)
 #pragma unroll
                   for (int u = 0; u < 2; ++u)
 #pragma unroll
@@ -2129,7 +2089,7 @@ namespace Tessella
         __syncthreads();
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
-            if (P.moments != nullptr && !(P.status[k] & hdg_undone))
+            if (P.part_is_done && !(P.status[k] & hdg_undone))
               continue;
             Block block(P, P.layout, base, nullptr, k);
             if (threadIdx.x == 0)

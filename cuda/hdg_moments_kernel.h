@@ -4,11 +4,11 @@
 
 #include "hdg_kernel.h"
 
-// Integrals over the volume where a, b and c are constant and polytopes have up
-// to 8 hdg_warp_tiles functions. Products of two functions are sums of products
-// of Legendre functions of up to twice the degree, whose integrals (moments)
-// are fewer: a kernel that only sums those over all points, for f as well, and
-// one that makes basis and matrices of them.
+// Integrals over polytopes of up to 8 hdg_warp_tiles functions. Products of two
+// functions are sums of products of Legendre functions of up to twice the
+// degree, whose integrals (moments) are fewer: a kernel sums only those over
+// all points. Where a, b and c are constant, nothing else is integrated but f,
+// and a kernel makes basis and matrices of the moments of both.
 
 namespace Tessella
 {
@@ -135,7 +135,8 @@ namespace Tessella
 
 
 
-      /// Moments of the volume, then those of f; one block a polytope.
+      /// Moments of the volume, then those of f where hdg_basis_kernel() is
+      /// next; one block a polytope.
       template <int dim>
       __global__ void __launch_bounds__(64, 12)
         hdg_moments_kernel(const __grid_constant__ HDGData<dim> P)
@@ -181,6 +182,8 @@ namespace Tessella
               moments.store(sums, P.n_moment_rows, 2 * max_degree + 1, to);
             }
             const HDGForm<dim> &form = P.form;
+            if (!P.part_is_done)
+              continue;
             if (!form.source)
               {
                 if (threadIdx.x == 0)
@@ -245,9 +248,8 @@ namespace Tessella
         extern __shared__ double shared[];
         __shared__ double        sum[2];
         __shared__ int           bad, stabilised;
-        using Block              = HDGBlock<dim, HDGStage::volume>;
-        const HDGLayout   &L     = P.layout;
-        const unsigned int width = 2 * L.max_degree + 1;
+        using Block        = HDGBlock<dim, HDGStage::volume>;
+        const HDGLayout &L = P.layout;
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
             // (padding is zero, and what only some entries are written of)
@@ -255,42 +257,23 @@ namespace Tessella
             if (threadIdx.x == 0)
               stabilised = 0;
             __syncthreads();
-            Block               block(P, L, shared, nullptr, k);
-            const double *const moments =
-              P.moments + std::size_t(k - P.first) * P.moments_stride;
-            const double *box     = P.D.box + 2 * dim * std::size_t(k);
-            double        inverse = 1.;
-#pragma unroll
-            for (int d = 0; d < dim; ++d)
-              inverse /= box[dim + d] - box[d];
-            const unsigned int n = block.n;
-            for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
-              {
-                const unsigned int i = block.over_n(e), j = e - i * n;
-                if (j > i)
-                  continue;
-                const unsigned int at  = i * (i + 1) / 2 + j;
-                double             v   = 0.;
-                const unsigned int end = __ldg(P.product_begin + at + 1);
-                for (unsigned int m = __ldg(P.product_begin + at); m < end; ++m)
-                  v += __ldg(P.product_factor + m) *
-                       moments[__ldg(P.product_moment + m)];
-                block.M()[i * L.stride + j] = inverse * v;
-              }
-            __syncthreads();
+            Block block(P, L, shared, nullptr, k);
+            block.mass_of_moments();
             const bool good = block.basis_of_mass(&bad, sum);
             __syncthreads();
             if (good)
               {
                 // (the mass matrix has used some of this)
                 Block::zero(shared, L.transform);
+                const double *const moments =
+                  P.moments + std::size_t(k - P.first) * P.moments_stride +
+                  P.n_moment_rows * (2 * L.max_degree + 1);
                 double *const f    = shared + L.diagonal_entries;
-                const double  root = sqrt(inverse);
+                const double  root = sqrt(block.inverse_measure_of_box());
                 if (P.form.source)
-                  for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
-                    f[i] =
-                      root *
-                      moments[P.n_moment_rows * width + P.function_moment[i]];
+                  for (unsigned int i = threadIdx.x; i < block.n;
+                       i += blockDim.x)
+                    f[i] = root * moments[P.function_moment[i]];
                 __syncthreads();
                 block.exact_integrals(nullptr, &stabilised);
                 __syncthreads();
