@@ -1241,14 +1241,13 @@ namespace Tessella
                   1,
                   max_quads,
                   // (there may be hardly anything left to do)
-                  P.part_is_done ? std::min(n, 2 * processors) : n,
+                  P.part_is_done ? std::min(n, 4 * processors) : n,
                   few,
                   few,
                   16,
                   few / 32);
               add(HDGStage::facets,
-                  max_basis <= 8    ? &hdg_few_functions_facet_kernel<dim, 1>
-                  : max_basis <= 16 ? &hdg_few_functions_facet_kernel<dim, 2>
+                  max_basis <= 16   ? &hdg_few_functions_facet_kernel<dim, 2>
                   : max_basis <= 24 ? &hdg_few_functions_facet_kernel<dim, 3>
                                     : &hdg_facet_kernel<dim, true>,
                   &hdg_facet_kernel<dim, false>,
@@ -1317,9 +1316,7 @@ namespace Tessella
                                                16));
                     add(HDGStage::elimination,
                         !few ? &hdg_elimination_kernel<dim, true>
-                        : max_basis <= 8
-                          ? &hdg_few_functions_elimination_kernel<dim, 1>
-                        : max_basis <= 16
+                        : HDGLayout::few_tiles(max_basis) == 2
                           ? &hdg_few_functions_elimination_kernel<dim, 2>
                           : &hdg_few_functions_elimination_kernel<dim, 3>,
                         &hdg_elimination_kernel<dim, false>,

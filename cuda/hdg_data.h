@@ -141,7 +141,8 @@ namespace Tessella
           vectors   = take(4 * std::size_t(rows));
           inverse   = take(diagonal || !whole ? 0 : 8 * ((n_mass + 7) / 8 * 8));
           // (of the factor as a whole, twice)
-          const std::size_t rows_of_tiles = (basis + 7) / 8 * 8;
+          const std::size_t rows_of_tiles =
+            few ? 8 * few_tiles(basis) : (basis + 7) / 8 * 8;
           schur_inverse =
             take(few ? 2 * rows_of_tiles * rows_of_tiles : 8 * rows_of_tiles);
           diagonal_entries =
@@ -176,6 +177,14 @@ namespace Tessella
               end = end > by_warps ? end : by_warps;
             }
           size = end;
+        }
+
+        /// Tiles of eight functions that kernels for few of them are compiled
+        /// for.
+        static constexpr unsigned int
+        few_tiles(const unsigned int basis)
+        {
+          return basis <= 16 ? 2 : hdg_warp_tiles;
         }
 
         /// Threads of a block for integrals over the volume.

@@ -387,7 +387,7 @@ namespace Tessella
             elimination.load();
             elimination.solve(P.solvers != nullptr);
             __syncthreads();
-            block.template products_of_traces<4>(K, P.form.a, block.padded_n);
+            block.products_of_traces(K, P.form.a, block.padded_n);
             __syncthreads();
             block.store(K, false);
           }
