@@ -221,8 +221,8 @@ isotropic(const std::function<double(const Point<dim> &)> &f)
 // ---- meshes
 
 /// Names: box, distorted, simplices, hanging, periodic, hanging periodic,
-/// curved. All but curved on [0, 1.5] x [0, 1] (x [0, 1]); boundary ids 0 to
-/// 2 dim - 1 but for curved and simplices.
+/// periodic simplices, curved. All but curved on [0, 1.5] x [0, 1] (x [0, 1]);
+/// boundary ids 0 to 2 dim - 1 but for curved and simplices.
 template <int dim>
 void
 make_mesh(const std::string &name, Triangulation<dim> &triangulation)
@@ -242,18 +242,31 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
   for (unsigned int d = 0; d < dim; ++d)
     upper[d] = d == 0 ? 1.5 : 1.;
   const bool is_periodic = name.find("periodic") != std::string::npos;
-  if (name == "simplices")
+  if (name == "simplices" || name == "periodic simplices")
     {
       repetitions.assign(dim, 1);
       repetitions[0] = dim == 2 ? 3 : 1;
       if (dim == 2)
         repetitions[1] = 2;
+      else if (is_periodic) // (triangles of opposite sides match)
+        repetitions[0] = repetitions[2] = 2;
       GridGenerator::subdivided_hyper_rectangle_with_simplices(
         triangulation, repetitions, Point<dim>(), upper, false);
-      return;
+      if (!is_periodic)
+        return;
+      for (const auto &cell : triangulation.active_cell_iterators())
+        for (const unsigned int f : cell->face_indices())
+          if (cell->at_boundary(f))
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                const double x = cell->face(f)->center()[d];
+                if (x < 1e-12 || x > upper[d] - 1e-12)
+                  cell->face(f)->set_boundary_id(2 * d + (x > 0.5));
+              }
     }
-  GridGenerator::subdivided_hyper_rectangle(
-    triangulation, repetitions, Point<dim>(), upper, true);
+  else
+    GridGenerator::subdivided_hyper_rectangle(
+      triangulation, repetitions, Point<dim>(), upper, true);
   if (is_periodic)
     {
       std::vector<

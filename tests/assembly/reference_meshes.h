@@ -36,7 +36,8 @@ compare_meshes()
                                  "simplices",
                                  "hanging",
                                  "periodic",
-                                 "hanging periodic"})
+                                 "hanging periodic",
+                                 "periodic simplices"})
     {
       Triangulation<dim> triangulation;
       make_mesh(mesh, triangulation);
