@@ -36,6 +36,39 @@ namespace Tessella
 
     template <int dim>
     void
+    normal_advection(const Form<dim>            &form,
+                     const FacetPointBatch<dim> &points,
+                     double *const              *b,
+                     double                     *bn)
+    {
+      VolumeBlocks<dim> blocks = {};
+      std::copy_n(b, dim, blocks.b);
+      form.evaluate_volume(points, blocks);
+      std::fill_n(bn, points.n_points, 0.);
+      for (unsigned int d = 0; d < dim; ++d)
+        for (unsigned int q = 0; q < points.n_points; ++q)
+          bn[q] += b[d][q] * points.normal[d][q];
+    }
+
+
+
+    template <int dim>
+    void
+    check_tau(const double              tau,
+              const PolytopicMesh<dim> &mesh,
+              const unsigned int        k)
+    {
+      AssertThrow(tau >= 0. && std::isfinite(tau),
+                  ExcMessage("The stabilisation tau is " + std::to_string(tau) +
+                             " on a facet of " + describe_polytope(mesh, k) +
+                             ", but it must be a finite number that is not "
+                             "negative."));
+    }
+
+
+
+    template <int dim>
+    void
     check_outflow(const FacetPointBatch<dim> &points,
                   const double *const        *b,
                   const double               *bn)
@@ -157,6 +190,13 @@ namespace Tessella
 
 
 #define INSTANTIATE(dim)                                                \
+  template void        normal_advection(const Form<dim> &,              \
+                                        const FacetPointBatch<dim> &,   \
+                                        double *const *,                \
+                                        double *);                      \
+  template void        check_tau(const double,                          \
+                                 const PolytopicMesh<dim> &,            \
+                                 const unsigned int);                   \
   template void        check_outflow<dim>(const FacetPointBatch<dim> &, \
                                    const double *const *,        \
                                    const double *);              \

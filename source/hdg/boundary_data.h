@@ -14,6 +14,21 @@ namespace Tessella
 {
   namespace internal
   {
+    /// The advection field, dim arrays, and its normal component.
+    template <int dim>
+    void
+    normal_advection(const Form<dim>            &form,
+                     const FacetPointBatch<dim> &points,
+                     double *const              *b,
+                     double                     *bn);
+
+    /// Throws if this cannot be the stabilisation on a facet of polytope k.
+    template <int dim>
+    void
+    check_tau(const double              tau,
+              const PolytopicMesh<dim> &mesh,
+              const unsigned int        k);
+
     /// Throws where an advection field, dim arrays, enters through a Neumann or
     /// Robin boundary.
     template <int dim>

@@ -421,11 +421,7 @@ namespace Tessella
       // ---- coefficients
       const double tau =
         problem.tau_of_facet ? problem.tau_of_facet(facet, side) : problem.tau;
-      AssertThrow(tau >= 0. && std::isfinite(tau),
-                  ExcMessage("The stabilisation tau is " + std::to_string(tau) +
-                             " on a facet of " + describe_polytope(mesh, k) +
-                             ", but it must be a finite number that is not "
-                             "negative."));
+      check_tau(tau, mesh, k);
       FacetPointBatch<dim> batch;
       batch.n_points = m;
       std::copy(x, x + dim, batch.x);
@@ -435,14 +431,7 @@ namespace Tessella
       batch.boundary_id = boundary_id;
       std::fill(bn, bn + m, 0.);
       if (advection)
-        {
-          VolumeBlocks<dim> blocks = {};
-          std::copy(b, b + dim, blocks.b);
-          problem.form.evaluate_volume(batch, blocks);
-          for (unsigned int d = 0; d < dim; ++d)
-            for (unsigned int q = 0; q < m; ++q)
-              bn[q] += b[d][q] * normal[d][q];
-        }
+        normal_advection(problem.form, batch, b, bn);
       for (unsigned int q = 0; q < m; ++q)
         {
           S[q]          = tau + std::max(bn[q], 0.);
