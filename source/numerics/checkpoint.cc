@@ -174,26 +174,33 @@ namespace Tessella
       void
       read(const std::string &text, const std::string &name)
       {
-        const std::string  file = "The checkpoint \"" + name + "\" ";
+        const std::string file = "The checkpoint \"" + name + "\" ";
+        const auto        damaged =
+          ExcUserInput(file + "is truncated or damaged: take another one.");
+        const std::string  start = std::string(magic) + ' ';
         std::istringstream in(text);
         std::string        word;
         unsigned int       version = 0;
-        in >> word;
-        AssertThrow(in && word == magic,
+        // A text that ends within one of the first two lines must pass neither
+        // for something else nor for another format or version.
+        std::getline(in, word);
+        AssertThrow(word.compare(0, start.size(), start) == 0 ||
+                      (in.eof() && start.compare(0, word.size(), word) == 0),
                     ExcUserInput(file + "is no checkpoint of Tessella."));
-        in >> version >> std::ws;
-        AssertThrow(in && version == format_version,
+        AssertThrow(!in.eof() &&
+                      std::istringstream(word.substr(start.size())) >> version,
+                    damaged);
+        AssertThrow(version == format_version,
                     ExcUserInput(file + "has the format " +
                                  std::to_string(version) +
                                  ", but this program reads format " +
                                  std::to_string(format_version) + "."));
         std::getline(in, word);
+        AssertThrow(!in.eof(), damaged);
         AssertThrow(word == versions(),
                     ExcUserInput(file + "was written with " + word +
                                  ", but this program is of " + versions() +
                                  ": go on with the version that wrote it."));
-        const auto damaged =
-          ExcUserInput(file + "is truncated or damaged: take another one.");
         const auto end = text.rfind("checksum ");
         AssertThrow(end != std::string::npos &&
                       text.substr(end) ==

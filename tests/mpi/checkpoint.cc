@@ -312,6 +312,13 @@ all_damages()
     "checkpoint-2",
     [](const std::string &text) { return text.substr(0, text.size() / 2); },
     "truncated or damaged");
+  // within the magic word, before and behind the format, within the versions
+  for (const unsigned int n : {5, 20, 21, 40})
+    damaged(
+      "text of " + std::to_string(n) + " bytes",
+      "checkpoint-2",
+      [n](const std::string &text) { return text.substr(0, n); },
+      "truncated or damaged");
   damaged("changed text",
           "checkpoint-2",
           replace("components 2", "components 3"),
