@@ -6,7 +6,9 @@
 
 #include <tessella/assembly/trilinos_block_matrix.h>
 
+#include <Epetra_CrsGraph.h>
 #include <Epetra_CrsMatrix.h>
+#include <Epetra_DistObject.h>
 #include <Epetra_Import.h>
 #include <Epetra_IntSerialDenseVector.h>
 #include <Epetra_Map.h>
@@ -87,6 +89,34 @@ namespace Tessella
           vector.*(&IndexArray::N_)        = 1;
         }
       };
+
+      struct DistributedObject : public Epetra_DistObject
+      {
+        static void
+        set_map(Epetra_DistObject &object, const Epetra_Map &map)
+        {
+          object.*(&DistributedObject::Map_)  = map;
+          object.*(&DistributedObject::Comm_) = &object.Map().Comm();
+        }
+      };
+
+      // Gives a matrix without rows those of a graph. (Epetra's constructors
+      // make several lists with an entry a row, deal.II copies them, and all
+      // are thrown away by ExpertStaticFillComplete().)
+      struct MatrixWithoutRows : public Epetra_CrsMatrix
+      {
+        static void
+        take(Epetra_CrsMatrix      &matrix,
+             const Epetra_CrsGraph &graph,
+             const Epetra_Map      &map)
+        {
+          Epetra_CrsGraph &own_graph = matrix.*(&MatrixWithoutRows::Graph_);
+          own_graph                  = graph;
+          DistributedObject::set_map(own_graph, map);
+          DistributedObject::set_map(matrix, map);
+          matrix.*(&MatrixWithoutRows::NumMyRows_) = map.NumMyElements();
+        }
+      };
     } // namespace
 
 
@@ -124,52 +154,52 @@ namespace Tessella
 
       matrix.clear();
 
-      // ---- the arrays, by all threads
+      // ---- the arrays
       std::unique_ptr<int[]> offsets(
         new_array<int>(static_cast<std::size_t>(n_rows) + 1)),
         indices(new_array<int>(n_entries));
       std::unique_ptr<double[]> values(new_array<double>(n_entries));
-      const auto                fill = [&]() {
-        parallel::apply_to_subranges(
-          0u,
-          static_cast<unsigned int>(sparsity.row_width.size()),
-          [&](const unsigned int begin, const unsigned int end) {
-            for (unsigned int k = begin; k < end; ++k)
+      const unsigned int        n_blocks = sparsity.row_width.size();
+      const auto                fill     = [&](const unsigned int k) {
+        const unsigned int width = sparsity.row_width[k];
+        std::uint64_t      p     = sparsity.value_offset[k];
+        for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1]; ++row)
+          {
+            offsets[row]     = static_cast<int>(p);
+            int *const first = indices.get() + p;
+            if (row == dof_offset[k])
               {
-                const unsigned int width = sparsity.row_width[k];
-                std::uint64_t      p = sparsity.value_offset[k];
-                for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
-                     ++row)
-                  {
-                    offsets[row]     = static_cast<int>(p);
-                    int *const first = indices.get() + p;
-                    if (row == dof_offset[k])
-                      {
-                        int *column = first;
-                        for (std::uint64_t b = sparsity.block_offset[k];
-                             b < sparsity.block_offset[k + 1];
-                             ++b)
-                          for (std::uint64_t c =
-                                 dof_offset[sparsity.block_column[b]];
-                               c < dof_offset[sparsity.block_column[b] + 1];
-                               ++c)
-                            *column++ = static_cast<int>(c);
-                      }
-                    else
-                      std::copy(first - width, first, first);
-                    std::fill(values.get() + p, values.get() + p + width, 0.);
-                    p += width;
-                  }
+                int *column = first;
+                for (std::uint64_t b = sparsity.block_offset[k];
+                     b < sparsity.block_offset[k + 1];
+                     ++b)
+                  for (std::uint64_t c = dof_offset[sparsity.block_column[b]];
+                       c < dof_offset[sparsity.block_column[b] + 1];
+                       ++c)
+                    *column++ = static_cast<int>(c);
               }
-          },
-          256);
-        offsets[n_rows] = static_cast<int>(n_entries);
+            else
+              std::copy(first - width, first, first);
+            std::fill(values.get() + p, values.get() + p + width, 0.);
+            p += width;
+          }
       };
-      // What Epetra does meanwhile takes one thread.
-      std::future<void> filled =
-        std::async(MultithreadInfo::n_threads() > 1 ? std::launch::async
-                                                    : std::launch::deferred,
-                   fill);
+      offsets[n_rows] = static_cast<int>(n_entries);
+      // What Epetra does meanwhile takes one thread; the others begin, and this
+      // one joins them. (With one thread more than processors, all processes
+      // would wait for whichever is interrupted.)
+      std::atomic<unsigned int> next_block(0);
+      const auto                fill_some = [&]() {
+        constexpr unsigned int chunk = 64;
+        unsigned int           begin;
+        while ((begin = next_block.fetch_add(chunk)) < n_blocks)
+          for (unsigned int k = begin; k < std::min(begin + chunk, n_blocks);
+               ++k)
+            fill(k);
+      };
+      std::vector<std::future<void>> others;
+      for (unsigned int t = 1; t < MultithreadInfo::n_threads(); ++t)
+        others.push_back(std::async(std::launch::async, fill_some));
 
       // ---- own rows, own and ghost columns
       const Epetra_MpiComm epetra_communicator(communicator);
@@ -179,48 +209,55 @@ namespace Tessella
                            epetra_communicator);
       // Own columns in the order of the rows, as Epetra wants them, then ghosts
       // process by process.
-      std::vector<index> column_numbers(n_rows + ghost_columns.size());
-      for (std::size_t i = 0; i < n_rows; ++i)
-        column_numbers[i] =
-          static_cast<index>(map.MinMyGID64() + static_cast<long long>(i));
-      for (std::size_t i = 0; i < ghost_columns.size(); ++i)
-        column_numbers[n_rows + i] = static_cast<index>(ghost_columns[i]);
-      const bool       parallel = epetra_communicator.NumProc() > 1;
-      const Epetra_Map column_map =
-        parallel ? Epetra_Map(static_cast<index>(-1),
-                              static_cast<int>(column_numbers.size()),
-                              column_numbers.data(),
-                              0,
-                              epetra_communicator)
-                 : map;
-      // Epetra would make one whenever it is not given one.
-      const std::unique_ptr<const Epetra_Import> importer(
-        parallel ? new Epetra_Import(column_map, map) : nullptr);
-      const auto complete = [&](Epetra_CrsMatrix &epetra,
-                                const int         n_diagonal) {
-        const int ierr =
-          epetra.ExpertStaticFillComplete(map,
-                                          map,
-                                          parallel
-                                            ? new Epetra_Import(*importer)
-                                            : nullptr,
-                                          nullptr,
-                                          n_diagonal);
+      const bool parallel    = epetra_communicator.NumProc() > 1;
+      const auto all_columns = [&]() {
+        std::vector<index> numbers(n_rows + ghost_columns.size());
+        for (std::size_t i = 0; i < n_rows; ++i)
+          numbers[i] =
+            static_cast<index>(map.MinMyGID64() + static_cast<long long>(i));
+        for (std::size_t i = 0; i < ghost_columns.size(); ++i)
+          numbers[n_rows + i] = static_cast<index>(ghost_columns[i]);
+        return Epetra_Map(static_cast<index>(-1),
+                          static_cast<int>(numbers.size()),
+                          numbers.data(),
+                          0,
+                          epetra_communicator);
+      };
+      const Epetra_Map column_map = parallel ? all_columns() : map;
+      // Epetra would make one whenever it is not given one and needs it.
+      std::unique_ptr<const Epetra_Import> importer(
+        column_map.NumGlobalElements64() > map.NumGlobalElements64()
+          ? new Epetra_Import(column_map, map)
+          : nullptr);
+      const auto complete = [](Epetra_CrsMatrix    &epetra,
+                               const Epetra_Map    &columns,
+                               const Epetra_Map    &rows,
+                               const Epetra_Import *importer,
+                               const int            n_diagonal) {
+        const int ierr = epetra.ExpertStaticFillComplete(
+          columns, rows, importer, nullptr, n_diagonal);
         AssertThrow(ierr == 0, ExcTrilinosError(ierr));
       };
 
       // ---- a matrix that takes them over
       // (a static profile is without a list for each row)
       {
-        Epetra_CrsMatrix empty(Copy, map, column_map, 0, true);
-        empty.ExpertExtractIndexOffset().Resize(static_cast<int>(n_rows) + 1);
-        complete(empty, 0);
+        const Epetra_Map no_rows(static_cast<index>(-1),
+                                 0,
+                                 0,
+                                 epetra_communicator);
+        Epetra_CrsMatrix empty(Copy, no_rows, map, 0, true);
+        empty.ExpertExtractIndexOffset().Resize(1);
+        complete(empty, map, no_rows, nullptr, 0);
         matrix.reinit(empty, /*copy_values=*/false);
       }
       Epetra_CrsMatrix &epetra = epetra_matrix(matrix);
-      const int         ierr   = epetra.ExpertMakeUniqueCrsGraphData();
-      AssertThrow(ierr == 0, ExcTrilinosError(ierr));
-      filled.get();
+      MatrixWithoutRows::take(epetra,
+                              Epetra_CrsGraph(Copy, map, column_map, 0, true),
+                              map);
+      fill_some();
+      for (std::future<void> &other : others)
+        other.get();
       IndexArray::take(epetra.ExpertExtractIndexOffset(),
                        offsets,
                        static_cast<int>(n_rows) + 1);
@@ -232,7 +269,7 @@ namespace Tessella
 
       // (every row has a diagonal entry; counting them takes one thread as long
       // as all the rest takes many)
-      complete(epetra, static_cast<int>(n_rows));
+      complete(epetra, map, map, importer.release(), static_cast<int>(n_rows));
     }
 
 

@@ -109,6 +109,33 @@ assemble(const Triangulation<dim>           &triangulation,
   matrix.vmult(y, x);
   result.product = y * x;
 
+  // ---- entries added one by one, to rows of other processes, too
+  if (handler.n_dofs() > 0)
+    {
+      const types::global_dof_index first_of_next =
+        (handler.locally_owned_dofs().n_elements() == 0
+           ? 0
+           : handler.locally_owned_dofs().nth_index_in_set(
+               handler.locally_owned_dofs().n_elements() - 1) +
+               1) %
+        handler.n_dofs();
+      TrilinosWrappers::SparseMatrix sum;
+      sum.copy_from(matrix);
+      sum.add(first_of_next, first_of_next, 0.5);
+      sum.compress(VectorOperation::add);
+      sum.add(-1., matrix);
+      double added = 0.;
+      for (const auto row : handler.locally_owned_dofs())
+        added += sum.diag_element(row);
+      AssertThrow(
+        std::abs(Utilities::MPI::sum(added, comm) -
+                 0.5 * Utilities::MPI::n_mpi_processes(comm)) < 1e-10 &&
+          std::abs(sum.frobenius_norm()) <=
+            0.5 * Utilities::MPI::n_mpi_processes(comm) + 1e-10,
+        ExcMessage(
+          "Values added to single entries are not where they belong."));
+    }
+
   // ---- deal.II's own way to make the matrix holds the same entries
   {
     DynamicSparsityPattern pattern(handler.locally_relevant_dofs());
