@@ -436,23 +436,15 @@ namespace Tessella
         std::vector<PointData<dim>> &neighbor = scratch(n);
         CoefficientError             error;
         for_points(points,
-                   points.neighbor_x,
-                   points.neighbor_subcell,
-                   points.neighbor_material,
                    1,
-                   [&](const unsigned int q, PointData<dim> &p) {
-                     for (int d = 0; d < dim; ++d)
-                       p.normal[d] = points.normal[d][q];
+                   invalid_index,
+                   [&](const unsigned int q, const PointData<dim> &p) {
                      neighbor[q] = p;
                    });
         for_points(points,
-                   points.x,
-                   points.subcell,
-                   points.material,
                    0,
-                   [&](const unsigned int q, PointData<dim> &p) {
-                     for (int d = 0; d < dim; ++d)
-                       p.normal[d] = points.normal[d][q];
+                   invalid_index,
+                   [&](const unsigned int q, const PointData<dim> &p) {
                      InteriorFacetTerms<dim> terms;
                      const double            sigma = points.sigma[q];
                      if constexpr (Coefficients::has_facet_terms)
@@ -497,14 +489,9 @@ namespace Tessella
       {
         CoefficientError error;
         for_points(points,
-                   points.x,
-                   points.subcell,
-                   points.material,
                    0,
-                   [&](const unsigned int q, PointData<dim> &p) {
-                     for (int d = 0; d < dim; ++d)
-                       p.normal[d] = points.normal[d][q];
-                     p.boundary_id = points.boundary_id;
+                   points.boundary_id,
+                   [&](const unsigned int q, const PointData<dim> &p) {
                      BoundaryFacetTerms<dim> terms;
                      const double            sigma = points.sigma[q];
                      if constexpr (Coefficients::has_facet_terms)
@@ -560,14 +547,9 @@ namespace Tessella
         const BoundaryType type = boundary_type(points.boundary_id);
         CoefficientError   error;
         for_points(points,
-                   points.x,
-                   points.subcell,
-                   points.material,
                    0,
-                   [&](const unsigned int q, PointData<dim> &p) {
-                     for (int d = 0; d < dim; ++d)
-                       p.normal[d] = points.normal[d][q];
-                     p.boundary_id = points.boundary_id;
+                   points.boundary_id,
+                   [&](const unsigned int q, const PointData<dim> &p) {
                      g[q]     = Coefficients::boundary_value(f, type, p, error);
                      alpha[q] = type == BoundaryType::robin
                                   ? Coefficients::robin_coefficient(f, p, error)
@@ -594,7 +576,7 @@ namespace Tessella
       }
 
       // function(q, data) for all points, with the coordinates and cells of one
-      // side; normals are left to the function.
+      // side, without normals.
       template <typename Function>
       void
       for_points(const PointBatch<dim> &points,
@@ -644,6 +626,27 @@ namespace Tessella
               }
             function(q, p);
           }
+      }
+
+      // The same for the points of a facet, with normals.
+      template <typename Function>
+      void
+      for_points(const FacetPointBatch<dim> &points,
+                 const unsigned int          side,
+                 const unsigned int          boundary_id,
+                 const Function             &function) const
+      {
+        for_points(points,
+                   side == 0 ? points.x : points.neighbor_x,
+                   side == 0 ? points.subcell : points.neighbor_subcell,
+                   side == 0 ? points.material : points.neighbor_material,
+                   side,
+                   [&](const unsigned int q, PointData<dim> &p) {
+                     for (int d = 0; d < dim; ++d)
+                       p.normal[d] = points.normal[d][q];
+                     p.boundary_id = boundary_id;
+                     function(q, p);
+                   });
       }
 
       F                               f;
