@@ -70,6 +70,13 @@ namespace
       return kernel.find("matrices in space") != std::string::npos;
     }
 
+    // ... some rows, and others by another kernel.
+    bool
+    some_rows() const
+    {
+      return kernel.find("rows by: ") != std::string::npos;
+    }
+
     bool
     operator==(const System &other) const
     {
@@ -132,6 +139,23 @@ namespace
             slab,
             System<dim>(slab, form, Tessella::Backend::host),
             System<dim>(slab, form, Tessella::Backend::cuda));
+  }
+
+  // @p device beside the host, @p expected: it is of the kernels that should
+  // have been chosen.
+  template <int dim>
+  void
+  compare(const std::string                  &name,
+          const Tessella::SpaceTimeSlab<dim> &slab,
+          const Tessella::Form<dim + 1>      &form,
+          const System<dim>                  &device,
+          const bool                          expected)
+  {
+    compare(name,
+            slab,
+            System<dim>(slab, form, Tessella::Backend::host),
+            device);
+    verify(name + " by: " + device.kernel, expected ? 0. : 1., 0.);
   }
 
   template <int dim>
@@ -594,13 +618,7 @@ namespace
                 mesh + ", " + kind +
                 (space == PolynomialSpaceType::prismatic ? ", PQ" : ", P") +
                 std::to_string(p);
-              compare(name,
-                      slab,
-                      System<dim>(slab, *form, Tessella::Backend::host),
-                      device);
-              verify(name + " by: " + device.kernel,
-                     device.from_space() ? 0. : 1.,
-                     0.);
+              compare(name, slab, *form, device, device.from_space());
             }
         }
   }
@@ -637,14 +655,10 @@ namespace
               const System<dim> device(slab, *form, Tessella::Backend::cuda);
               compare(name,
                       slab,
-                      System<dim>(slab, *form, Tessella::Backend::host),
-                      device);
-              verify(name + " by: " + device.kernel,
-                     device.from_space() == (kind != "moving") &&
-                         device.kernel.find("rows by: ") == std::string::npos
-                       ? 0.
-                       : 1.,
-                     0.);
+                      *form,
+                      device,
+                      device.from_space() == (kind != "moving") &&
+                        !device.some_rows());
               verify(name + ", same bits",
                      device == System<dim>(slab, *form, Tessella::Backend::cuda)
                        ? 0.
@@ -692,14 +706,9 @@ namespace
                 std::to_string(p);
               compare(name,
                       slab,
-                      System<dim>(slab, *form, Tessella::Backend::host),
-                      device);
-              verify(name + " by: " + device.kernel,
-                     device.from_space() &&
-                         device.kernel.find("rows by: ") != std::string::npos
-                       ? 0.
-                       : 1.,
-                     0.);
+                      *form,
+                      device,
+                      device.from_space() && device.some_rows());
             }
         }
     // rows of few and of many facets (and neighbours)
@@ -759,14 +768,10 @@ namespace
         const System<dim> device(slab, *form, Tessella::Backend::cuda);
         compare("large rows",
                 slab,
-                System<dim>(slab, *form, Tessella::Backend::host),
-                device);
-        verify("large rows by: " + device.kernel,
-               device.from_space() &&
-                   device.kernel.find("rows in parts") != std::string::npos
-                 ? 0.
-                 : 1.,
-               0.);
+                *form,
+                device,
+                device.from_space() &&
+                  device.kernel.find("rows in parts") != std::string::npos);
       }
   }
 
