@@ -13,9 +13,10 @@
 #include "hdg_facet_kernel.h"
 #include "hdg_kernel.h"
 #include "hdg_moments_kernel.h"
+#include "hdg_recover_kernel.h"
 #include "hdg_reference.h"
+#include "hdg_simplex_kernel.h"
 #include "memory.h"
-#include "simplex_basis.h"
 
 namespace Tessella
 {
@@ -203,153 +204,6 @@ namespace Tessella
           if (lane == 0)
             fixed[k] = found;
         }
-
-
-
-        /// From the orthonormal functions of a simplex to those of its box: by
-        /// values at the points of the box's Gauss rule.
-        template <int dim>
-        __device__ void
-        recover_from_simplex(const HDGData<dim> &P,
-                             const unsigned int  k,
-                             const double       *coefficients,
-                             double             *values,
-                             double             *solution,
-                             double             *flux)
-        {
-          const unsigned int n = P.D.n_basis[k], degree = P.D.degree[k],
-                             m      = degree + 1;
-          const double *const gauss = P.gauss, *const table = gauss + 2 * m;
-          const double *box = P.D.box + 2 * dim * std::size_t(k);
-          double        vertex[dim], gradient[dim][dim];
-          const double  det = HDGBlock<dim, HDGStage::simplex>::simplex_map(
-            P.D, k, vertex, gradient);
-          double       measure  = 1.;
-          unsigned int n_points = 1;
-          for (int d = 0; d < dim; ++d)
-            {
-              measure *= box[dim + d] - box[d];
-              n_points *= m;
-            }
-          const double scale = sqrt(measure / det);
-          for (unsigned int q = threadIdx.x; q < n_points; q += blockDim.x)
-            {
-              double       x[dim], xi[dim], w = scale;
-              unsigned int rest = q;
-              for (int d = 0; d < dim; ++d, rest /= m)
-                {
-                  const unsigned int i = rest % m;
-                  x[d]                 = 0.5 * (box[d] + box[dim + d]) +
-                         0.5 * (box[dim + d] - box[d]) * gauss[i] - vertex[d];
-                  w *= gauss[m + i];
-                }
-              for (int d = 0; d < dim; ++d)
-                {
-                  xi[d] = 0.;
-                  for (int e = 0; e < dim; ++e)
-                    xi[d] += gradient[d][e] * x[e];
-                }
-              double sum[dim + 1] = {};
-              visit_simplex_basis<dim>(
-                degree,
-                xi,
-                [&](const unsigned int i, const double v, const double factor) {
-                  const double phi = v * sqrt(factor);
-#pragma unroll
-                  for (int r = 0; r <= dim; ++r)
-                    sum[r] += coefficients[r * n + i] * phi;
-                });
-#pragma unroll
-              for (int r = 0; r <= dim; ++r)
-                values[r * n_points + q] = w * sum[r];
-            }
-          __syncthreads();
-          for (unsigned int t = threadIdx.x; t < (dim + 1) * n; t += blockDim.x)
-            {
-              const unsigned int   r = t / n, j = t % n;
-              const unsigned char *e     = P.D.exponents + dim * j;
-              double               value = 0.;
-              for (unsigned int q = 0; q < n_points; ++q)
-                {
-                  double       product = values[r * n_points + q];
-                  unsigned int rest    = q;
-#pragma unroll
-                  for (int d = 0; d < dim; ++d, rest /= m)
-                    product *= __ldg(table + e[d] * m + rest % m);
-                  value += product;
-                }
-              if (r == 0)
-                solution[P.D.dof_offset[k] + j] = value;
-              else
-                flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
-            }
-        }
-
-
-
-        /// u and q of a polytope: a block each.
-        template <int dim>
-        __global__ void
-        hdg_recover_kernel(const HDGData<dim>         P,
-                           const unsigned int *const  block_of_interface,
-                           const std::uint64_t *const dof_offset,
-                           const double *const        trace,
-                           double *const              solution,
-                           double *const              flux)
-        {
-          extern __shared__ double shared[];
-          const unsigned int       k = P.first + blockIdx.x, n = P.D.n_basis[k];
-          const std::uint64_t      first = P.trace_offset[k];
-          const unsigned int       n_traces =
-            (unsigned int)(P.trace_offset[k + 1] - first);
-          // (an even number before the sums: compilers read traces in pairs,
-          // and then the first sum with the last trace)
-          double *const lambda = shared, *const sum =
-                                           shared + n_traces + n_traces % 2;
-          const unsigned int begin = P.D.polytope_interface_offset[k],
-                             end   = P.D.polytope_interface_offset[k + 1];
-          for (unsigned int e = begin; e < end; ++e)
-            {
-              const unsigned int row = P.entry_row[e],
-                                 next =
-                                   e + 1 < end ? P.entry_row[e + 1] : n_traces;
-              const unsigned int b =
-                block_of_interface[P.D.polytope_interface[e] / 2];
-              for (unsigned int m = row + threadIdx.x; m < next;
-                   m += blockDim.x)
-                lambda[m] = b == invalid_index ? P.dirichlet[first + m]
-                                               : trace[dof_offset[b] + m - row];
-            }
-          __syncthreads();
-          const double *const solver =
-            P.solvers + (P.solver_offset[k] - P.first_solver);
-          const unsigned int length = (dim + 1) * n;
-          for (unsigned int i = threadIdx.x; i < length; i += blockDim.x)
-            {
-              double value = solver[std::size_t(n_traces) * length + i];
-              for (unsigned int m = 0; m < n_traces; ++m)
-                value += lambda[m] * solver[std::size_t(m) * length + i];
-              sum[i] = value;
-            }
-          __syncthreads();
-          if (P.simplex)
-            {
-              recover_from_simplex(P, k, sum, sum + length, solution, flux);
-              return;
-            }
-          const double *const CT = solver + std::size_t(n_traces + 1) * length;
-          for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
-            {
-              const unsigned int r = t / n, j = t % n;
-              double             value = 0.;
-              for (unsigned int i = j; i < n; ++i)
-                value += CT[j * n + i] * sum[r * n + i];
-              if (r == 0)
-                solution[P.D.dof_offset[k] + j] = value;
-              else
-                flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
-            }
-        }
       } // namespace
 
 
@@ -484,6 +338,11 @@ namespace Tessella
               max_quads       = std::max({max_quads, volume, mass});
               max_facet_quads = std::max(max_facet_quads, quads);
             }
+          n_face_functions =
+            Legendre::n_functions(dim - 1, max_degree, trace.tensor_product);
+          for (unsigned int p = 0; p + 1 < trace.facet_offset.size(); ++p)
+            if (trace.facet_offset[p + 1] > trace.facet_offset[p] + 1)
+              shared_patches = true;
           entry_quad[n_entries]       = facet_begin[n];
           short_entry_quad[n_entries] = short_quads;
           simplices = mesh.subcell_offset[n] == n && !trace.tensor_product &&
@@ -523,7 +382,8 @@ namespace Tessella
                    10 - smallest,
                    max_quads,
                    max_facet_quads,
-                   simplices ? 0u : 1u};
+                   simplices ? 0u : 1u,
+                   shared_patches ? 1u : 0u};
 
           // ---- block rows
           const unsigned int n_blocks = numbering.interface_of_block.size();
@@ -622,7 +482,8 @@ namespace Tessella
                ++s)
             for (unsigned int i = 0; i < n_mass_quads(k, s); ++i)
               mass_quads[to++] = {s, 4 * i};
-          to = facet_begin[k];
+          to                 = facet_begin[k];
+          unsigned int faces = 0, n_facets = 0;
           for (unsigned int e = mesh.polytope_interface_offset[k];
                e < mesh.polytope_interface_offset[k + 1];
                ++e)
@@ -658,6 +519,8 @@ namespace Tessella
                                        boundary ? number + i : invalid_index,
                                        orientation};
                     };
+                    faces |= 1u << opposite_vertex<dim>(orientation);
+                    ++n_facets;
                     if (mesh.facet_measure[f] > 0.)
                       {
                         add(degree, to, facet_quads);
@@ -668,6 +531,9 @@ namespace Tessella
                     number += n_quads(f, degree);
                   }
             }
+          // (kernels look for one facet on each face)
+          if (n_facets != dim + 1 || faces != (2u << dim) - 1)
+            simplices = false;
         }
 
         // Where a facet lies in a polytope that is one simplex; or 0, and
@@ -731,7 +597,10 @@ namespace Tessella
           max_degree      = size(HDGSize::degree);
           max_quads       = size(HDGSize::volume_quads);
           max_facet_quads = size(HDGSize::facet_quads);
-          simplices       = size(HDGSize::others) == 0 &&
+          shared_patches  = size(HDGSize::shared_patches) > 0;
+          n_face_functions =
+            Legendre::n_functions(dim - 1, max_degree, trace.tensor_product);
+          simplices = size(HDGSize::others) == 0 &&
                       max_degree + size(HDGSize::ten_less_degree) == 10;
         }
 
@@ -784,11 +653,15 @@ namespace Tessella
             {
               const SimplexReference reference =
                 make_simplex_reference<dim>(rules, max_degree);
-              P.derivative   = upload(reference.derivative);
-              P.squares      = upload(reference.squares);
-              P.load         = upload(reference.load);
-              P.facet_values = upload(reference.facet);
-              P.gauss        = upload(reference.gauss);
+              P.derivative       = upload(reference.derivative);
+              P.schur_tables     = upload(reference.schur);
+              P.trace_tables     = upload(reference.trace);
+              P.trace_squares    = upload(reference.trace_squares);
+              P.load             = upload(reference.load);
+              P.face_values      = upload(reference.face_values);
+              P.gauss            = upload(reference.gauss);
+              P.n_face_functions = n_face_functions;
+              P.max_traces       = max_traces;
             }
           D.subcell_offset  = upload(mesh.subcell_offset);
           D.subcell_q       = upload(subcell_q);
@@ -845,6 +718,17 @@ namespace Tessella
           failure.resize(1);
           status.resize(mesh.n_owned_polytopes());
           P.status = status.data();
+          if (simplices && (dim > 2 || shared_patches))
+            {
+              const unsigned int n_faces = (dim + 1) * mesh.n_owned_polytopes();
+              transfer.resize(std::size_t(n_faces) * P.max_functions *
+                              n_face_functions);
+              used += 8 * transfer.size();
+              P.facet_quad = all_facet_quads;
+              P.transfer   = transfer.data();
+              hdg_transfer_kernel<dim><<<n_faces, 32>>>(P, transfer.data());
+              check(cudaGetLastError(), "trace spaces");
+            }
           used += 8ull * mesh.n_owned_polytopes(); // (and the list)
           used += 8 * (3 * n_traces + mesh.n_owned_polytopes());
           P.rhs       = rhs.data();
@@ -997,7 +881,8 @@ namespace Tessella
               const bool          tile_solvers)
         {
           const unsigned int n = mesh.n_owned_polytopes();
-          wanted = fixed_bytes() + (keep ? 8 * solver_offset.back() : 0) +
+          wanted               = fixed_bytes() +
+                   (keep ? 8 * solver_begin(mesh.n_owned_polytopes()) : 0) +
                    tile_bytes(0, n, form, tile_solvers);
           if (device_memory == 0 && wanted == one_tile)
             return wanted;
@@ -1050,13 +935,24 @@ namespace Tessella
                                       (end - begin) +
                                     square *
                                       (first_entry(end) - first_entry(begin));
-          return 8 * (square_offset[end] - square_offset[begin] + between +
-                      (with_solvers ? solver_offset[end] - solver_offset[begin]
-                                    : 0) +
-                      form.n_tables * volume_points(begin, end) +
-                      (form.facet_table
-                         ? 4ull * (facet_begin[end] - facet_begin[begin])
-                         : 0));
+          return 8 *
+                 (square_offset[end] - square_offset[begin] + between +
+                  (with_solvers ? solver_begin(end) - solver_begin(begin) : 0) +
+                  form.n_tables * volume_points(begin, end) +
+                  (form.facet_table
+                     ? 4ull * (facet_begin[end] - facet_begin[begin])
+                     : 0));
+        }
+
+        // Numbers that are kept of the polytopes before this one.
+        std::uint64_t
+        solver_begin(const unsigned int k) const
+        {
+          return P.simplex
+                   ? std::uint64_t(k) *
+                       hdg_simplex_solver_size(max_basis,
+                                               (dim + 1) * n_face_functions + 1)
+                   : solver_offset[k];
         }
 
         unsigned int
@@ -1143,8 +1039,7 @@ namespace Tessella
             };
             // As many points a slice as there are, at most 64 (twice as many
             // where only values are needed); fewer where more blocks fit on a
-            // multiprocessor then, as far as registers allow (on simplices half
-            // as many again: the points are but a part of the work).
+            // multiprocessor then, as far as registers allow.
             const auto n_warps = [&](const unsigned int slice) {
               const std::size_t bytes = set(slice);
               return bytes > available
@@ -1153,15 +1048,13 @@ namespace Tessella
                                                most / (bytes + 1024) *
                                                  n_threads / 32);
             };
-            const unsigned int factor = what == HDGStage::simplex ? 1 : 2,
-                               gain   = what == HDGStage::simplex ? 3 : 2;
             const unsigned int wanted =
-              std::min(64u, std::max(4u, (4 * quads / factor + 3) / 4 * 4));
+              std::min(64u, std::max(4u, (2 * quads + 3) / 4 * 4));
             unsigned int slice = wanted;
             for (unsigned int next = slice; next > 16;)
               {
                 next = std::max(16u, next / 8 * 4);
-                if (2 * n_warps(next) > gain * n_warps(slice))
+                if (n_warps(next) > n_warps(slice))
                   slice = next;
               }
             const std::size_t bytes = set(slice);
@@ -1189,26 +1082,11 @@ namespace Tessella
                     "the start of a kernel");
             stages.push_back(stage);
           };
-          const std::size_t tiles_of_basis = (max_basis + 15) / 16,
-                            tiles          = tiles_of_basis *
-                                    ((max_basis + max_traces + 15) / 16);
-          const unsigned int n_threads = tiles <= 2    ? 32
-                                         : tiles <= 4  ? 64
-                                         : tiles <= 12 ? 128
-                                                       : 256,
-                             few       = HDGLayout::n_threads(max_basis);
-          const unsigned int n         = mesh.n_owned_polytopes();
+          const std::size_t  tiles_of_basis = (max_basis + 15) / 16;
+          const unsigned int few            = HDGLayout::n_threads(max_basis),
+                             n              = mesh.n_owned_polytopes();
           if (P.simplex)
-            add(HDGStage::simplex,
-                &hdg_simplex_kernel<dim, true>,
-                &hdg_simplex_kernel<dim, false>,
-                max_traces + 1,
-                max_facet_quads,
-                n,
-                n_threads,
-                512,
-                16,
-                tiles);
+            in_global = add_simplex_stage(available, processors);
           else
             {
               has_moments    = P.moment_row != nullptr;
@@ -1337,6 +1215,38 @@ namespace Tessella
           workspace.resize(in_global);
         }
 
+        // Returns the numbers of its workspace in global memory.
+        std::size_t
+        add_simplex_stage(const std::size_t  available,
+                          const unsigned int processors)
+        {
+          Stage stage;
+          stage.what              = HDGStage::simplex;
+          const unsigned int rows = (dim + 1) * n_face_functions + 1;
+          stage.layout.set_simplex(max_basis, rows, P.transfer != nullptr);
+          const std::size_t bytes = 8 * stage.layout.size;
+          const bool        fits  = bytes <= available;
+          stage.kernel            = fits ? &hdg_simplex_kernel<dim, true>
+                                         : &hdg_simplex_kernel<dim, false>;
+          stage.shared_bytes      = fits ? bytes : 0;
+          stage.n_threads         = max_basis <= 21   ? 32
+                                    : max_basis <= 36 ? 64
+                                    : max_basis <= 56 ? 128
+                                                      : 256;
+          stage.n_blocks =
+            fits ? mesh.n_owned_polytopes()
+                 : std::min(mesh.n_owned_polytopes(), 4 * processors);
+          stages.push_back(stage);
+          if (!fits)
+            return stage.n_blocks * stage.layout.size;
+          check(
+            cudaFuncSetAttribute(reinterpret_cast<const void *>(stage.kernel),
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(bytes)),
+            "the start of a kernel");
+          return 0;
+        }
+
         // Polytopes in classes by how many trace functions they have:
         // fewer than limits[0], limits[1], ...
         void
@@ -1432,7 +1342,8 @@ namespace Tessella
             solvers.release();
           prepare(problem, times);
           const std::size_t most = limit(problem.form, keep, false);
-          const std::size_t all  = keep ? 8 * solver_offset.back() : 0;
+          const std::size_t all =
+            keep ? 8 * solver_begin(mesh.n_owned_polytopes()) : 0;
           check_mesh(most);
           const std::size_t before = fixed_bytes();
           if (before + all > most)
@@ -1443,7 +1354,7 @@ namespace Tessella
                         " MB may be used: let them be computed again "
                         "(LocalSolvers::recompute), or allow more memory.");
           if (keep)
-            solvers.resize(solver_offset.back());
+            solvers.resize(solver_begin(mesh.n_owned_polytopes()));
           P.solvers      = keep ? solvers.data() : nullptr;
           P.first_solver = 0;
           for_tiles(problem, false, most - before - all, times, function);
@@ -1491,9 +1402,9 @@ namespace Tessella
               P.first_square = square_offset[begin];
               if (tile_solvers)
                 {
-                  solvers.resize(solver_offset[end] - solver_offset[begin]);
+                  solvers.resize(solver_begin(end) - solver_begin(begin));
                   P.solvers      = solvers.data();
-                  P.first_solver = solver_offset[begin];
+                  P.first_solver = solver_begin(begin);
                 }
               start.record(nullptr);
               start_stages(begin, end);
@@ -1537,7 +1448,8 @@ namespace Tessella
               tau.resize(problem.tau.size());
               copy(tau.data(), problem.tau);
             }
-          P.tau = problem.tau.empty() ? nullptr : tau.data();
+          P.tau   = problem.tau.empty() ? nullptr : tau.data();
+          P.robin = problem.robin;
           if (problem.coefficients != nullptr)
             prepare_evaluation(*problem.coefficients);
           times.coefficients += since(now);
@@ -1791,20 +1703,26 @@ namespace Tessella
                                      quads[first_entry(k)]);
               const double c = P.form.tensor ? dim * n : n; // rows of A
               if (P.simplex)
-                // sums of tables, f
-                sum += (3. * dim + 1.) * dim * n * n + 2. * n * q;
-              else
                 {
-                  // orthonormal basis (once), integrals, H^T A^-1 H
-                  sum += n * n * s + 2. / 3. * n * n * n + 2. * n * n * f +
-                         dim * n * n * n;
-                  if (exact)
-                    sum += dim * n * n * n + 2. * n * q + n * n;
-                  else
-                    sum +=
-                      2. * n * n * (dim + 1) * q + 2. * dim * n * n * q +
-                      (P.form.reaction || P.form.advection ? n * n * q : 0.);
+                  // sums of tables, f; elimination; from functions of faces to
+                  // traces
+                  const double M = n_face_functions, rows = (dim + 1) * M;
+                  sum += n * (n + 1) * (dim + 2) * (dim + 1) / 2. +
+                         2. * (dim + 1) * rows * n + 2. * n * q +
+                         n * n * n / 3. + n * n * (rows + 1) +
+                         n * rows * (rows + 3);
+                  if (P.transfer != nullptr)
+                    sum += 2. * m * rows * M + m * m * M;
+                  continue;
                 }
+              // orthonormal basis (once), integrals, H^T A^-1 H
+              sum += n * n * s + 2. / 3. * n * n * n + 2. * n * n * f +
+                     dim * n * n * n;
+              if (exact)
+                sum += dim * n * n * n + 2. * n * q + n * n;
+              else
+                sum += 2. * n * n * (dim + 1) * q + 2. * dim * n * n * q +
+                       (P.form.reaction || P.form.advection ? n * n * q : 0.);
               // facets; traces of a facet only meet its own points
               const double entries =
                 std::max(1.,
@@ -1851,8 +1769,11 @@ namespace Tessella
                      max_degree = 0, max_quads = 0, max_facet_quads = 0;
         // All polytopes are one simplex each, of one degree. (set by threads
         // to false alone)
-        std::atomic<bool>   simplices{false};
-        HDGSizes            sizes = {};
+        std::atomic<bool> simplices{false};
+        // Functions of a patch on several facets.
+        bool                shared_patches   = false;
+        unsigned int        n_face_functions = 0;
+        HDGSizes            sizes            = {};
         std::vector<double> tables;
 
         // ---- device
@@ -1869,9 +1790,9 @@ namespace Tessella
         Array<double>       fields[max_fields], cell_values[max_cell_values];
         Array<char>         fixed;
         Gather<dim>         G = {};
-        Array<double> K, rhs, integral, dirichlet, abs_f, solvers, workspace,
-          volume_table, facet_table, boundary, tau, state, partial, transforms,
-          moments;
+        Array<double> transfer, K, rhs, integral, dirichlet, abs_f, solvers,
+          workspace, volume_table, facet_table, boundary, tau, state, partial,
+          transforms, moments;
         // Integrals over the volume come from moments.
         bool has_moments = false;
         // Classes for elimination.
@@ -2111,27 +2032,36 @@ namespace Tessella
           data.P.first              = begin;
           data.P.last               = end;
           const unsigned int length = (dim + 1) * data.max_basis;
-          std::size_t        points = data.P.simplex ? dim + 1 : 0;
+          std::size_t        points = dim + 1;
           for (int d = 0; d < dim; ++d)
             points *= data.max_degree + 1;
-          const std::size_t shared =
-            8ull * (data.max_traces + 1 + length + points);
-          check(cudaFuncSetAttribute(
-                  reinterpret_cast<const void *>(&hdg_recover_kernel<dim>),
-                  cudaFuncAttributeMaxDynamicSharedMemorySize,
-                  static_cast<int>(shared)),
-                "the start of a kernel");
+          // (sums by components or faces; or values at points)
+          const std::size_t parts = std::max<std::size_t>(points,
+                                                          (2 * dim + 1) *
+                                                            data.max_basis),
+                            shared =
+                              8ull *
+                              (data.max_traces + 1 + length +
+                               (data.P.simplex
+                                  ? (dim + 1) * data.n_face_functions + parts
+                                  : 0));
+          const auto kernel = data.P.simplex ? &hdg_simplex_recover_kernel<dim>
+                                             : &hdg_recover_kernel<dim>;
+          check(
+            cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shared)),
+            "the start of a kernel");
           const unsigned int n_threads = length <= 32   ? 32
                                          : length <= 64 ? 64
                                          : length < 256 ? 128
                                                         : 256;
-          hdg_recover_kernel<dim>
-            <<<end - begin, n_threads, shared>>>(data.P,
-                                                 data.G.block_of_interface,
-                                                 data.G.dof_offset,
-                                                 trace,
-                                                 solution,
-                                                 flux);
+          kernel<<<end - begin, n_threads, shared>>>(data.P,
+                                                     data.G.block_of_interface,
+                                                     data.G.dof_offset,
+                                                     trace,
+                                                     solution,
+                                                     flux);
           check(cudaGetLastError(), "the solution from traces");
         };
         if (data.kept)

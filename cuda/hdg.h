@@ -109,7 +109,8 @@ namespace Tessella
         ten_less_degree, ///< 10 - the smallest degree
         volume_quads,
         facet_quads,
-        others, ///< not all polytopes are one simplex each
+        others,         ///< not all polytopes are one simplex each
+        shared_patches, ///< traces have functions on several facets
         number
       };
       using HDGSizes =

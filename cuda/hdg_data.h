@@ -56,6 +56,34 @@ namespace Tessella
         /// Numbers a point: coefficients and normals times weights.
         static constexpr unsigned int n_weights = 16, n_facet_weights = 9;
 
+        /// On simplices; @p rows: of functions of faces, and one for f; @p
+        /// transformed: K goes through shared memory twice.
+        void
+        set_simplex(const unsigned int basis,
+                    const unsigned int rows,
+                    const bool         transformed)
+        {
+          n_basis          = basis;
+          n_rows           = rows;
+          stride           = row_stride(basis);
+          mass_stride      = row_stride(rows - 1);
+          std::size_t end  = 0;
+          const auto  take = [&end](const std::size_t n) {
+            const std::size_t begin = end;
+            end += (n + 1) / 2 * 2;
+            return begin;
+          };
+          const std::size_t solution = std::size_t(basis + rows) * stride,
+                            square =
+                              transformed ? std::size_t(rows) * mass_stride : 0;
+          schur            = take(solution > square ? solution : square);
+          first            = take(square);
+          vectors          = take(4 * rows);
+          schur_inverse    = take(8 * ((basis + 7) / 8 * 8));
+          diagonal_entries = take(basis);
+          size             = end;
+        }
+
         /// @p rows: n_rows, or one for f.
         /// @p gradients: of functions, at the points of the volume.
         void
@@ -198,6 +226,16 @@ namespace Tessella
       constexpr unsigned int hdg_stabilised = 1, hdg_failed = 2,
                              hdg_undone = 4; ///< left to hdg_volume_kernel()
 
+      /// Numbers that are kept of a simplex of n functions and this many rows
+      /// of traces and f: those rows, after the first triangular solve; then
+      /// the factor, for every eight rows what is left of the diagonal block
+      /// and the inverse of that.
+      __host__ __device__ constexpr unsigned int
+      hdg_simplex_solver_size(const unsigned int n, const unsigned int n_rows)
+      {
+        return n_rows * n + 32 * ((n + 7) / 8) * ((n + 7) / 8 + 1);
+      }
+
       template <int dim>
       struct HDGData
       {
@@ -262,7 +300,15 @@ namespace Tessella
         const double       *product_factor;
         const unsigned int *function_moment; ///< of each function, for f
         /// SimplexReference.
-        const double *derivative, *squares, *load, *facet_values, *gauss;
+        const double *derivative, *schur_tables, *trace_tables, *trace_squares,
+          *load, *face_values, *gauss;
+        unsigned int n_face_functions, max_traces;
+        /// On simplices: T_(m, l), the functions psi_m of a patch in those of
+        /// each of its faces, at [((k (dim + 1) + f) max_functions + m)
+        /// n_face_functions + l]; null in 2-D if they are those of faces but
+        /// for signs.
+        const double *transfer;
+        bool          robin;
 
         // ---- coefficients
         const double *volume_table; ///< of the tile

@@ -7,13 +7,13 @@
 #include "hdg_data.h"
 #include "points.h"
 
-// The local problems of hybridizable dG: on simplices by one kernel with a
-// thread block each. Elsewhere integrals over polytopes, integrals over facets
-// (hdg_facet_kernel.h) and elimination are kernels of their own, which leave
-// their results in global memory: the first two are chains of short steps, of
-// which many have to run at a time, and only the last one needs a polytope's
-// matrices as a whole. Notation and algorithm are those
-// of LocalSolver (source/hdg/local_solver.h), with four differences: where
+// The local problems of hybridizable dG, but for simplices with simple
+// coefficients (hdg_simplex_kernel.h). Integrals over polytopes, integrals over
+// facets (hdg_facet_kernel.h) and elimination are kernels of their own, which
+// leave their results in global memory: the first two are chains of short
+// steps, of which many have to run at a time, and only the last one needs a
+// polytope's matrices as a whole. Notation and algorithm are those of
+// LocalSolver (source/hdg/local_solver.h), with four differences: where
 // coefficients are constant, integrals over the volume follow from derivatives
 // of the basis; the basis is always made orthonormal on the polytope, so that A
 // is a multiple of the identity for a constant scalar a; where LocalSolver
@@ -282,19 +282,16 @@ namespace Tessella
         return result;
       }
 
-      /// A local problem, with arrays as a layout says. On simplices integrals
-      /// come from SimplexReference, hence a is constant and scalar, and there
-      /// is no advection.
+      /// A local problem, with arrays as a layout says.
       template <int dim, HDGStage stage>
       struct HDGBlock
       {
-        static constexpr bool simplex = stage == HDGStage::simplex;
-        const HDGData<dim>   &P;
-        const HDGLayout      &L;
-        double *const         base;
-        HDGSliceQuad *const   slice_quad; ///< in shared memory
-        const unsigned int    k;
-        const unsigned int    n, degree;
+        const HDGData<dim> &P;
+        const HDGLayout    &L;
+        double *const       base;
+        HDGSliceQuad *const slice_quad; ///< in shared memory
+        const unsigned int  k;
+        const unsigned int  n, degree;
         /// Trace functions of the polytope, and those here.
         const unsigned int n_all, n_traces;
         const unsigned int n_rows, n_mass, padded_n;
@@ -355,18 +352,18 @@ namespace Tessella
         __device__ bool
         tensor() const
         {
-          return !simplex && P.form.tensor;
+          return P.form.tensor;
         }
         __device__ bool
         advection() const
         {
-          return !simplex && P.form.advection;
+          return P.form.advection;
         }
         /// A is a multiple of the identity.
         __device__ bool
         diagonal() const
         {
-          return simplex || L.diagonal;
+          return L.diagonal;
         }
 
         /// a, b and c are constant: with an orthonormal basis, their integrals
@@ -633,145 +630,6 @@ namespace Tessella
               },
               counter);
           __syncthreads();
-        }
-
-        // ---- simplices, with an orthonormal basis of their own
-
-        /// Returns the determinant of the map from the unit simplex; vertex[e]
-        /// is the image of the origin, gradient[d][e] = d xi_d / d x_e.
-        __device__ static double
-        simplex_map(const Data<dim>   &D,
-                    const unsigned int k,
-                    double (&vertex)[dim],
-                    double (&gradient)[dim][dim])
-        {
-          const double *v =
-            D.subcell_vertices +
-            std::size_t(D.subcell_offset[k]) * (dim * (dim + 1));
-          double J[dim][dim];
-          for (int e = 0; e < dim; ++e)
-            {
-              vertex[e] = v[e];
-              for (int d = 0; d < dim; ++d)
-                J[d][e] = v[(d + 1) * dim + e] - v[e];
-            }
-          const double det = determinant(J);
-          for (int d = 0; d < dim; ++d)
-            for (int e = 0; e < dim; ++e)
-              {
-                // cofactors
-                if constexpr (dim == 2)
-                  gradient[d][e] =
-                    ((d + e) % 2 == 0 ? 1. : -1.) * J[1 - d][1 - e] / det;
-                else
-                  {
-                    const int a = (d + 1) % 3, b = (d + 2) % 3, f = (e + 1) % 3,
-                              g = (e + 2) % 3;
-                    gradient[d][e] =
-                      (J[a][f] * J[b][g] - J[a][g] * J[b][f]) / det;
-                  }
-              }
-          return fabs(det);
-        }
-
-        /// H, the Schur complement of the volume, and f, from the tables of the
-        /// unit simplex.
-        __device__ void
-        simplex_integrals(double *abs_f, int *stabilised) const
-        {
-          const HDGForm<dim> &form = P.form;
-          double              vertex[dim], gradient[dim][dim];
-          const double        det = simplex_map(P.D, k, vertex, gradient);
-          double              square[dim][dim];
-          for (int e = 0; e < dim; ++e)
-            for (int f = 0; f < dim; ++f)
-              {
-                square[e][f] = 0.;
-                for (int d = 0; d < dim; ++d)
-                  square[e][f] += form.a * gradient[e][d] * gradient[f][d];
-              }
-          const double *const D = P.derivative, *const M = P.squares;
-          for (unsigned int t = threadIdx.x; t < n * n; t += blockDim.x)
-            {
-              const unsigned int i = over_n(t), j = t - i * n;
-              double             entry[dim];
-#pragma unroll
-              for (int e = 0; e < dim; ++e)
-                entry[e] = __ldg(D + e * n * n + t);
-#pragma unroll
-              for (int d = 0; d < dim; ++d)
-                {
-                  double sum = 0.;
-#pragma unroll
-                  for (int e = 0; e < dim; ++e)
-                    sum += gradient[e][d] * entry[e];
-                  H(d)[i * L.mass_stride + j] = sum;
-                }
-              double       sum = i == j && form.reaction ? form.c : 0.;
-              unsigned int b   = 0;
-#pragma unroll
-              for (int e = 0; e < dim; ++e)
-#pragma unroll
-                for (int f = e; f < dim; ++f, ++b)
-                  sum += square[e][f] * __ldg(M + b * n * n + t);
-              E()[i * L.stride + j] = sum;
-            }
-          if (form.reaction && form.c > 0. && threadIdx.x == 0)
-            *stabilised = 1;
-          if (!form.source)
-            return;
-          const unsigned int n_points = P.D.subcell_rule[0][degree].n_points;
-          const double      *rule_weights =
-            P.D.rules + P.D.subcell_rule[0][degree].offset + dim * n_points;
-          const double *table =
-            form.table_f < 0
-              ? nullptr
-              : P.volume_table + form.table_f * P.n_volume_points +
-                  (P.D.subcell_q[P.D.subcell_offset[k]] - P.first_volume_point);
-          const double  root = sqrt(det);
-          double *const load = T() + std::size_t(n_traces) * L.stride;
-          for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
-            {
-              double sum = 0.;
-              for (unsigned int q = 0; q < n_points; ++q)
-                sum += (table != nullptr ? table[q] : form.f) *
-                       __ldg(P.load + q * n + i);
-              load[i] = root * sum;
-            }
-          if (threadIdx.x < 32)
-            {
-              double sum = 0.;
-              for (unsigned int q = threadIdx.x; q < n_points; q += 32)
-                sum +=
-                  fabs(table != nullptr ? table[q] : form.f) * rule_weights[q];
-              for (unsigned int s = 16; s > 0; s /= 2)
-                sum += __shfl_xor_sync(~0u, sum, s);
-              if (threadIdx.x == 0)
-                *abs_f = det * sum;
-            }
-        }
-
-        /// The basis at the points of a slice of facets.
-        __device__ void
-        simplex_facet_values(const unsigned int begin,
-                             const unsigned int end) const
-        {
-          double       vertex[dim], gradient[dim][dim];
-          const double root = rsqrt(simplex_map(P.D, k, vertex, gradient));
-          const unsigned int n_points = P.D.facet_rule[0][degree].n_points;
-          double *const      phi      = base + L.second;
-          for (unsigned int t = threadIdx.x; t < n * n_slice; t += blockDim.x)
-            {
-              const unsigned int  q = over_n(t), i = t - q * n;
-              const HDGFacetQuad &quad =
-                P.facet_quad[min(begin + q / 4, end - 1)];
-              const unsigned int point = min(quad.first + q % 4, n_points - 1);
-              phi[i * ld_slice + q] =
-                root *
-                __ldg(P.facet_values +
-                      (std::size_t(quad.orientation) * n_points + point) * n +
-                      i);
-            }
         }
 
         // ---- basis
@@ -1354,239 +1212,6 @@ namespace Tessella
             }
         }
 
-        /// Points of facets, with the weights of facet_point_of().
-        __device__ void
-        facet_points(const unsigned int begin,
-                     const unsigned int end,
-                     int               *stabilised) const
-        {
-          for (unsigned int q = threadIdx.x; q < n_slice; q += blockDim.x)
-            {
-              const unsigned int i    = min(begin + q / 4, end - 1);
-              const HDGFacetQuad quad = P.facet_quad[i];
-              if (q % 4 == 0)
-                slice_quad[q / 4] = make_slice_quad(P, quad, 0);
-              const HDGFacetPoint<dim> point =
-                facet_point_of(P, quad, i, q % 4, begin + q / 4 < end);
-              if (point.stabilised())
-                *stabilised = 1;
-#pragma unroll
-              for (int d = 0; d < dim; ++d)
-                trace_x(d)[q] = point.trace_x[d];
-              point.weights(P.form,
-                            quad.code,
-                            [&](const int j, const double v) {
-                              weight(j)[q] = v;
-                            });
-            }
-          __syncthreads();
-        }
-
-        /// Trace functions at the points, each those of its patch: rows behind
-        /// the values in `first`.
-        __device__ void
-        evaluate_traces() const
-        {
-          for (unsigned int t = threadIdx.x; t < dim * n_slice; t += blockDim.x)
-            {
-              const unsigned int d = row_of(t), q = t - d * n_slice;
-              const unsigned int patch = slice_quad[q / 4].patch;
-              const double      *frame =
-                P.patch_frame + std::size_t(patch) * (dim * (dim + 2));
-              const double scale = frame[dim * dim + dim + d];
-              double       y     = -frame[dim * dim + d];
-              for (int e = 0; e < dim; ++e)
-                y += frame[d * dim + e] * trace_x(e)[q];
-              double *const values = table(d, false) + q;
-              if (scale != 0.)
-                write_legendre(P.patch_degree[patch],
-                               scale * y,
-                               1.,
-                               0.,
-                               values,
-                               nullptr,
-                               n_slice);
-              else
-                for (unsigned int i = 0; i <= P.patch_degree[patch]; ++i)
-                  values[i * n_slice] = i == 0 ? 1. : 0.;
-            }
-          __syncthreads();
-          double *const psi = traces();
-          for (unsigned int t = threadIdx.x; t < P.max_functions * n_slice;
-               t += blockDim.x)
-            {
-              const unsigned int  m = row_of(t), q = t - m * n_slice;
-              const HDGSliceQuad &generators = slice_quad[q / 4];
-              if (m >= generators.n_functions)
-                continue;
-              const double *c =
-                generators.coefficients + std::size_t(m) * generators.n_all;
-              double sum = 0.;
-              for (unsigned int l = 0; l < generators.n; ++l)
-                {
-                  const unsigned int   g = generators.index(l);
-                  const unsigned char *e = P.D.exponents + dim * g;
-                  double               value =
-                    __ldg(c + g) * table(0, false)[e[0] * n_slice + q];
-                  for (int d = 1; d < dim; ++d)
-                    value *= table(d, false)[e[d] * n_slice + q];
-                  sum += value;
-                }
-              psi[m * ld_slice + q] = sum;
-            }
-          __syncthreads();
-        }
-
-        __device__ double *
-        traces() const
-        {
-          return base + L.first;
-        }
-
-        __device__ void
-        facet_integrals(double            *K,
-                        const unsigned int begin,
-                        const unsigned int end,
-                        int               *stabilised)
-        {
-          ld_slice                = L.wide_stride;
-          const double *const phi = base + L.second, *const psi = traces();
-          const unsigned int ldq = ld_slice;
-          double *const integral = trace_vector(0), *const data =
-                                                      trace_vector(1);
-          for (unsigned int slice = begin; slice < end; slice += n_slice / 4)
-            {
-              set_slice(true, end - slice);
-              simplex_facet_values(slice, end);
-              facet_points(slice, end, stabilised);
-              evaluate_traces();
-              unsigned int counter = 0;
-              add_product<true>(
-                phi, phi, ldq, weight(3), E(), L.stride, counter);
-              // ---- patch by patch
-              const unsigned int n_quads = min(end - slice, n_slice / 4);
-              for (unsigned int q0 = 0, q1; q0 < n_quads; q0 = q1)
-                {
-                  const HDGSliceQuad quad  = slice_quad[q0];
-                  const unsigned int n_psi = quad.n_functions;
-                  q1                       = patch_end(slice_quad, q0, n_quads);
-                  if (n_psi == 0)
-                    continue;
-                  // (the first product is stored, not added)
-                  const bool begins =
-                    q0 > 0 ? slice_quad[q0 - 1].row != quad.row
-                           : slice == begin ||
-                               P.facet_quad[slice - 1].row != quad.row;
-                  trace_products(quad.row, n_psi, 4 * q0, 4 * q1, counter);
-                  if (!(quad.code & 4u))
-                    {
-                      for (unsigned int i = threadIdx.x; i < n_psi;
-                           i += blockDim.x)
-                        trace_vector(3)[quad.row + i] = 1 + quad.row;
-                      block_product<1>(
-                        n_psi,
-                        n_psi,
-                        4 * (q1 - q0),
-                        [&](const unsigned int i, const unsigned int q) {
-                          return psi[i * ldq + 4 * q0 + q] *
-                                 weight(4)[4 * q0 + q];
-                        },
-                        [&](const unsigned int j, const unsigned int q) {
-                          return psi[j * ldq + 4 * q0 + q];
-                        },
-                        [&](const unsigned int i,
-                            const unsigned int j,
-                            const double       v) {
-                          double *const entry =
-                            K + std::size_t(quad.row + i) * n_all + quad.row +
-                            j;
-                          *entry = begins ? v : *entry + v;
-                        },
-                        counter);
-                    }
-                  // (on the boundary twice the rows: of the functions, then of
-                  // data)
-                  sum_rows(
-                    quad.code & 2u ? 2 * n_psi : n_psi,
-                    4 * q0,
-                    4 * q1,
-                    [&](const unsigned int i, const unsigned int q) {
-                      const bool second = i >= n_psi;
-                      return psi[(second ? i - n_psi : i) * ldq + q] *
-                             weight(second ? 5 : 0)[q];
-                    },
-                    [&](const unsigned int i, const double v) {
-                      if (i < n_psi)
-                        integral[quad.row + i] += v;
-                      else
-                        data[quad.row + i - n_psi] += v;
-                    });
-                }
-              __syncthreads();
-            }
-        }
-
-        /// F and R of a patch, from points [q0, q1) of the slice.
-        __device__ void
-        trace_products(const unsigned int row,
-                       const unsigned int n_psi,
-                       const unsigned int q0,
-                       const unsigned int q1,
-                       unsigned int      &counter) const
-        {
-          const unsigned int lane = threadIdx.x & 31u, warp = this_warp(),
-                             n_warps = blockDim.x / 32, g = lane / 4,
-                             t    = lane % 4;
-          const double *const phi = base + L.second, *const psi = traces();
-          const unsigned int ldq = ld_slice;
-          const auto         all = [](const int, const int) { return true; };
-          for (unsigned int i0 = 0; i0 < n_psi; i0 += 16)
-            for (unsigned int j0 = 0; j0 < n; j0 += 8)
-              {
-                const bool mine = counter == warp;
-                counter         = counter + 1 == n_warps ? 0 : counter + 1;
-                if (!mine)
-                  continue;
-                double              c[dim + 1][2][1][2] = {};
-                const double *const left0 = psi + min(i0 + g, n_psi - 1) * ldq,
-                                    *const left1 =
-                                      psi + min(i0 + 8 + g, n_psi - 1) * ldq,
-                                    *const right =
-                                      phi + min(j0 + g, n - 1) * ldq;
-                for (unsigned int first_q = q0; first_q < q1; first_q += 4)
-                  {
-                    const unsigned int q  = first_q + t;
-                    const double       a0 = left0[q], a1 = left1[q],
-                                 b[1] = {right[q]};
-#pragma unroll
-                    for (int d = 0; d < dim; ++d)
-                      {
-                        const double w    = weight(6 + d)[q];
-                        const double a[2] = {a0 * w, a1 * w};
-                        WarpProduct<2, 1, 1, double>::add(c[d], a, b, all);
-                      }
-                    {
-                      const double w    = weight(1)[q];
-                      const double a[2] = {a0 * w, a1 * w};
-                      WarpProduct<2, 1, 1, double>::add(c[dim], a, b, all);
-                    }
-                  }
-#pragma unroll
-                for (int h = 0; h < 2; ++h)
-#pragma unroll
-                  for (int s = 0; s < 2; ++s)
-                    {
-                      const unsigned int i = i0 + 8 * h + g, j = j0 + 2 * t + s;
-                      if (i >= n_psi || j >= n)
-                        continue;
-#pragma unroll
-                      for (int d = 0; d < dim; ++d)
-                        flux_row(row + i, d)[j] += c[d][h][0][s];
-                      R()[(row + i) * L.stride + j] += c[dim][h][0][s];
-                    }
-              }
-        }
-
         // ---- elimination
 
         /// Fills K and the right-hand side; then U and Q are the rows of T()
@@ -1630,19 +1255,18 @@ namespace Tessella
                                     const unsigned int l) {
             return H(d)[j * ldm + l];
           };
-          if (!simplex)
-            block_products<2>(
-              L.n_blocks,
-              n,
-              n,
-              depth,
-              row_of_V,
-              row_of_V,
-              [&](const unsigned int i, const unsigned int j, const double v) {
-                E()[i * ld + j] += factor * v;
-              },
-              counter,
-              !advection());
+          block_products<2>(
+            L.n_blocks,
+            n,
+            n,
+            depth,
+            row_of_V,
+            row_of_V,
+            [&](const unsigned int i, const unsigned int j, const double v) {
+              E()[i * ld + j] += factor * v;
+            },
+            counter,
+            !advection());
           block_products<2>(
             L.n_blocks,
             n_traces,
@@ -2007,61 +1631,6 @@ namespace Tessella
       // Kernels of local problems; workspaces are in shared memory (@p
       // in_shared, known here, so that addresses of shared memory are used) or
       // in global memory.
-
-      /// On simplices; one block a polytope. Registers for sixteen warps on a
-      /// multiprocessor.
-      template <int dim, bool in_shared>
-      __global__ void __launch_bounds__(512)
-        hdg_simplex_kernel(const __grid_constant__ HDGData<dim> P)
-      {
-        extern __shared__ double shared[];
-        __shared__ double        abs_f;
-        __shared__ HDGSliceQuad  slice_quad[hdg_max_slice / 4];
-        __shared__ int           bad, stabilised;
-        double *const            base =
-          in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
-        using Block = HDGBlock<dim, HDGStage::simplex>;
-        // (padding stays zero)
-        Block::zero(base, P.layout.size);
-        __syncthreads();
-        for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
-          {
-            Block         block(P, P.layout, base, slice_quad, k);
-            double *const K = P.K + (P.square_offset[k] - P.first_square);
-            if (threadIdx.x == 0)
-              {
-                abs_f      = 0.;
-                stabilised = 0;
-              }
-            if (k >= P.first + gridDim.x)
-              {
-                Block::zero(base, P.layout.schur_inverse);
-                __syncthreads();
-              }
-            block.simplex_integrals(&abs_f, &stabilised);
-            __syncthreads();
-            block.facet_integrals(K,
-                                  P.facet_begin[k],
-                                  P.facet_begin[k + 1],
-                                  &stabilised);
-            const bool recovery = P.solvers != nullptr;
-            const bool good     = block.eliminate(K, recovery, &bad);
-            __syncthreads();
-            if (good)
-              block.store(K, recovery);
-            if (threadIdx.x == 0)
-              {
-                P.abs_f[k] = abs_f;
-                if (!stabilised)
-                  fail(P, k, HDGFailure::no_stabilisation);
-                else if (!good)
-                  fail(P, k, HDGFailure::schur_complement);
-              }
-            __syncthreads();
-          }
-      }
-
-
 
       /// Basis and integrals over the volume; one block a polytope.
       template <int dim, bool in_shared>

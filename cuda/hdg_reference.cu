@@ -81,6 +81,21 @@ namespace Tessella
                                    });
           return result;
         }
+
+        /// Orthonormal functions on the unit simplex of dimension dim - 1.
+        template <int dim>
+        std::vector<double>
+        face_values(const unsigned int degree, const double (&y)[dim - 1])
+        {
+          if constexpr (dim == 3)
+            return values<2>(degree, y);
+          else
+            {
+              double P[Legendre::max_degree + 1];
+              Legendre::evaluate(degree, 2. * y[0] - 1., P);
+              return std::vector<double>(P, P + degree + 1);
+            }
+        }
       } // namespace
 
 
@@ -133,35 +148,103 @@ namespace Tessella
                   for (unsigned int l = 0; l < n; ++l)
                     sum += D(e, i)[l] * D(f, j)[l] +
                            (e < f ? D(f, i)[l] * D(e, j)[l] : 0.);
-                  result.squares.push_back(sum);
+                  result.schur.push_back(sum);
                 }
 
-        // ---- facets
-        const RuleEntry     facet          = rules.facet[0][degree];
-        const double *const facet_data     = rules.data.data() + facet.offset;
-        unsigned int        n_orientations = 1;
-        for (int v = 0; v < dim; ++v)
-          n_orientations *= dim + 1;
-        for (unsigned int o = 0; o < n_orientations; ++o)
+        // ---- faces, with their vertices in the order of their numbers
+        const RuleEntry     facet      = rules.facet[0][degree];
+        const double *const facet_data = rules.data.data() + facet.offset;
+        const unsigned int  n_face =
+          Legendre::n_functions(dim - 1, degree, false);
+        const auto coordinate = [&](const unsigned int q, const int d) {
+          return facet_data[d * facet.n_points + q];
+        };
+        std::vector<double> B((dim + 1) * n_face * n, 0.);
+        for (int f = 0; f <= dim; ++f)
           {
-            unsigned int vertex[dim], rest = o;
-            for (int v = dim; v-- > 0; rest /= dim + 1)
-              vertex[v] = rest % (dim + 1);
             const auto corner = [&](const int v, const int d) {
-              return int(vertex[v]) == d + 1 ? 1. : 0.;
+              return (v < f ? v : v + 1) == d + 1 ? 1. : 0.;
             };
             for (unsigned int q = 0; q < facet.n_points; ++q)
               {
-                double x[dim];
+                double x[dim], y[dim - 1];
                 for (int d = 0; d < dim; ++d)
                   {
                     x[d] = corner(0, d);
                     for (int v = 1; v < dim; ++v)
-                      x[d] += facet_data[(v - 1) * facet.n_points + q] *
-                              (corner(v, d) - corner(0, d));
+                      {
+                        y[v - 1] = coordinate(q, v - 1);
+                        x[d] += y[v - 1] * (corner(v, d) - corner(0, d));
+                      }
                   }
-                const std::vector<double> phi = values<dim>(degree, x);
-                result.facet.insert(result.facet.end(), phi.begin(), phi.end());
+                const double              w   = coordinate(q, dim - 1);
+                const std::vector<double> phi = values<dim>(degree, x),
+                                          chi = face_values<dim>(degree, y);
+                for (unsigned int l = 0; l < n_face; ++l)
+                  for (unsigned int i = 0; i < n; ++i)
+                    B[(f * n_face + l) * n + i] += w * chi[l] * phi[i];
+              }
+            for (unsigned int i = 0; i < n; ++i)
+              for (unsigned int j = 0; j < n; ++j)
+                {
+                  double sum = 0.;
+                  for (unsigned int l = f * n_face; l < (f + 1) * n_face; ++l)
+                    sum += B[l * n + i] * B[l * n + j];
+                  result.schur.push_back(sum);
+                }
+            for (int r = 0; r <= dim; ++r)
+              for (unsigned int l = f * n_face; l < (f + 1) * n_face; ++l)
+                for (unsigned int i = 0; i < n; ++i)
+                  {
+                    double sum = 0.;
+                    if (r == 0)
+                      sum = B[l * n + i];
+                    else
+                      for (unsigned int j = 0; j < n; ++j)
+                        sum += B[l * n + j] * D(r - 1, i)[j];
+                    result.trace.push_back(sum);
+                  }
+          }
+        const unsigned int n_rows = (dim + 1) * n_face;
+        for (unsigned int l = 0; l < n_rows; ++l)
+          for (unsigned int m = 0; m < n_rows; ++m)
+            {
+              double sum = 0.;
+              for (unsigned int i = 0; i < n; ++i)
+                sum += B[l * n + i] * B[m * n + i];
+              result.trace_squares.push_back(sum);
+            }
+
+        // ---- functions of faces at points that run through the vertices of
+        // facets
+        unsigned int n_orientations = 1;
+        for (int v = 0; v < dim; ++v)
+          n_orientations *= dim + 1;
+        for (unsigned int o = 0; o < n_orientations; ++o)
+          {
+            // places of the facet's vertices among those of the face
+            unsigned int vertex[dim], rest = o;
+            for (int v = dim; v-- > 0; rest /= dim + 1)
+              vertex[v] = rest % (dim + 1);
+            unsigned int place[dim] = {};
+            for (int v = 0; v < dim; ++v)
+              for (int u = 0; u < dim; ++u)
+                place[v] += vertex[u] < vertex[v];
+            for (unsigned int q = 0; q < facet.n_points; ++q)
+              {
+                double y[dim - 1] = {}, first = 1.;
+                for (int v = 1; v < dim; ++v)
+                  {
+                    first -= coordinate(q, v - 1);
+                    if (place[v] > 0)
+                      y[place[v] - 1] += coordinate(q, v - 1);
+                  }
+                if (place[0] > 0)
+                  y[place[0] - 1] += first;
+                const std::vector<double> chi = face_values<dim>(degree, y);
+                result.face_values.insert(result.face_values.end(),
+                                          chi.begin(),
+                                          chi.end());
               }
           }
 

@@ -2,6 +2,8 @@
 #ifndef tessella_cuda_hdg_reference_h
 #define tessella_cuda_hdg_reference_h
 
+#include <tessella/base/host_device.h>
+
 #include <vector>
 
 #include "assembly.h"
@@ -15,20 +17,29 @@ namespace Tessella
       /**
        * What local problems on simplices are made of: integrals of the
        * functions of visit_simplex_basis(), N of them, on the unit simplex.
+       * Face f is opposite to vertex f; it is taken as the image of the unit
+       * simplex of dimension dim - 1, its vertices in the order of their
+       * numbers, and chi are functions that are orthonormal there, M of them.
        */
       struct SimplexReference
       {
         /// int phi_i d_e phi_j at [(e N + i) N + j].
         std::vector<double> derivative;
-        /// Products of these with their transposed ones, D_e D_f^T, e <= f,
-        /// with the transposed product added for e < f.
-        std::vector<double> squares;
+        /// What Schur complements are sums of, N x N each: D_e D_f^T, e <= f,
+        /// with the transposed product added for e < f, where D_e are the
+        /// matrices of derivatives; then int phi_i phi_j over each face.
+        std::vector<double> schur;
+        /// B_f and B_f D_e^T for all e, where B_f are the integrals of chi_l
+        /// phi_i over face f: [((f (dim + 1) + r) M + l) N + i].
+        std::vector<double> trace;
+        /// B_f B_g^T for all pairs of faces: one matrix.
+        std::vector<double> trace_squares;
         /// weight times phi_i at the points q of the volume's rule: [q N + i].
         std::vector<double> load;
-        /// phi_i at the points q of a facet's rule, for each order of the
+        /// chi_l at the points q of a facet's rule, for each order of the
         /// facet's vertices among those of the simplex (see
-        /// facet_orientation()): [(orientation n_points + q) N + i].
-        std::vector<double> facet;
+        /// facet_orientation()): [(orientation n_points + q) M + l].
+        std::vector<double> face_values;
         /// Gauss rule of degree + 1 points on [-1, 1] with weights of sum 1:
         /// points, weights, then Legendre functions P_n sqrt(2 n + 1) at the
         /// points: [n (degree + 1) + q].
@@ -49,6 +60,17 @@ namespace Tessella
         for (int v = 0; v < dim; ++v)
           number = number * (dim + 1) + vertex[v];
         return number;
+      }
+
+      /// The vertex that such a choice leaves out.
+      template <int dim>
+      TESSELLA_HOST_DEVICE inline unsigned int
+      opposite_vertex(unsigned int orientation)
+      {
+        unsigned int rest = dim * (dim + 1) / 2;
+        for (int v = 0; v < dim; ++v, orientation /= dim + 1)
+          rest -= orientation % (dim + 1);
+        return rest;
       }
     } // namespace Device
   }   // namespace internal

@@ -240,6 +240,35 @@ namespace
               compare<dim>(name, handler, &flux, form.second, data);
             }
       }
+    // simplices with a constant scalar a, which have kernels of their own
+    for (const std::string mesh : {"simplices", "periodic simplices"})
+      for (const auto type : {TraceSpaceType::interface, TraceSpaceType::facet})
+        for (unsigned int p = 0; p <= (dim == 2 ? 9 : 5); ++p)
+          {
+            Triangulation<dim> triangulation;
+            make_mesh(mesh, triangulation);
+            AgglomerationHandler<dim> handler(triangulation),
+              flux(triangulation);
+            for (auto *h : {&handler, &flux})
+              h->agglomerate(make_strategy<dim>("none"));
+            const FE_BoundingBoxLegendre<dim> fe(p);
+            handler.distribute_dofs(fe);
+            flux.distribute_dofs(FESystem<dim>(fe, dim));
+            auto data = options<dim>(Backend::host, type);
+            if (p == 3)
+              data.tau_of_facet = [](const unsigned int f,
+                                     const unsigned int side) {
+                return 1. + 0.1 * (f % 5) + side;
+              };
+            compare<dim>(std::to_string(dim) + "-D, " + mesh + ", " +
+                           (type == TraceSpaceType::facet ? "facets"
+                                                          : "interfaces") +
+                           ", p = " + std::to_string(p),
+                         handler,
+                         &flux,
+                         all[2].second,
+                         data);
+          }
     // every form on one mesh of polytopes and simplices each
     for (const std::string mesh : {"hanging", "simplices"})
       {

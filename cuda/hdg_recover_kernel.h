@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#ifndef tessella_cuda_hdg_recover_kernel_h
+#define tessella_cuda_hdg_recover_kernel_h
+
+#include "hdg_simplex_kernel.h"
+#include "simplex_basis.h"
+
+// u and q of hybridizable dG from traces, with what is kept of local problems.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// Traces of polytope k, those of Dirichlet interfaces included.
+      template <int dim>
+      __device__ inline void
+      read_traces(const HDGData<dim>        &P,
+                  const unsigned int         k,
+                  const unsigned int *const  block_of_interface,
+                  const std::uint64_t *const dof_offset,
+                  const double *const        trace,
+                  double *const              lambda)
+      {
+        const std::uint64_t first = P.trace_offset[k];
+        const unsigned int  n_traces =
+          (unsigned int)(P.trace_offset[k + 1] - first);
+        const unsigned int begin = P.D.polytope_interface_offset[k],
+                           end   = P.D.polytope_interface_offset[k + 1];
+        for (unsigned int e = begin; e < end; ++e)
+          {
+            const unsigned int row = P.entry_row[e],
+                               next =
+                                 e + 1 < end ? P.entry_row[e + 1] : n_traces;
+            const unsigned int b =
+              block_of_interface[P.D.polytope_interface[e] / 2];
+            for (unsigned int m = row + threadIdx.x; m < next; m += blockDim.x)
+              lambda[m] = b == invalid_index ? P.dirichlet[first + m]
+                                             : trace[dof_offset[b] + m - row];
+          }
+      }
+
+
+
+      /// u and q of a polytope: a block each.
+      template <int dim>
+      __global__ void
+      hdg_recover_kernel(const HDGData<dim>         P,
+                         const unsigned int *const  block_of_interface,
+                         const std::uint64_t *const dof_offset,
+                         const double *const        trace,
+                         double *const              solution,
+                         double *const              flux)
+      {
+        extern __shared__ double shared[];
+        const unsigned int       k = P.first + blockIdx.x, n = P.D.n_basis[k];
+        const unsigned int       n_traces =
+          (unsigned int)(P.trace_offset[k + 1] - P.trace_offset[k]);
+        // (an even number before the sums: compilers read traces in pairs,
+        // and then the first sum with the last trace)
+        double *const lambda = shared, *const sum =
+                                         shared + n_traces + n_traces % 2;
+        read_traces(P, k, block_of_interface, dof_offset, trace, lambda);
+        __syncthreads();
+        const double *const solver =
+          P.solvers + (P.solver_offset[k] - P.first_solver);
+        const unsigned int length = (dim + 1) * n;
+        for (unsigned int i = threadIdx.x; i < length; i += blockDim.x)
+          {
+            double value = solver[std::size_t(n_traces) * length + i];
+            for (unsigned int m = 0; m < n_traces; ++m)
+              value += lambda[m] * solver[std::size_t(m) * length + i];
+            sum[i] = value;
+          }
+        __syncthreads();
+        const double *const CT = solver + std::size_t(n_traces + 1) * length;
+        for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
+          {
+            const unsigned int r = t / n, j = t % n;
+            double             value = 0.;
+            for (unsigned int i = j; i < n; ++i)
+              value += CT[j * n + i] * sum[r * n + i];
+            if (r == 0)
+              solution[P.D.dof_offset[k] + j] = value;
+            else
+              flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
+          }
+      }
+
+
+
+      /// From the orthonormal functions of a simplex to those of its box: by
+      /// values at the points of the box's Gauss rule.
+      template <int dim>
+      __device__ void
+      recover_from_simplex(const HDGData<dim>    &P,
+                           const HDGSimplex<dim> &map,
+                           const unsigned int     k,
+                           const double          *coefficients,
+                           double                *values,
+                           double                *solution,
+                           double                *flux)
+      {
+        const unsigned int n = P.D.n_basis[k], degree = P.D.degree[k],
+                           m      = degree + 1;
+        const double *const gauss = P.gauss, *const table = gauss + 2 * m;
+        const double *box      = P.D.box + 2 * dim * std::size_t(k);
+        double        measure  = 1.;
+        unsigned int  n_points = 1;
+        for (int d = 0; d < dim; ++d)
+          {
+            measure *= box[dim + d] - box[d];
+            n_points *= m;
+          }
+        const double scale = sqrt(measure / map.det);
+        for (unsigned int q = threadIdx.x; q < n_points; q += blockDim.x)
+          {
+            double       x[dim], xi[dim], w = scale;
+            unsigned int rest = q;
+            for (int d = 0; d < dim; ++d, rest /= m)
+              {
+                const unsigned int i = rest % m;
+                x[d]                 = 0.5 * (box[d] + box[dim + d]) +
+                       0.5 * (box[dim + d] - box[d]) * gauss[i] - map.vertex[d];
+                w *= gauss[m + i];
+              }
+            for (int d = 0; d < dim; ++d)
+              {
+                xi[d] = 0.;
+                for (int e = 0; e < dim; ++e)
+                  xi[d] += map.gradient[1 + d][e] * x[e];
+              }
+            double sum[dim + 1] = {};
+            visit_simplex_basis<dim>(
+              degree,
+              xi,
+              [&](const unsigned int i, const double v, const double factor) {
+                const double phi = v * sqrt(factor);
+#pragma unroll
+                for (int r = 0; r <= dim; ++r)
+                  sum[r] += coefficients[r * n + i] * phi;
+              });
+#pragma unroll
+            for (int r = 0; r <= dim; ++r)
+              values[r * n_points + q] = w * sum[r];
+          }
+        __syncthreads();
+        for (unsigned int t = threadIdx.x; t < (dim + 1) * n; t += blockDim.x)
+          {
+            const unsigned int   r = t / n, j = t % n;
+            const unsigned char *e     = P.D.exponents + dim * j;
+            double               value = 0.;
+            for (unsigned int q = 0; q < n_points; ++q)
+              {
+                double       product = values[r * n_points + q];
+                unsigned int rest    = q;
+#pragma unroll
+                for (int d = 0; d < dim; ++d, rest /= m)
+                  product *= __ldg(table + e[d] * m + rest % m);
+                value += product;
+              }
+            if (r == 0)
+              solution[P.D.dof_offset[k] + j] = value;
+            else
+              flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
+          }
+      }
+
+
+      /// u and q of a simplex: a block each.
+      template <int dim>
+      __global__ void
+      hdg_simplex_recover_kernel(const __grid_constant__ HDGData<dim> P,
+                                 const unsigned int *const  block_of_interface,
+                                 const std::uint64_t *const dof_offset,
+                                 const double *const        trace,
+                                 double *const              solution,
+                                 double *const              flux)
+      {
+        extern __shared__ double  shared[];
+        __shared__ HDGSimplexFace face[dim + 1];
+        const unsigned int        k = P.first + blockIdx.x, n = P.D.n_basis[k],
+                           lane   = threadIdx.x & 31u,
+                           n_face = P.n_face_functions,
+                           n_rows = (dim + 1) * n_face;
+        if (threadIdx.x <= dim)
+          face[threadIdx.x] = read_face(P, k, threadIdx.x);
+        double *const lambda = shared, *const chi = lambda + P.max_traces,
+                      *const u = chi + n_rows, *const part = u + (dim + 1) * n;
+        read_traces(P, k, block_of_interface, dof_offset, trace, lambda);
+        __syncthreads();
+        // ---- traces in chi
+        for (unsigned int i = threadIdx.x; i < n_rows; i += blockDim.x)
+          {
+            const unsigned int    f = i / n_face, l = i - f * n_face;
+            const HDGSimplexFace &s   = face[f];
+            double                sum = 0.;
+            if (P.transfer == nullptr)
+              sum = lambda[s.row + l] * (l % 2 == 1 ? s.sign : 1.);
+            else
+              for (unsigned int m = 0; m < s.n_functions; ++m)
+                sum += lambda[s.row + m] * hdg_transfer(P, k, f, m)[l];
+            chi[i] = sum;
+          }
+        __syncthreads();
+        // ---- u
+        const double *const Y =
+          P.solvers + std::size_t(k) * hdg_simplex_solver_size(n, n_rows + 1) -
+          P.first_solver;
+        for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+          {
+            double sum = Y[n_rows * n + i];
+            for (unsigned int m = 0; m < n_rows; ++m)
+              sum += chi[m] * Y[m * n + i];
+            u[i] = sum;
+          }
+        __syncthreads();
+        if (threadIdx.x < 32)
+          {
+            const double *const factor = Y + (n_rows + 1) * n;
+            for (unsigned int tile = (n + 7) / 8; tile-- > 0;)
+              {
+                const double *const panel = factor + 32 * tile * (tile + 1);
+                double              x     = 0.;
+                for (unsigned int l = 0; l < 8; ++l)
+                  if (8 * tile + l < n)
+                    x +=
+                      panel[64 * tile + 8 * l + (lane & 7u)] * u[8 * tile + l];
+                __syncwarp();
+                if (lane < 8 && 8 * tile + lane < n)
+                  u[8 * tile + lane] = x;
+                for (unsigned int j0 = 0; j0 < 8 * tile; j0 += 32)
+                  {
+                    const unsigned int j   = min(j0 + lane, 8 * tile - 1);
+                    double             sum = 0.;
+#pragma unroll
+                    for (unsigned int l = 0; l < 8; ++l)
+                      sum += panel[8 * tile * l + j] * __shfl_sync(~0u, x, l);
+                    if (j0 + lane < 8 * tile)
+                      u[j] -= sum;
+                  }
+                __syncwarp();
+              }
+          }
+        __syncthreads();
+        // ---- q = a (sum_f n_f B_f lambda_f - D^T u)
+        for (unsigned int t = threadIdx.x; t < (2 * dim + 1) * n;
+             t += blockDim.x)
+          {
+            const unsigned int r = t / n, l = t - r * n;
+            double             sum = 0.;
+            if (r < dim)
+              for (unsigned int i = 0; i < n; ++i)
+                sum += __ldg(P.derivative + (r * n + i) * n + l) * u[i];
+            else
+              for (unsigned int m = 0; m < n_face; ++m)
+                sum += __ldg(P.trace_tables +
+                             ((r - dim) * (dim + 1) * n_face + m) * n + l) *
+                       chi[(r - dim) * n_face + m];
+            part[t] = sum;
+          }
+        __syncthreads();
+        const HDGSimplex<dim> map(P.D, k);
+        for (unsigned int l = threadIdx.x; l < n; l += blockDim.x)
+          {
+#pragma unroll
+            for (int d = 0; d < dim; ++d)
+              {
+                double sum = 0.;
+#pragma unroll
+                for (int e = 0; e < dim; ++e)
+                  sum -= map.gradient[1 + e][d] * part[e * n + l];
+#pragma unroll
+                for (int f = 0; f <= dim; ++f)
+                  sum -= map.gradient[f][d] * rsqrt(sqrt(map.product(f, f))) *
+                         part[(dim + f) * n + l];
+                u[(1 + d) * n + l] = P.form.a * sum;
+              }
+          }
+        __syncthreads();
+        recover_from_simplex(P, map, k, u, part, solution, flux);
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif
