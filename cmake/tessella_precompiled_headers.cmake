@@ -19,7 +19,7 @@ function(tessella_precompile_headers target)
     file(GENERATE OUTPUT ${source} CONTENT "")
     add_library(tessella_headers OBJECT ${source})
     deal_ii_setup_target(tessella_headers)
-    target_compile_options(tessella_headers PRIVATE $<$<CONFIG:Release>:-g0>)
+    target_compile_options(tessella_headers PRIVATE ${tessella_symbols})
     target_precompile_headers(tessella_headers PRIVATE
       <deal.II/base/exceptions.h>
       <deal.II/base/function.h>

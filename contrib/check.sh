@@ -93,7 +93,7 @@ build_and_test Release "$build" -DTESSELLA_BUILD_APPLICATIONS=ON \
   -DTESSELLA_WITH_CUDA=AUTO
 # The library's assertions, and deal.II's; and that all works without CUDA.
 build_and_test Debug "$build-debug" -DTESSELLA_BUILD_APPLICATIONS=OFF \
-  -DTESSELLA_WITH_CUDA=OFF
+  -DTESSELLA_WITH_CUDA=OFF -DTESSELLA_DEBUG_SYMBOLS=OFF
 
 say "Summary"
 echo "Formatting $formatting"
