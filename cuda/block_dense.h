@@ -33,6 +33,13 @@ namespace Tessella
         return (n + 3) / 4 % 2 == 1 ? (n + 3) / 4 * 4 : (n + 3) / 4 * 4 + 4;
       }
 
+      /// n rounded up to a multiple of four.
+      __host__ __device__ constexpr unsigned int
+      padded(const unsigned int n)
+      {
+        return (n + 3) / 4 * 4;
+      }
+
       /**
        * Calls store(i, j, sum over d < n_sums and k < K of a(d, i, k) b(d, j,
        * k)) for i < M, j < N. K: multiple of four. Tiles of 16 x 8 TN are dealt

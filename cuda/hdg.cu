@@ -652,7 +652,9 @@ namespace Tessella
           if (simplices)
             {
               const SimplexReference reference =
-                make_simplex_reference<dim>(rules, max_degree);
+                make_simplex_reference<dim>(rules,
+                                            max_degree,
+                                            row_stride(max_basis));
               P.derivative       = upload(reference.derivative);
               P.schur_tables     = upload(reference.schur);
               P.trace_tables     = upload(reference.trace);
@@ -660,6 +662,10 @@ namespace Tessella
               P.load             = upload(reference.load);
               P.face_values      = upload(reference.face_values);
               P.gauss            = upload(reference.gauss);
+              P.schur_place      = upload(reference.schur_place);
+              P.n_schur_pairs    = reference.schur_place.size();
+              P.factor           = upload(reference.factor);
+              P.steps            = upload(reference.steps);
               P.n_face_functions = n_face_functions;
               P.max_traces       = max_traces;
             }
@@ -718,17 +724,8 @@ namespace Tessella
           failure.resize(1);
           status.resize(mesh.n_owned_polytopes());
           P.status = status.data();
-          if (simplices && (dim > 2 || shared_patches))
-            {
-              const unsigned int n_faces = (dim + 1) * mesh.n_owned_polytopes();
-              transfer.resize(std::size_t(n_faces) * P.max_functions *
-                              n_face_functions);
-              used += 8 * transfer.size();
-              P.facet_quad = all_facet_quads;
-              P.transfer   = transfer.data();
-              hdg_transfer_kernel<dim><<<n_faces, 32>>>(P, transfer.data());
-              check(cudaGetLastError(), "trace spaces");
-            }
+          if (simplices)
+            upload_simplices();
           used += 8ull * mesh.n_owned_polytopes(); // (and the list)
           used += 8 * (3 * n_traces + mesh.n_owned_polytopes());
           P.rhs       = rhs.data();
@@ -738,7 +735,29 @@ namespace Tessella
           P.failure   = failure.data();
         }
 
-        // See HDGData::derivative_begin: P_n' is the sum of (2 k + 1) P_k, k =
+        // Faces of simplices; from their functions to those of traces.
+        void
+        upload_simplices()
+        {
+          const unsigned int n = (dim + 1) * mesh.n_owned_polytopes();
+          faces.resize(n);
+          used += sizeof(HDGSimplexFace) * n;
+          P.facet_quad = all_facet_quads;
+          P.faces      = faces.data();
+          if (dim > 2 || shared_patches)
+            {
+              transfer.resize(std::size_t(n) * P.max_functions *
+                              n_face_functions);
+              used += 8 * transfer.size();
+              P.transfer = transfer.data();
+            }
+          hdg_faces_kernel<dim><<<(n + 127) / 128, 128>>>(P, n, faces.data());
+          if (P.transfer != nullptr)
+            hdg_transfer_kernel<dim><<<n, 32>>>(P, transfer.data());
+          check(cudaGetLastError(), "trace spaces");
+        }
+
+        // See HDGData::derivative_begin: P_n'  is the sum of (2 k + 1) P_k, k =
         // n - 1, n - 3, ...
         void
         upload_derivatives(const std::vector<unsigned char> &exponents)
@@ -1223,16 +1242,19 @@ namespace Tessella
           Stage stage;
           stage.what              = HDGStage::simplex;
           const unsigned int rows = (dim + 1) * n_face_functions + 1;
-          stage.layout.set_simplex(max_basis, rows, P.transfer != nullptr);
+          stage.n_threads         = max_basis <= 28   ? 32
+                                    : max_basis <= 36 ? 64
+                                    : max_basis <= 56 ? 128
+                                                      : 256;
+          stage.layout.set_simplex(max_basis,
+                                   rows,
+                                   stage.n_threads / 32,
+                                   P.transfer != nullptr);
           const std::size_t bytes = 8 * stage.layout.size;
           const bool        fits  = bytes <= available;
           stage.kernel            = fits ? &hdg_simplex_kernel<dim, true>
                                          : &hdg_simplex_kernel<dim, false>;
           stage.shared_bytes      = fits ? bytes : 0;
-          stage.n_threads         = max_basis <= 21   ? 32
-                                    : max_basis <= 36 ? 64
-                                    : max_basis <= 56 ? 128
-                                                      : 256;
           stage.n_blocks =
             fits ? mesh.n_owned_polytopes()
                  : std::min(mesh.n_owned_polytopes(), 4 * processors);
@@ -1783,13 +1805,14 @@ namespace Tessella
                            *few_facet_quads                       = nullptr;
         const unsigned int *all_entry_quads                       = nullptr,
                            *few_entry_quads                       = nullptr;
-        HDGData<dim>        P                                     = {};
-        TabulationTask<dim> task                                  = {};
-        Array<ErrorRecord>  record;
-        const unsigned int *boundary_quad_list = nullptr;
-        Array<double>       fields[max_fields], cell_values[max_cell_values];
-        Array<char>         fixed;
-        Gather<dim>         G = {};
+        HDGData<dim>          P                                   = {};
+        TabulationTask<dim>   task                                = {};
+        Array<ErrorRecord>    record;
+        const unsigned int   *boundary_quad_list = nullptr;
+        Array<double>         fields[max_fields], cell_values[max_cell_values];
+        Array<char>           fixed;
+        Gather<dim>           G = {};
+        Array<HDGSimplexFace> faces;
         Array<double> transfer, K, rhs, integral, dirichlet, abs_f, solvers,
           workspace, volume_table, facet_table, boundary, tau, state, partial,
           transforms, moments;
@@ -2032,7 +2055,7 @@ namespace Tessella
           data.P.first              = begin;
           data.P.last               = end;
           const unsigned int length = (dim + 1) * data.max_basis;
-          std::size_t        points = dim + 1;
+          std::size_t        points = 2 * (dim + 1);
           for (int d = 0; d < dim; ++d)
             points *= data.max_degree + 1;
           // (sums by components or faces; or values at points)

@@ -54,13 +54,14 @@ namespace Tessella
           weights, size;
 
         /// Numbers a point: coefficients and normals times weights.
-        static constexpr unsigned int n_weights = 16, n_facet_weights = 9;
+        static constexpr unsigned int n_weights = 16;
 
         /// On simplices; @p rows: of functions of faces, and one for f; @p
         /// transformed: K goes through shared memory twice.
         void
         set_simplex(const unsigned int basis,
                     const unsigned int rows,
+                    const unsigned int n_warps,
                     const bool         transformed)
         {
           n_basis          = basis;
@@ -79,8 +80,8 @@ namespace Tessella
           schur            = take(solution > square ? solution : square);
           first            = take(square);
           vectors          = take(4 * rows);
-          schur_inverse    = take(8 * ((basis + 7) / 8 * 8));
-          diagonal_entries = take(basis);
+          diagonal_entries = take(8);
+          weights          = take(std::size_t(n_warps) * padded(basis));
           size             = end;
         }
 
@@ -98,22 +99,21 @@ namespace Tessella
             const bool         gradients,
             const unsigned int slice)
         {
-          const bool simplex = stage == HDGStage::simplex,
-                     whole   = stage == HDGStage::elimination;
-          n_basis            = basis;
-          n_rows             = rows;
-          max_degree         = degree;
-          diagonal           = diagonal_mass;
-          n_mass             = tensor ? dim * ((basis + 3) / 4 * 4) : basis;
-          n_blocks           = tensor ? 1 : dim;
-          n_points           = slice;
-          n_wide             = simplex ? slice : 2 * slice;
-          stride             = row_stride(basis);
-          mass_stride        = row_stride(n_mass);
-          point_stride       = row_stride(slice);
-          wide_stride        = row_stride(n_wide);
-          std::size_t end    = 0;
-          const auto  take   = [&end](const std::size_t n) {
+          const bool whole = stage == HDGStage::elimination;
+          n_basis          = basis;
+          n_rows           = rows;
+          max_degree       = degree;
+          diagonal         = diagonal_mass;
+          n_mass           = tensor ? dim * ((basis + 3) / 4 * 4) : basis;
+          n_blocks         = tensor ? 1 : dim;
+          n_points         = slice;
+          n_wide           = 2 * slice;
+          stride           = row_stride(basis);
+          mass_stride      = row_stride(n_mass);
+          point_stride     = row_stride(slice);
+          wide_stride      = row_stride(n_wide);
+          std::size_t end  = 0;
+          const auto  take = [&end](const std::size_t n) {
             const std::size_t begin = end;
             end += (n + 1) / 2 * 2;
             return begin;
@@ -163,7 +163,7 @@ namespace Tessella
           // The mass matrix lies before `transform`, over the end of `flux`.
           mass = take(diagonal ? 0 : std::size_t(n_mass) * mass_stride);
           flux = take(std::size_t(n_blocks) * (basis + rows) * mass_stride);
-          transform = take(simplex || whole ? 0 : std::size_t(basis) * stride);
+          transform = take(whole ? 0 : std::size_t(basis) * stride);
           schur     = take(std::size_t(basis + rows) * stride);
           advection = take(has_advection ? std::size_t(rows) * stride : 0);
           vectors   = take(4 * std::size_t(rows));
@@ -188,14 +188,9 @@ namespace Tessella
                                                 : wide_stride);
           first                    = take(whole ? 0 : values);
           second                   = take(whole ? 0 : values);
-          points  = take(whole ? 0 : 2 * std::size_t(dim) * n_wide);
-          tables  = take(whole ? 0
-                              : std::size_t(dim) * (degree + 1) *
-                                  (n_wide > 2 * slice ? n_wide : 2 * slice));
-          weights = take(whole ? 0
-                         : n_weights * slice > n_facet_weights * n_wide
-                           ? std::size_t(n_weights) * slice
-                           : std::size_t(n_facet_weights) * n_wide);
+          points  = take(whole ? 0 : std::size_t(dim) * n_wide);
+          tables  = take(whole ? 0 : std::size_t(dim) * (degree + 1) * n_wide);
+          weights = take(whole ? 0 : std::size_t(n_weights) * slice);
           if (stage == HDGStage::volume)
             {
               // (tables of a warp's points, for f)
@@ -227,14 +222,27 @@ namespace Tessella
                              hdg_undone = 4; ///< left to hdg_volume_kernel()
 
       /// Numbers that are kept of a simplex of n functions and this many rows
-      /// of traces and f: those rows, after the first triangular solve; then
-      /// the factor, for every eight rows what is left of the diagonal block
-      /// and the inverse of that.
+      /// of traces and f: those rows, padded, after the first triangular solve;
+      /// then the factor, of every eight rows the columns up to and with the
+      /// diagonal block, which is replaced by its inverse.
       __host__ __device__ constexpr unsigned int
       hdg_simplex_solver_size(const unsigned int n, const unsigned int n_rows)
       {
-        return n_rows * n + 32 * ((n + 7) / 8) * ((n + 7) / 8 + 1);
+        return n_rows * padded(n) + 32 * ((n + 7) / 8) * ((n + 7) / 8 + 1);
       }
+
+      /// The face of a simplex that is opposite to a vertex.
+      struct HDGSimplexFace
+      {
+        unsigned int row; ///< of the patch's first trace function
+        unsigned int facet;
+        unsigned int code, boundary;   ///< see HDGFacetQuad
+        unsigned int orientation : 8;  ///< likewise
+        unsigned int n_functions : 16; ///< of the patch
+        /// Where each face has traces of its own, in 2-D: these run against the
+        /// order of vertices.
+        unsigned int reversed : 1;
+      };
 
       template <int dim>
       struct HDGData
@@ -301,8 +309,11 @@ namespace Tessella
         const unsigned int *function_moment; ///< of each function, for f
         /// SimplexReference.
         const double *derivative, *schur_tables, *trace_tables, *trace_squares,
-          *load, *face_values, *gauss;
-        unsigned int n_face_functions, max_traces;
+          *load, *face_values, *gauss, *factor, *steps;
+        const unsigned int   *schur_place;
+        unsigned int          n_schur_pairs;
+        const HDGSimplexFace *faces; ///< dim + 1 of each simplex
+        unsigned int          n_face_functions, max_traces;
         /// On simplices: T_(m, l), the functions psi_m of a patch in those of
         /// each of its faces, at [((k (dim + 1) + f) max_functions + m)
         /// n_face_functions + l]; null in 2-D if they are those of faces but

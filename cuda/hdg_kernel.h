@@ -156,7 +156,6 @@ namespace Tessella
           return list != nullptr ? __ldg(list + l) : l;
         }
       };
-      constexpr unsigned int hdg_max_slice = 128;
 
       /// @p row: of the first trace function here among those of the polytope.
       template <int dim>
@@ -430,11 +429,6 @@ namespace Tessella
         x(const unsigned int d) const
         {
           return base + L.points + d * n_slice;
-        }
-        __device__ double *
-        trace_x(const unsigned int d) const
-        {
-          return base + L.points + (dim + d) * n_slice;
         }
         __device__ double *
         table(const unsigned int d, const bool derivative) const

@@ -91,7 +91,9 @@ namespace Tessella
 
 
       /// From the orthonormal functions of a simplex to those of its box: by
-      /// values at the points of the box's Gauss rule.
+      /// values at the points of the box's Gauss rule. Coefficients are those
+      /// of functions without their factors; @p values: room for twice as many
+      /// numbers as those are.
       template <int dim>
       __device__ void
       recover_from_simplex(const HDGData<dim>    &P,
@@ -135,37 +137,61 @@ namespace Tessella
             visit_simplex_basis<dim>(
               degree,
               xi,
-              [&](const unsigned int i, const double v, const double factor) {
-                const double phi = v * sqrt(factor);
+              [&](const unsigned int i, const double v, const double) {
 #pragma unroll
                 for (int r = 0; r <= dim; ++r)
-                  sum[r] += coefficients[r * n + i] * phi;
+                  sum[r] += coefficients[r * n + i] * v;
+              },
+              [&](const unsigned int j, const unsigned int alpha) {
+                const double *step = P.steps + (alpha * m + j) * 3;
+                return JacobiStep{__ldg(step),
+                                  __ldg(step + 1),
+                                  __ldg(step + 2)};
               });
 #pragma unroll
             for (int r = 0; r <= dim; ++r)
               values[r * n_points + q] = w * sum[r];
           }
         __syncthreads();
+        // ---- variable by variable
+        double      *from = values, *to = values + (dim + 1) * n_points;
+        unsigned int stride = 1;
+#pragma unroll
+        for (int d = 0; d + 1 < dim; ++d, stride *= m)
+          {
+            for (unsigned int t = threadIdx.x; t < (dim + 1) * n_points;
+                 t += blockDim.x)
+              {
+                const unsigned int e = t / stride % m, first = t - e * stride;
+                double             sum = 0.;
+                for (unsigned int q = 0; q < m; ++q)
+                  sum += __ldg(table + e * m + q) * from[first + q * stride];
+                to[t] = sum;
+              }
+            __syncthreads();
+            double *const other = from;
+            from                = to;
+            to                  = other;
+          }
         for (unsigned int t = threadIdx.x; t < (dim + 1) * n; t += blockDim.x)
           {
             const unsigned int   r = t / n, j = t % n;
             const unsigned char *e     = P.D.exponents + dim * j;
-            double               value = 0.;
-            for (unsigned int q = 0; q < n_points; ++q)
-              {
-                double       product = values[r * n_points + q];
-                unsigned int rest    = q;
+            unsigned int         first = r * n_points, s = 1;
 #pragma unroll
-                for (int d = 0; d < dim; ++d, rest /= m)
-                  product *= __ldg(table + e[d] * m + rest % m);
-                value += product;
-              }
+            for (int d = 0; d + 1 < dim; ++d, s *= m)
+              first += e[d] * s;
+            double value = 0.;
+            for (unsigned int q = 0; q < m; ++q)
+              value +=
+                __ldg(table + e[dim - 1] * m + q) * from[first + q * stride];
             if (r == 0)
               solution[P.D.dof_offset[k] + j] = value;
             else
               flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
           }
       }
+
 
 
       /// u and q of a simplex: a block each.
@@ -182,10 +208,10 @@ namespace Tessella
         __shared__ HDGSimplexFace face[dim + 1];
         const unsigned int        k = P.first + blockIdx.x, n = P.D.n_basis[k],
                            lane   = threadIdx.x & 31u,
-                           n_face = P.n_face_functions,
+                           n_face = P.n_face_functions, padded_n = padded(n),
                            n_rows = (dim + 1) * n_face;
         if (threadIdx.x <= dim)
-          face[threadIdx.x] = read_face(P, k, threadIdx.x);
+          face[threadIdx.x] = P.faces[std::size_t(k) * (dim + 1) + threadIdx.x];
         double *const lambda = shared, *const chi = lambda + P.max_traces,
                       *const u = chi + n_rows, *const part = u + (dim + 1) * n;
         read_traces(P, k, block_of_interface, dof_offset, trace, lambda);
@@ -197,7 +223,8 @@ namespace Tessella
             const HDGSimplexFace &s   = face[f];
             double                sum = 0.;
             if (P.transfer == nullptr)
-              sum = lambda[s.row + l] * (l % 2 == 1 ? s.sign : 1.);
+              sum = s.reversed && l % 2 == 1 ? -lambda[s.row + l]
+                                             : lambda[s.row + l];
             else
               for (unsigned int m = 0; m < s.n_functions; ++m)
                 sum += lambda[s.row + m] * hdg_transfer(P, k, f, m)[l];
@@ -210,34 +237,38 @@ namespace Tessella
           P.first_solver;
         for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
           {
-            double sum = Y[n_rows * n + i];
+            double sum = Y[n_rows * padded_n + i];
             for (unsigned int m = 0; m < n_rows; ++m)
-              sum += chi[m] * Y[m * n + i];
+              sum += chi[m] * Y[m * padded_n + i];
             u[i] = sum;
           }
         __syncthreads();
         if (threadIdx.x < 32)
           {
-            const double *const factor = Y + (n_rows + 1) * n;
+            const double *const factor = Y + (n_rows + 1) * padded_n;
             for (unsigned int tile = (n + 7) / 8; tile-- > 0;)
               {
+                const unsigned int  i0 = 8 * tile, b = min(8u, n - i0);
                 const double *const panel = factor + 32 * tile * (tile + 1);
                 double              x     = 0.;
-                for (unsigned int l = 0; l < 8; ++l)
-                  if (8 * tile + l < n)
-                    x +=
-                      panel[64 * tile + 8 * l + (lane & 7u)] * u[8 * tile + l];
+                if ((lane & 7u) < b)
+                  for (unsigned int l = 0; l < b; ++l)
+                    x += panel[(i0 + 8) * l + i0 + (lane & 7u)] * u[i0 + l];
                 __syncwarp();
-                if (lane < 8 && 8 * tile + lane < n)
-                  u[8 * tile + lane] = x;
-                for (unsigned int j0 = 0; j0 < 8 * tile; j0 += 32)
+                if (lane < b)
+                  u[i0 + lane] = x;
+                for (unsigned int j0 = 0; j0 < i0; j0 += 32)
                   {
-                    const unsigned int j   = min(j0 + lane, 8 * tile - 1);
+                    const unsigned int j   = min(j0 + lane, i0 - 1);
                     double             sum = 0.;
 #pragma unroll
                     for (unsigned int l = 0; l < 8; ++l)
-                      sum += panel[8 * tile * l + j] * __shfl_sync(~0u, x, l);
-                    if (j0 + lane < 8 * tile)
+                      {
+                        const double other = __shfl_sync(~0u, x, l);
+                        if (l < b)
+                          sum += panel[(i0 + 8) * l + j] * other;
+                      }
+                    if (j0 + lane < i0)
                       u[j] -= sum;
                   }
                 __syncwarp();
@@ -255,15 +286,18 @@ namespace Tessella
                 sum += __ldg(P.derivative + (r * n + i) * n + l) * u[i];
             else
               for (unsigned int m = 0; m < n_face; ++m)
-                sum += __ldg(P.trace_tables +
-                             ((r - dim) * (dim + 1) * n_face + m) * n + l) *
-                       chi[(r - dim) * n_face + m];
+                sum +=
+                  __ldg(P.trace_tables +
+                        ((r - dim) * (dim + 1) * n_face + m) * padded_n + l) *
+                  chi[(r - dim) * n_face + m];
             part[t] = sum;
           }
         __syncthreads();
         const HDGSimplex<dim> map(P.D, k);
         for (unsigned int l = threadIdx.x; l < n; l += blockDim.x)
           {
+            const double factor = P.factor[l];
+            u[l] *= factor;
 #pragma unroll
             for (int d = 0; d < dim; ++d)
               {
@@ -275,7 +309,7 @@ namespace Tessella
                 for (int f = 0; f <= dim; ++f)
                   sum -= map.gradient[f][d] * rsqrt(sqrt(map.product(f, f))) *
                          part[(dim + f) * n + l];
-                u[(1 + d) * n + l] = P.form.a * sum;
+                u[(1 + d) * n + l] = P.form.a * factor * sum;
               }
           }
         __syncthreads();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "block_dense.h"
 #include "hdg_reference.h"
 #include "simplex_basis.h"
 
@@ -72,13 +73,13 @@ namespace Tessella
         values(const unsigned int degree, const double (&x)[dim])
         {
           std::vector<double> result;
-          visit_simplex_basis<dim>(degree,
-                                   x,
-                                   [&](const unsigned int,
-                                       const double v,
-                                       const double factor) {
-                                     result.push_back(v * std::sqrt(factor));
-                                   });
+          visit_simplex_basis<dim>(
+            degree,
+            x,
+            [&](const unsigned int, const double v, const double factor) {
+              result.push_back(v * std::sqrt(factor));
+            },
+            JacobiStep::make);
           return result;
         }
 
@@ -102,10 +103,23 @@ namespace Tessella
 
       template <int dim>
       SimplexReference
-      make_simplex_reference(const RuleTables &rules, const unsigned int degree)
+      make_simplex_reference(const RuleTables  &rules,
+                             const unsigned int degree,
+                             const unsigned int stride)
       {
         SimplexReference   result;
-        const unsigned int n = Legendre::n_functions(dim, degree, false);
+        const unsigned int n        = Legendre::n_functions(dim, degree, false),
+                           padded_n = padded(n);
+        // Calls function(i, j) for the entries of a symmetric matrix.
+        const auto lower = [&](const auto &function) {
+          for (unsigned int i = 0; i < n; ++i)
+            for (unsigned int j = 0; j < i / 2 * 2 + 2; ++j)
+              function(i, j);
+        };
+        lower([&](const unsigned int i, const unsigned int j) {
+          if (j % 2 == 0)
+            result.schur_place.push_back(i * stride + j);
+        });
         // ---- the volume
         const RuleEntry     rule = rules.subcell[0][degree];
         const double *const data = rules.data.data() + rule.offset;
@@ -120,13 +134,13 @@ namespace Tessella
               }
             const double           w = data[dim * rule.n_points + q];
             std::vector<Dual<dim>> phi;
-            visit_simplex_basis<dim>(degree,
-                                     x,
-                                     [&](const unsigned int,
-                                         const Dual<dim> &v,
-                                         const double     factor) {
-                                       phi.push_back(v * std::sqrt(factor));
-                                     });
+            visit_simplex_basis<dim>(
+              degree,
+              x,
+              [&](const unsigned int, const Dual<dim> &v, const double factor) {
+                phi.push_back(v * std::sqrt(factor));
+              },
+              JacobiStep::make);
             for (unsigned int i = 0; i < n; ++i)
               {
                 result.load.push_back(w * phi[i].v);
@@ -135,21 +149,20 @@ namespace Tessella
                     result.derivative[(e * n + i) * n + j] +=
                       w * phi[i].v * phi[j].g[e];
               }
+            result.load.resize((q + 1) * padded_n, 0.);
           }
         const auto D = [&](const int e, const unsigned int i) {
           return &result.derivative[(e * n + i) * n];
         };
         for (int e = 0; e < dim; ++e)
           for (int f = e; f < dim; ++f)
-            for (unsigned int i = 0; i < n; ++i)
-              for (unsigned int j = 0; j < n; ++j)
-                {
-                  double sum = 0.;
-                  for (unsigned int l = 0; l < n; ++l)
-                    sum += D(e, i)[l] * D(f, j)[l] +
-                           (e < f ? D(f, i)[l] * D(e, j)[l] : 0.);
-                  result.schur.push_back(sum);
-                }
+            lower([&](const unsigned int i, const unsigned int j) {
+              double sum = 0.;
+              for (unsigned int l = 0; l < n && j < n; ++l)
+                sum += D(e, i)[l] * D(f, j)[l] +
+                       (e < f ? D(f, i)[l] * D(e, j)[l] : 0.);
+              result.schur.push_back(sum);
+            });
 
         // ---- faces, with their vertices in the order of their numbers
         const RuleEntry     facet      = rules.facet[0][degree];
@@ -184,20 +197,21 @@ namespace Tessella
                   for (unsigned int i = 0; i < n; ++i)
                     B[(f * n_face + l) * n + i] += w * chi[l] * phi[i];
               }
-            for (unsigned int i = 0; i < n; ++i)
-              for (unsigned int j = 0; j < n; ++j)
-                {
-                  double sum = 0.;
-                  for (unsigned int l = f * n_face; l < (f + 1) * n_face; ++l)
-                    sum += B[l * n + i] * B[l * n + j];
-                  result.schur.push_back(sum);
-                }
+            lower([&](const unsigned int i, const unsigned int j) {
+              double sum = 0.;
+              for (unsigned int l = f * n_face; l < (f + 1) * n_face && j < n;
+                   ++l)
+                sum += B[l * n + i] * B[l * n + j];
+              result.schur.push_back(sum);
+            });
             for (int r = 0; r <= dim; ++r)
               for (unsigned int l = f * n_face; l < (f + 1) * n_face; ++l)
-                for (unsigned int i = 0; i < n; ++i)
+                for (unsigned int i = 0; i < padded_n; ++i)
                   {
                     double sum = 0.;
-                    if (r == 0)
+                    if (i >= n)
+                      ;
+                    else if (r == 0)
                       sum = B[l * n + i];
                     else
                       for (unsigned int j = 0; j < n; ++j)
@@ -248,6 +262,23 @@ namespace Tessella
               }
           }
 
+        // ---- evaluation elsewhere
+        const double origin[dim] = {};
+        visit_simplex_basis<dim>(
+          degree,
+          origin,
+          [&](const unsigned int, const double, const double factor) {
+            result.factor.push_back(std::sqrt(factor));
+          },
+          JacobiStep::make);
+        for (unsigned int alpha = 0; alpha <= 2 * degree + 2; ++alpha)
+          for (unsigned int k = 0; k <= degree; ++k)
+            {
+              const JacobiStep step = JacobiStep::make(k, alpha);
+              result.steps.insert(result.steps.end(),
+                                  {step.of_y, step.of_s, step.of_previous});
+            }
+
         // ---- Gauss points by Newton's method
         const unsigned int  m = degree + 1;
         std::vector<double> points(m), weights(m);
@@ -288,9 +319,13 @@ namespace Tessella
 
 
       template SimplexReference
-      make_simplex_reference<2>(const RuleTables &, const unsigned int);
+      make_simplex_reference<2>(const RuleTables &,
+                                const unsigned int,
+                                const unsigned int);
       template SimplexReference
-      make_simplex_reference<3>(const RuleTables &, const unsigned int);
+      make_simplex_reference<3>(const RuleTables &,
+                                const unsigned int,
+                                const unsigned int);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -25,31 +25,41 @@ namespace Tessella
       {
         /// int phi_i d_e phi_j at [(e N + i) N + j].
         std::vector<double> derivative;
-        /// What Schur complements are sums of, N x N each: D_e D_f^T, e <= f,
-        /// with the transposed product added for e < f, where D_e are the
-        /// matrices of derivatives; then int phi_i phi_j over each face.
+        /// What Schur complements are sums of, all of them symmetric: D_e
+        /// D_f^T, e <= f, with the transposed product added for e < f, where
+        /// D_e are the matrices of derivatives; then int phi_i phi_j over each
+        /// face. Row by row the columns j <= i, and where that is an odd number
+        /// another one.
         std::vector<double> schur;
+        /// Places of their pairs of entries, in rows at this distance.
+        std::vector<unsigned int> schur_place;
         /// B_f and B_f D_e^T for all e, where B_f are the integrals of chi_l
-        /// phi_i over face f: [((f (dim + 1) + r) M + l) N + i].
+        /// phi_i over face f: [((f (dim + 1) + r) M + l) N' + i], where N' is N
+        /// rounded up to a multiple of four.
         std::vector<double> trace;
         /// B_f B_g^T for all pairs of faces: one matrix.
         std::vector<double> trace_squares;
-        /// weight times phi_i at the points q of the volume's rule: [q N + i].
+        /// weight times phi_i at the points q of the volume's rule: [q N' + i].
         std::vector<double> load;
         /// chi_l at the points q of a facet's rule, for each order of the
         /// facet's vertices among those of the simplex (see
         /// facet_orientation()): [(orientation n_points + q) M + l].
         std::vector<double> face_values;
+        /// Factors of the functions, and the numbers of JacobiStep at [(alpha
+        /// (degree + 1) + n) 3].
+        std::vector<double> factor, steps;
         /// Gauss rule of degree + 1 points on [-1, 1] with weights of sum 1:
         /// points, weights, then Legendre functions P_n sqrt(2 n + 1) at the
         /// points: [n (degree + 1) + q].
         std::vector<double> gauss;
       };
 
+      /// @p stride: of rows of Schur complements.
       template <int dim>
       SimplexReference
       make_simplex_reference(const RuleTables  &rules,
-                             const unsigned int degree);
+                             const unsigned int degree,
+                             const unsigned int stride);
 
       /// Number of an ordered choice of dim of the dim + 1 vertices.
       template <int dim>

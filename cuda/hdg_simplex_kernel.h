@@ -88,57 +88,42 @@ namespace Tessella
 
 
 
-      /// A face of a simplex: that opposite to a vertex.
-      struct HDGSimplexFace
-      {
-        unsigned int row;         ///< of the patch's first trace function
-        unsigned int n_functions; ///< of the patch
-        unsigned int quad;        ///< its first one in HDGData::facet_quad
-        unsigned int code, boundary, orientation; ///< see HDGFacetQuad
-        double       tau;
-        /// Where each face has its own traces, in 2-D: -1 if they run against
-        /// chi, else 1.
-        double sign;
-      };
-
-
-
-      /// Reads face @p f of polytope @p k, which is one simplex.
+      /// Faces of simplices; a thread for each.
       template <int dim>
-      __device__ inline HDGSimplexFace
-      read_face(const HDGData<dim> &P,
-                const unsigned int  k,
-                const unsigned int  f)
+      __global__ void
+      hdg_faces_kernel(const __grid_constant__ HDGData<dim> P,
+                       const unsigned int                   n_faces,
+                       HDGSimplexFace *const                faces)
       {
-        const unsigned int n_quads =
-          (P.D.facet_rule[0][P.D.degree[k]].n_points + 3) / 4;
+        const unsigned int number = blockIdx.x * blockDim.x + threadIdx.x;
+        if (number >= n_faces)
+          return;
+        const unsigned int k = number / (dim + 1), f = number % (dim + 1),
+                           n_quads =
+                             (P.D.facet_rule[0][P.D.degree[k]].n_points + 3) /
+                             4;
         unsigned int at = P.facet_begin[k];
         while (opposite_vertex<dim>(P.facet_quad[at].orientation) != f)
           at += n_quads;
         const HDGFacetQuad quad = P.facet_quad[at];
-        HDGSimplexFace     face;
-        face.quad        = at;
-        face.row         = quad.row;
-        face.n_functions = P.patch_functions[quad.patch];
-        face.code        = quad.code;
-        face.boundary    = quad.boundary;
-        face.orientation = quad.orientation;
-        face.tau         = P.tau != nullptr
-                             ? P.tau[2 * std::size_t(quad.facet) + (quad.code & 1u)]
-                             : P.form.tau;
-        face.sign        = 1.;
+        HDGSimplexFace     face = {};
+        face.row                = quad.row;
+        face.facet              = quad.facet;
+        face.code               = quad.code;
+        face.boundary           = quad.boundary;
+        face.orientation        = quad.orientation;
+        face.n_functions        = P.patch_functions[quad.patch];
         if (dim == 2 && P.transfer == nullptr)
           {
             const double *v = P.D.subcell_vertices +
                               std::size_t(P.D.subcell_offset[k]) * 6,
                          *axis = P.patch_frame + std::size_t(quad.patch) * 8;
             const unsigned int first = f == 0 ? 1 : 0, second = f == 2 ? 1 : 2;
-            if (axis[0] * (v[2 * second] - v[2 * first]) +
-                  axis[1] * (v[2 * second + 1] - v[2 * first + 1]) <
-                0.)
-              face.sign = -1.;
+            face.reversed = axis[0] * (v[2 * second] - v[2 * first]) +
+                              axis[1] * (v[2 * second + 1] - v[2 * first + 1]) <
+                            0.;
           }
-        return face;
+        faces[number] = face;
       }
 
 
@@ -158,40 +143,40 @@ namespace Tessella
 
 
 
-      /// Inverse of the factor of a symmetric positive definite matrix of eight
-      /// rows, whose lower triangle is at @p S, to its place, by one warp.
-      /// Diagonal entries before elimination are at distance @p step; rows from
-      /// @p b on are those of the identity instead. Returns whether a pivot was
-      /// too small. All lanes factorise, two columns at a time, since there is
-      /// no waiting then.
+      /// Inverse of the factor of a symmetric positive definite matrix of b <=
+      /// 8 rows, whose lower triangle is at @p S, to its place, with zeros
+      /// above, by one warp. Returns whether a pivot was too small against the
+      /// diagonal entries before elimination. All lanes factorise, two columns
+      /// at a time, since there is no waiting then.
       __device__ inline bool
       invert_factor(const unsigned int b,
                     double            *S,
-                    const double      *diagonal,
-                    const unsigned int step)
+                    const unsigned int ld,
+                    const double      *diagonal)
       {
         const unsigned int lane = threadIdx.x & 31u;
-        double             m[8][8], reciprocal[8], x[8];
+        double             m[8][8], x[8];
         bool               bad = false;
 #pragma unroll
         for (unsigned int i = 0; i < 8; ++i)
 #pragma unroll
           for (unsigned int j = 0; j <= i; ++j)
-            m[i][j] = i < b ? S[8 * i + j] : i == j ? 1. : 0.;
+            m[i][j] = i < b ? S[ld * i + j] : i == j ? 1. : 0.;
 #pragma unroll
         for (unsigned int j = 0; j < 8; j += 2)
           {
             // (the second pivot is the determinant by the first one)
             const double first = m[j][j], det = m[j][j] * m[j + 1][j + 1] -
                                                 m[j + 1][j] * m[j + 1][j];
-            if (j < b && !(first > 1e-13 * diagonal[j * step]))
+            if (j < b && !(first > 1e-13 * diagonal[j]))
               bad = true;
-            if (j + 1 < b && !(det > 1e-13 * diagonal[(j + 1) * step] * first))
+            if (j + 1 < b && !(det > 1e-13 * diagonal[j + 1] * first))
               bad = true;
-            const double r    = rsqrt(first > 0. ? first : 1.),
-                         s    = first * r * rsqrt(det > 0. ? det : 1.);
-            reciprocal[j]     = r;
-            reciprocal[j + 1] = s;
+            const double r = rsqrt(first > 0. ? first : 1.),
+                         s = first * r * rsqrt(det > 0. ? det : 1.);
+            // (reciprocals of diagonal entries)
+            m[j][j]         = r;
+            m[j + 1][j + 1] = s;
             m[j + 1][j] *= r;
 #pragma unroll
             for (unsigned int i = j + 2; i < 8; ++i)
@@ -212,13 +197,14 @@ namespace Tessella
 #pragma unroll
             for (unsigned int l = 0; l < j; ++l)
               sum -= m[j][l] * x[l];
-            x[j] = sum * reciprocal[j];
+            x[j] = sum * m[j][j];
           }
         __syncwarp();
-        if (lane < 8)
+        if (lane < b)
 #pragma unroll
           for (unsigned int j = 0; j < 8; ++j)
-            S[8 * j + column] = x[j];
+            if (j < b)
+              S[ld * j + column] = x[j];
         return bad;
       }
 
@@ -237,6 +223,7 @@ namespace Tessella
         double square[dim + 1][dim + 1]; ///< of blocks of trace_squares
         /// Roots of the measures of faces against that of the unit one.
         double measure[dim + 1];
+        double tau[dim + 1];
 
         /// By one warp.
         __device__ void
@@ -245,6 +232,11 @@ namespace Tessella
             const HDGSimplexFace *face)
         {
           const unsigned int lane = threadIdx.x & 31u;
+          if (lane <= dim)
+            tau[lane] = P.tau != nullptr
+                          ? P.tau[2 * std::size_t(face[lane].facet) +
+                                  (face[lane].code & 1u)]
+                          : P.form.tau;
           {
             const HDGSimplex<dim> map(P.D, k);
             if (lane == 0)
@@ -274,10 +266,10 @@ namespace Tessella
               const double length = sqrt(f_square), root = sqrt(length),
                            reciprocal = 1. / root;
               square[f][h] = value * reciprocal * rsqrt(sqrt(h_square));
-              trace[f][h]  = h == 0 ? face[f].tau * root : -value * reciprocal;
+              trace[f][h]  = h == 0 ? tau[f] * root : -value * reciprocal;
               if (h == 0)
                 {
-                  schur[n_squares + f] = face[f].tau * length;
+                  schur[n_squares + f] = tau[f] * length;
                   measure[f]           = sqrt(det * length);
                 }
               else if (f > 0 && f <= h)
@@ -317,7 +309,7 @@ namespace Tessella
           , n_face(P.n_face_functions)
           , n_rows((dim + 1) * P.n_face_functions)
           , n_traces((unsigned int)(P.trace_offset[k + 1] - P.trace_offset[k]))
-          , padded_n((P.layout.n_basis + 3) / 4 * 4)
+          , padded_n(padded(P.layout.n_basis))
         {}
 
         __device__ double *
@@ -338,93 +330,122 @@ namespace Tessella
           return base + L.vectors + i * L.n_rows;
         }
 
-        /// The Schur complement (its lower triangle), the rows of traces, and
-        /// f.
+        /// The Schur complement (its lower triangle, without c), the rows of
+        /// traces, and f. Ends with a barrier.
         __device__ void
         integrals(double *abs_f) const
         {
-          const unsigned int ld = L.stride, lane = threadIdx.x & 31u,
-                             warp = this_warp(), n_warps = blockDim.x / 32;
+          constexpr unsigned int n_tables = HDGSimplexFactors<dim>::n_schur;
+          source(abs_f);
           {
-            constexpr unsigned int n_tables = HDGSimplexFactors<dim>::n_schur;
-            double                 factor[n_tables];
+            double factor[n_tables];
 #pragma unroll
             for (unsigned int b = 0; b < n_tables; ++b)
               factor[b] = factors.schur[b];
-            const double c = P.form.reaction ? P.form.c : 0.;
-            for (unsigned int i = warp; i < n; i += n_warps)
-              for (unsigned int j = lane; j < padded_n; j += 32)
-                {
-                  double sum = 0.;
-                  if (j <= i)
-                    {
-                      const double *table = P.schur_tables + i * n + j;
-                      sum                 = i == j ? c : 0.;
+            const unsigned int end = P.n_schur_pairs;
+            const double2     *tables =
+              reinterpret_cast<const double2 *>(P.schur_tables);
+#pragma unroll 2
+            for (unsigned int t = threadIdx.x; t < end; t += blockDim.x)
+              {
+                const unsigned int place = __ldg(P.schur_place + t);
+                double2            sum   = make_double2(0., 0.);
 #pragma unroll
-                      for (unsigned int b = 0; b < n_tables; ++b)
-                        sum += factor[b] * __ldg(table + b * n * n);
-                    }
-                  E()[i * ld + j] = sum;
-                }
+                for (unsigned int b = 0; b < n_tables; ++b)
+                  {
+                    const double2 v = __ldg(tables + (b * end + t));
+                    sum.x += factor[b] * v.x;
+                    sum.y += factor[b] * v.y;
+                  }
+                *reinterpret_cast<double2 *>(E() + place) = sum;
+              }
           }
-          for (unsigned int m = warp; m < n_rows; m += n_warps)
+          {
+            const unsigned int width = padded_n / 2, size = n_face * width,
+                               inverse = 0xffffffffu / width + 1;
+            const double2 *tables =
+              reinterpret_cast<const double2 *>(P.trace_tables);
+            for (unsigned int f = 0; f <= dim; ++f)
+              {
+                double factor[dim + 1];
+#pragma unroll
+                for (int b = 0; b <= dim; ++b)
+                  factor[b] = factors.trace[f][b];
+#pragma unroll 2
+                for (unsigned int t = threadIdx.x; t < size; t += blockDim.x)
+                  {
+                    const unsigned int l =
+                      width == 1 ? t : __umulhi(t, inverse);
+                    double2 sum = make_double2(0., 0.);
+#pragma unroll
+                    for (int b = 0; b <= dim; ++b)
+                      {
+                        const double2 v =
+                          __ldg(tables + ((f * (dim + 1) + b) * size + t));
+                        sum.x += factor[b] * v.x;
+                        sum.y += factor[b] * v.y;
+                      }
+                    *reinterpret_cast<double2 *>(
+                      R() + (f * n_face + l) * L.stride + 2 * (t - l * width)) =
+                      sum;
+                  }
+              }
+          }
+          __syncthreads();
+          // ---- f, from the sums of all warps
+          const double  root = sqrt(factors.det);
+          double *const load = R() + std::size_t(n_rows) * L.stride;
+          for (unsigned int i = threadIdx.x; i < padded_n; i += blockDim.x)
             {
-              const unsigned int f = face_of(m);
-              double             factor[dim + 1];
-#pragma unroll
-              for (int b = 0; b <= dim; ++b)
-                factor[b] = factors.trace[f][b];
-              for (unsigned int j = lane; j < padded_n; j += 32)
-                {
-                  double sum = 0.;
-                  if (j < n)
-                    {
-                      const double *table =
-                        P.trace_tables + (f * dim * n_face + m) * n + j;
-#pragma unroll
-                      for (int b = 0; b <= dim; ++b)
-                        sum += factor[b] * __ldg(table + b * n_face * n);
-                    }
-                  R()[m * ld + j] = sum;
-                }
+              double sum = 0.;
+              for (unsigned int w = 0; w < blockDim.x / 32; ++w)
+                sum += base[L.weights + w * padded_n + i];
+              load[i] = root * sum;
             }
-          source(abs_f);
         }
 
-        /// int f phi_i in the last row, and the integral of |f|.
+        /// int f phi_i, but for a factor, each warp with points of its own; and
+        /// the integral of |f|.
         __device__ void
         source(double *abs_f) const
         {
           const HDGForm<dim> &form = P.form;
-          double *const       load = R() + std::size_t(n_rows) * L.stride;
-          const RuleEntry     rule = P.D.subcell_rule[0][P.D.degree[k]];
-          const double       *rule_weights =
-            P.D.rules + rule.offset + dim * rule.n_points;
-          const double *table =
+          const unsigned int  lane = threadIdx.x & 31u, warp = this_warp(),
+                             n_warps  = blockDim.x / 32;
+          const RuleEntry    rule     = P.D.subcell_rule[0][P.D.degree[k]];
+          const unsigned int n_points = form.source ? rule.n_points : 0;
+          const double      *table =
             form.table_f < 0
-              ? nullptr
-              : P.volume_table + form.table_f * P.n_volume_points +
+                   ? nullptr
+                   : P.volume_table + form.table_f * P.n_volume_points +
                   (P.D.subcell_q[P.D.subcell_offset[k]] - P.first_volume_point);
-          const double root = sqrt(factors.det);
-          for (unsigned int i = threadIdx.x; i < padded_n; i += blockDim.x)
+          double2 *const to =
+            reinterpret_cast<double2 *>(base + L.weights + warp * padded_n);
+          const double2 *values = reinterpret_cast<const double2 *>(P.load);
+          for (unsigned int i = lane; i < padded_n / 2; i += 32)
             {
-              double sum = 0.;
-              if (form.source && i < n)
-                for (unsigned int q = 0; q < rule.n_points; ++q)
-                  sum += (table != nullptr ? table[q] : form.f) *
-                         __ldg(P.load + q * n + i);
-              load[i] = root * sum;
+              double2 sum = make_double2(0., 0.);
+#pragma unroll 4
+              for (unsigned int q = warp; q < n_points; q += n_warps)
+                {
+                  const double  f = table != nullptr ? table[q] : form.f;
+                  const double2 v = __ldg(values + q * (padded_n / 2) + i);
+                  sum.x += f * v.x;
+                  sum.y += f * v.y;
+                }
+              to[i] = sum;
             }
-          if (this_warp() == 0)
+          if (warp == n_warps - 1)
             {
+              const double *rule_weights =
+                P.D.rules + rule.offset + dim * rule.n_points;
               double sum = 0.;
-              if (form.source)
-                for (unsigned int q = threadIdx.x; q < rule.n_points; q += 32)
-                  sum += fabs(table != nullptr ? table[q] : form.f) *
-                         rule_weights[q];
+              for (unsigned int q = lane; q < n_points; q += 32)
+                sum +=
+                  fabs(table != nullptr ? table[q] : form.f) * rule_weights[q];
               for (unsigned int s = 16; s > 0; s /= 2)
                 sum += __shfl_xor_sync(~0u, sum, s);
-              if (threadIdx.x == 0)
+              if (lane == 0)
                 *abs_f = factors.det * sum;
             }
         }
@@ -477,9 +498,9 @@ namespace Tessella
 
         /// Factorises the Schur complement; rows of traces, and of f, become
         /// solutions with the factor. Column by column of eight, each of which
-        /// is subtracted from in registers. Inverses of diagonal blocks go to
-        /// where the layout says; the factor's own are not stored. *bad is set
-        /// if a pivot is too small. Begins and ends with a barrier.
+        /// is subtracted from in registers. Diagonal blocks of the factor are
+        /// replaced by their inverses. *bad is set if a pivot is too small.
+        /// Begins and ends with a barrier.
         __device__ void
         factorise(int *bad) const
         {
@@ -491,7 +512,7 @@ namespace Tessella
           for (unsigned int k = 0; k < n; k += 8)
             {
               const unsigned int  b       = min(8u, n - k);
-              double *const       inverse = base + L.schur_inverse + 8 * k;
+              double *const       inverse = S + k * (ld + 1);
               const double *const right   = S + min(k + g, n - 1) * ld + t;
               // (what is subtracted from a tile of 16 rows, then the rest)
               double     c[2][1][2];
@@ -519,8 +540,9 @@ namespace Tessella
                   }
               };
               const auto solve = [&](const unsigned int i0) {
-                const double2 v =
-                  *reinterpret_cast<const double2 *>(inverse + 8 * g + 2 * t);
+                const double *const row = inverse + g * ld + 2 * t;
+                const double2       v   = {g < b && 2 * t < b ? row[0] : 0.,
+                                   g < b && 2 * t + 1 < b ? row[1] : 0.};
                 double r[2][1][2] = {};
 #pragma unroll
                 for (int s = 0; s < 2; ++s)
@@ -551,14 +573,22 @@ namespace Tessella
                       const double v[1] = {right[l]};
                       WarpProduct<1, 1, 1, double>::add(sum, v, v, all);
                     }
+                  double *const diagonal = base + L.diagonal_entries;
 #pragma unroll
-                  for (int s = 0; s < 2; ++s)
-                    if (g < b && 2 * t + s < b)
-                      inverse[8 * g + 2 * t + s] =
-                        S[(k + g) * ld + k + 2 * t + s] - sum[0][0][s];
+                  for (unsigned int s = 0; s < 2; ++s)
+                    if (g < b && 2 * t + s <= g)
+                      {
+                        double &entry = inverse[g * ld + 2 * t + s];
+                        double  v     = entry;
+                        if (2 * t + s == g)
+                          {
+                            v += P.form.reaction ? P.form.c : 0.;
+                            diagonal[g] = v;
+                          }
+                        entry = v - sum[0][0][s];
+                      }
                   __syncwarp();
-                  if (invert_factor(b, inverse, S + k * (ld + 1), ld + 1) &&
-                      lane == 0)
+                  if (invert_factor(b, inverse, ld, diagonal) && lane == 0)
                     *bad = 1;
                 }
               // (the first warp comes last)
@@ -578,51 +608,84 @@ namespace Tessella
           __syncthreads();
         }
 
-        /// K in chi, from solutions in R(), to @p store (i, j, v), j <= i, and
-        /// what f has for traces.
-        template <typename Store>
+        /// K in functions of faces, from solutions in R(), to both triangles of
+        /// @p to, in rows of @p ld_to (if @p own, those of traces are the same
+        /// but for signs, and have their numbers); and what f has for traces.
+        template <bool own>
         __device__ void
-        products_of_traces(const Store &store) const
+        products_of_traces(double *to, const unsigned int ld_to) const
         {
-          const unsigned int  ld      = L.stride;
-          const double *const Y       = R();
-          double *const       load    = vector(1);
-          unsigned int        counter = 0;
-          block_product<2>(
-            n_rows + 1,
-            n_rows,
-            padded_n,
-            [&](const unsigned int i, const unsigned int l) {
-              return Y[i * ld + l];
-            },
-            [&](const unsigned int j, const unsigned int l) {
-              return Y[j * ld + l];
-            },
-            [&](const unsigned int i, const unsigned int j, const double v) {
-              if (i == n_rows)
-                {
-                  load[j] = v;
-                  return;
-                }
-              if (j > i)
-                return;
-              const unsigned int f = face_of(i), h = face_of(j);
-              double             w =
-                factors.square[f][h] * __ldg(P.trace_squares + i * n_rows + j) -
-                v;
-              if (f == h && !(face[f].code & 4u))
-                {
-                  if (i == j)
-                    w += face[f].tau;
-                  if (P.robin && face[f].code & 2u)
-                    w += boundary_integral(face[f],
-                                           i - f * n_face,
-                                           j - f * n_face);
-                }
-              store(i, j, w);
-            },
-            counter,
-            true);
+          const unsigned int lane = threadIdx.x & 31u, g = lane / 4,
+                             t = lane % 4, warp = this_warp(),
+                             n_warps = blockDim.x / 32, ld = L.stride;
+          const double *const Y      = R();
+          double *const       load   = vector(1);
+          unsigned int        number = 0;
+          const auto          all = [](const int, const int) { return true; };
+          for (unsigned int i0 = 0; i0 <= n_rows; i0 += 16)
+            for (unsigned int j0 = 0; j0 < n_rows && j0 <= i0; j0 += 16)
+              {
+                const bool mine = number == warp;
+                number          = number + 1 == n_warps ? 0 : number + 1;
+                if (!mine)
+                  continue;
+                const double *left[2], *right[2];
+#pragma unroll
+                for (int h = 0; h < 2; ++h)
+                  {
+                    left[h]  = Y + min(i0 + 8 * h + g, n_rows) * ld + t;
+                    right[h] = Y + min(j0 + 8 * h + g, n_rows) * ld + t;
+                  }
+                double c[2][2][2] = {};
+#pragma unroll 2
+                for (unsigned int l = 0; l < padded_n; l += 4)
+                  {
+                    const double a[2] = {left[0][l], left[1][l]},
+                                 b[2] = {right[0][l], right[1][l]};
+                    WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                  }
+#pragma unroll
+                for (int h = 0; h < 2; ++h)
+                  {
+                    const unsigned int i = i0 + 8 * h + g;
+                    if (i > n_rows)
+                      continue;
+                    const unsigned int f   = face_of(min(i, n_rows - 1)),
+                                       l   = i - f * n_face;
+                    const HDGSimplexFace s = face[f];
+                    const bool   negative  = own && s.reversed && l % 2 == 1;
+                    const double tau       = factors.tau[f];
+                    const unsigned int row = own ? s.row + l : i;
+#pragma unroll
+                    for (int u = 0; u < 2; ++u)
+#pragma unroll
+                      for (int v = 0; v < 2; ++v)
+                        {
+                          const unsigned int j = j0 + 8 * u + 2 * t + v;
+                          if (i == n_rows && j < n_rows)
+                            load[j] = c[h][u][v];
+                          if (i == n_rows || j > i)
+                            continue;
+                          const unsigned int e = face_of(j), m = j - e * n_face;
+                          double             w = factors.square[f][e] *
+                                       __ldg(P.trace_squares + i * n_rows + j) -
+                                     c[h][u][v];
+                          if (f == e && !(s.code & 4u))
+                            {
+                              if (i == j)
+                                w += tau;
+                              if (P.robin && s.code & 2u)
+                                w += boundary_integral(s, l, m);
+                            }
+                          if (negative !=
+                              (own && face[e].reversed && m % 2 == 1))
+                            w = -w;
+                          const unsigned int column = own ? face[e].row + m : j;
+                          to[row * ld_to + column]  = w;
+                          to[column * ld_to + row]  = w;
+                        }
+                  }
+              }
         }
 
         __device__ unsigned int
@@ -666,7 +729,7 @@ namespace Tessella
                 continue;
               const unsigned int i = m - s.row;
               if (P.transfer == nullptr)
-                return (i % 2 == 1 ? s.sign : 1.) * value(f, i);
+                return s.reversed && i % 2 == 1 ? -value(f, i) : value(f, i);
               const double *row = transfer(f, i);
               for (unsigned int l = 0; l < n_face; ++l)
                 sum += row[l] * value(f, l);
@@ -674,34 +737,14 @@ namespace Tessella
           return sum;
         }
 
-        /// K where functions are those of faces but for signs.
-        __device__ void
-        write_K(double *K) const
-        {
-          products_of_traces(
-            [&](const unsigned int i, const unsigned int j, const double v) {
-              const unsigned int    f = face_of(i), h = face_of(j);
-              const HDGSimplexFace &s = face[f], &t = face[h];
-              const unsigned int    l = i - f * n_face, m = j - h * n_face;
-              const double          w =
-                v * (l % 2 == 1 ? s.sign : 1.) * (m % 2 == 1 ? t.sign : 1.);
-              const unsigned int row = s.row + l, column = t.row + m;
-              K[row * n_traces + column] = w;
-              K[column * n_traces + row] = w;
-            });
-        }
-
-        /// K elsewhere: T K_chi T^T, by way of shared memory.
+        /// K where functions of traces are not those of faces: T K T^T, by way
+        /// of shared memory.
         __device__ void
         transform_K(double *K) const
         {
-          const unsigned int ld = L.mass_stride, padded = (n_face + 3) / 4 * 4;
+          const unsigned int ld    = L.mass_stride;
           double *const      K_chi = base + L.first;
-          products_of_traces(
-            [&](const unsigned int i, const unsigned int j, const double v) {
-              K_chi[i * ld + j] = v;
-              K_chi[j * ld + i] = v;
-            });
+          products_of_traces<false>(K_chi, ld);
           __syncthreads();
           double *const product = E();
           unsigned int  counter = 0;
@@ -714,7 +757,7 @@ namespace Tessella
               block_product<2>(
                 s.n_functions,
                 n_rows,
-                padded,
+                padded(n_face),
                 [&](const unsigned int m, const unsigned int l) {
                   return l < n_face ? transfer(f, m)[l] : 0.;
                 },
@@ -739,7 +782,7 @@ namespace Tessella
               block_product<2>(
                 n_traces,
                 s.n_functions,
-                padded,
+                padded(n_face),
                 [&](const unsigned int i, const unsigned int l) {
                   return l < n_face ? product[i * ld + f * n_face + l] : 0.;
                 },
@@ -821,18 +864,18 @@ namespace Tessella
             std::size_t(k) * hdg_simplex_solver_size(n, n_rows + 1) -
             P.first_solver;
           for (unsigned int m = warp; m <= n_rows; m += n_warps)
-            for (unsigned int i = lane; i < n; i += 32)
-              to[m * n + i] = R()[m * ld + i];
-          double *const factor = to + (n_rows + 1) * n;
-          for (unsigned int i = warp; i < (n + 7) / 8 * 8; i += n_warps)
+            for (unsigned int i = 2 * lane; i < padded_n; i += 64)
+              *reinterpret_cast<double2 *>(to + m * padded_n + i) =
+                *reinterpret_cast<const double2 *>(R() + m * ld + i);
+          double *const factor = to + (n_rows + 1) * padded_n;
+          for (unsigned int i = warp; i < n; i += n_warps)
             {
-              const unsigned int tile = i / 8, l = i % 8;
-              double *const      panel = factor + 32 * tile * (tile + 1);
-              for (unsigned int j = lane; j < 8 * tile; j += 32)
-                panel[8 * tile * l + j] = i < n ? E()[i * ld + j] : 0.;
-              if (lane < 8)
-                panel[64 * tile + 8 * l + lane] =
-                  base[L.schur_inverse + 8 * i + lane];
+              const unsigned int tile = i / 8, width = 8 * tile + 8;
+              double *const      row =
+                factor + 32 * tile * (tile + 1) + i % 8 * width;
+              for (unsigned int j = 2 * lane; j < min(width, padded_n); j += 64)
+                *reinterpret_cast<double2 *>(row + j) =
+                  *reinterpret_cast<const double2 *>(E() + i * ld + j);
             }
         }
       };
@@ -859,7 +902,8 @@ namespace Tessella
             if (this_warp() == 0)
               {
                 if (threadIdx.x <= dim)
-                  face[threadIdx.x] = read_face(P, k, threadIdx.x);
+                  face[threadIdx.x] =
+                    P.faces[std::size_t(k) * (dim + 1) + threadIdx.x];
                 if (threadIdx.x == 0)
                   bad = 0;
                 __syncwarp();
@@ -875,7 +919,7 @@ namespace Tessella
                 if (P.solvers != nullptr)
                   block.store_solver();
                 if (P.transfer == nullptr)
-                  block.write_K(K);
+                  block.template products_of_traces<true>(K, block.n_traces);
                 else
                   block.transform_K(K);
                 __syncthreads();
@@ -886,7 +930,7 @@ namespace Tessella
                 P.abs_f[k]      = abs_f;
                 bool stabilised = P.form.reaction && P.form.c > 0.;
                 for (unsigned int f = 0; f <= dim; ++f)
-                  stabilised = stabilised || face[f].tau > 0.;
+                  stabilised = stabilised || factors.tau[f] > 0.;
                 if (!stabilised)
                   fail(P, k, HDGFailure::no_stabilisation);
                 else if (!good)
@@ -906,12 +950,16 @@ namespace Tessella
       {
         constexpr unsigned int max_degree = Legendre::max_degree;
         __shared__ double      table[dim * (max_degree + 1) * 32], psi[32];
-        const unsigned int     lane = threadIdx.x, f = blockIdx.x % (dim + 1),
-                           k = blockIdx.x / (dim + 1), n = P.n_face_functions;
-        const HDGSimplexFace face = read_face(P, k, f);
-        const HDGFacetQuad   quad = P.facet_quad[face.quad];
-        const RuleEntry      rule = P.D.facet_rule[0][P.D.degree[k]];
-        double *const        to   = transfer + std::size_t(blockIdx.x) *
+        const unsigned int     lane = threadIdx.x, k = blockIdx.x / (dim + 1),
+                           n      = P.n_face_functions;
+        const HDGSimplexFace face = P.faces[blockIdx.x];
+        // (a quad of the facet has its patch)
+        unsigned int at = P.facet_begin[k];
+        while (P.facet_quad[at].orientation != face.orientation)
+          ++at;
+        const HDGFacetQuad quad = P.facet_quad[at];
+        const RuleEntry    rule = P.D.facet_rule[0][P.D.degree[k]];
+        double *const      to   = transfer + std::size_t(blockIdx.x) *
                                         P.max_functions * P.n_face_functions;
         const double *frame =
           P.patch_frame + std::size_t(quad.patch) * (dim * (dim + 2));

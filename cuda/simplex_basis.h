@@ -10,39 +10,54 @@ namespace Tessella
   {
     namespace Device
     {
+      /// The next Jacobi polynomial with parameters alpha and 0 of y / s, times
+      /// s^(n + 1), is the present one times (of_y y + of_s s) less the
+      /// previous one times (of_previous s^2).
+      struct JacobiStep
+      {
+        double of_y, of_s, of_previous;
+
+        TESSELLA_HOST_DEVICE static JacobiStep
+        make(const unsigned int n, const unsigned int alpha)
+        {
+          if (n == 0)
+            return {0.5 * (alpha + 2.), 0.5 * alpha, 0.};
+          const double m = 2. * n + alpha,
+                       c = 1. / (2. * (n + 1.) * (n + alpha + 1.) * m);
+          return {(m + 1.) * (m + 2.) * m * c,
+                  (m + 1.) * alpha * alpha * c,
+                  2. * (n + alpha) * n * (m + 2.) * c};
+        }
+      };
+
       /**
        * Polynomials that are orthonormal on the unit simplex (Proriol,
        * Koornwinder, Dubiner): products of Jacobi polynomials in collapsed
        * coordinates, by recurrences that have no denominators, so that they can
        * be evaluated anywhere. Calls visit(i, value without its factor, factor)
        * for all functions of total degree up to @p degree. Number: double, or a
-       * type with derivatives.
+       * type with derivatives. @p step (n, alpha): JacobiStep::make(), or from
+       * a table, for n <= degree, alpha <= 2 degree + 2.
        */
 #ifdef __CUDACC__
 #  pragma nv_exec_check_disable
 #endif
-      template <int dim, typename Number, typename Visitor>
+      template <int dim, typename Number, typename Visitor, typename Step>
       TESSELLA_HOST_DEVICE inline void
       visit_simplex_basis(const unsigned int degree,
                           const Number (&x)[dim],
-                          const Visitor &visit)
+                          const Visitor &visit,
+                          const Step    &step)
       {
-        // Next Jacobi polynomial with parameters alpha and 0 of y / s, times
-        // s^(n + 1)
-        const auto next = [](const int     n,
-                             const int     alpha,
-                             const Number &y,
-                             const Number &s,
-                             const Number &present,
-                             const Number &previous) {
-          if (n == 0)
-            return (s * (0.5 * alpha) + y * (0.5 * (alpha + 2))) * present;
-          const double m = 2. * n + alpha,
-                       c = 1. / (2. * (n + 1.) * (n + alpha + 1.) * m);
-          return (y * ((m + 1.) * (m + 2.) * m * c) +
-                  s * ((m + 1.) * alpha * alpha * c)) *
-                   present -
-                 s * s * previous * (2. * (n + alpha) * n * (m + 2.) * c);
+        const auto next = [&](const unsigned int n,
+                              const unsigned int alpha,
+                              const Number      &y,
+                              const Number      &s,
+                              const Number      &present,
+                              const Number      &previous) {
+          const JacobiStep c = step(n, alpha);
+          return (y * c.of_y + s * c.of_s) * present -
+                 s * s * previous * c.of_previous;
         };
         const Number one   = x[0] * 0. + 1.;
         unsigned int index = 0;
