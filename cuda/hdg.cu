@@ -26,6 +26,36 @@ namespace Tessella
     {
       namespace
       {
+        /// A stream whose kernels get multiprocessors before those of others.
+        class UrgentStream
+        {
+        public:
+          UrgentStream()
+          {
+            int least = 0, greatest = 0;
+            check(cudaDeviceGetStreamPriorityRange(&least, &greatest),
+                  "the creation of a stream");
+            check(cudaStreamCreateWithPriority(&stream,
+                                               cudaStreamNonBlocking,
+                                               greatest),
+                  "the creation of a stream");
+          }
+          UrgentStream(const UrgentStream &) = delete;
+          ~UrgentStream()
+          {
+            cudaStreamDestroy(stream);
+          }
+          operator cudaStream_t() const
+          {
+            return stream;
+          }
+
+        private:
+          cudaStream_t stream = nullptr;
+        };
+
+
+
         /// What the kernels after the local problems read.
         template <int dim>
         struct Gather
@@ -648,7 +678,10 @@ namespace Tessella
           P.planar = upload(planar);
           upload_derivatives(exponents);
           if (max_basis <= 8 * hdg_warp_tiles)
-            upload_moments(exponents);
+            {
+              upload_moments(exponents);
+              upload_bricks();
+            }
           if (simplices)
             {
               const SimplexReference reference =
@@ -726,7 +759,8 @@ namespace Tessella
           P.status = status.data();
           if (simplices)
             upload_simplices();
-          used += 8ull * mesh.n_owned_polytopes(); // (and the list)
+          // (and two lists)
+          used += 12ull * mesh.n_owned_polytopes() + 4;
           used += 8 * (3 * n_traces + mesh.n_owned_polytopes());
           P.rhs       = rhs.data();
           P.integral  = integral.data();
@@ -869,6 +903,98 @@ namespace Tessella
           P.moments_stride  = (P.n_moment_rows + P.n_source_rows) * width;
         }
 
+        // See HDGData::bricks.
+        void
+        upload_bricks()
+        {
+          constexpr unsigned int type =
+            static_cast<unsigned int>(SubCellType::parallelepiped);
+          // ---- rules, and whether they are products
+          std::vector<double> lines[11];
+          P.line_stride = 1;
+          bool good     = true;
+          for (unsigned int p = 0; p <= 10; ++p)
+            {
+              const unsigned int of_all = rules.subcell[type][p].n_points;
+              unsigned int       n = 0, product = 0;
+              while (product < of_all)
+                {
+                  ++n;
+                  product = n;
+                  for (unsigned int d = 1; d < dim; ++d)
+                    product *= n;
+                }
+              P.n_line_points[p] = static_cast<unsigned char>(n);
+              P.line_stride      = std::max(P.line_stride, n);
+              good               = good && product == of_all;
+              if (!good)
+                break;
+              const double *const data =
+                rules.data.data() + rules.subcell[type][p].offset;
+              lines[p].assign(2 * std::size_t(n), 0.);
+              for (unsigned int q = 0; q < of_all; ++q)
+                {
+                  lines[p][q % n] = data[q % n];
+                  lines[p][n + q % n] += data[dim * of_all + q];
+                }
+              for (unsigned int q = 0; q < of_all; ++q)
+                {
+                  double       weight = 1.;
+                  unsigned int rest   = q;
+                  for (unsigned int d = 0; d < dim; ++d, rest /= n)
+                    {
+                      weight *= lines[p][n + rest % n];
+                      good = good && data[d * of_all + q] == lines[p][rest % n];
+                    }
+                  good =
+                    good && std::abs(weight - data[dim * of_all + q]) < 1e-15;
+                }
+            }
+          if (!good)
+            return;
+          std::vector<double> all(2 * 11 * std::size_t(P.line_stride), 0.);
+          for (unsigned int p = 0; p <= 10; ++p)
+            for (unsigned int i = 0; i < 2; ++i)
+              std::copy_n(lines[p].begin() + i * P.n_line_points[p],
+                          P.n_line_points[p],
+                          all.begin() + (2 * p + i) * P.line_stride);
+          // ---- polytopes
+          const unsigned int         n = mesh.n_owned_polytopes();
+          std::vector<unsigned char> of_bricks(n, 1);
+          parallel(n,
+                   1024,
+                   [&](const std::size_t begin, const std::size_t end) {
+                     for (std::size_t k = begin; k < end; ++k)
+                       for (unsigned int s = mesh.subcell_offset[k];
+                            s < mesh.subcell_offset[k + 1];
+                            ++s)
+                         if (!is_brick(s))
+                           of_bricks[k] = 0;
+                   });
+          n_bricks = std::count(of_bricks.begin(), of_bricks.end(), 1);
+          if (n_bricks == 0)
+            return;
+          P.line_rule = upload(all);
+          P.bricks    = upload(of_bricks);
+        }
+
+        bool
+        is_brick(const unsigned int subcell) const
+        {
+          if (mesh.subcell_type[subcell] != SubCellType::parallelepiped)
+            return false;
+          const double *v =
+            &mesh.subcell_vertices[std::size_t(
+                                     mesh.subcell_vertex_offset[subcell]) *
+                                   dim];
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int e = 0; e < dim; ++e)
+              if (e != d && std::abs(v[(1u << d) * dim + e] - v[e]) >
+                              1e-15 * std::abs(v[(1u << d) * dim + d] - v[d]))
+                return false;
+          return true;
+        }
+
         // ---- tiles
 
         // What is there once for all tiles.
@@ -900,8 +1026,7 @@ namespace Tessella
               const bool          tile_solvers)
         {
           const unsigned int n = mesh.n_owned_polytopes();
-          wanted               = fixed_bytes() +
-                   (keep ? 8 * solver_begin(mesh.n_owned_polytopes()) : 0) +
+          wanted               = fixed_bytes() + (keep ? kept_bytes() : 0) +
                    tile_bytes(0, n, form, tile_solvers);
           if (device_memory == 0 && wanted == one_tile)
             return wanted;
@@ -937,6 +1062,29 @@ namespace Tessella
                  subcell_q[mesh.subcell_offset[begin]];
         }
 
+        // Elimination is in parts, and recovery begins with their state.
+        bool
+        in_parts() const
+        {
+          return !P.simplex && P.state_layout.few;
+        }
+
+        // Numbers of a polytope's matrix.
+        std::size_t
+        square() const
+        {
+          return std::size_t(P.state_layout.n_basis) * P.state_layout.stride;
+        }
+
+        // What recovery needs of all polytopes.
+        std::size_t
+        kept_bytes() const
+        {
+          return 8 * (in_parts() ? (P.state_layout.inverse + square()) *
+                                     mesh.n_owned_polytopes()
+                                 : solver_begin(mesh.n_owned_polytopes()));
+        }
+
         // Bytes of a tile.
         std::size_t
         tile_bytes(const unsigned int  begin,
@@ -944,23 +1092,21 @@ namespace Tessella
                    const HDGForm<dim> &form,
                    const bool          with_solvers) const
         {
-          const std::size_t square = std::size_t(P.state_layout.n_basis) *
-                                     P.state_layout.stride,
-                            between =
-                              P.simplex
-                                ? 0
-                                : (P.state_layout.inverse + square +
-                                   (has_moments ? P.moments_stride : 0)) *
-                                      (end - begin) +
-                                    square *
-                                      (first_entry(end) - first_entry(begin));
-          return 8 *
-                 (square_offset[end] - square_offset[begin] + between +
-                  (with_solvers ? solver_begin(end) - solver_begin(begin) : 0) +
-                  form.n_tables * volume_points(begin, end) +
-                  (form.facet_table
-                     ? 4ull * (facet_begin[end] - facet_begin[begin])
-                     : 0));
+          const std::size_t between =
+            P.simplex
+              ? 0
+              : ((state_is_kept ? 0 : P.state_layout.inverse + square()) +
+                 (has_moments ? P.moments_stride : 0)) *
+                    (end - begin) +
+                  square() * (first_entry(end) - first_entry(begin));
+          return 8 * (square_offset[end] - square_offset[begin] + between +
+                      (with_solvers && !in_parts()
+                         ? solver_begin(end) - solver_begin(begin)
+                         : 0) +
+                      form.n_tables * volume_points(begin, end) +
+                      (form.facet_table
+                         ? 4ull * (facet_begin[end] - facet_begin[begin])
+                         : 0));
         }
 
         // Numbers that are kept of the polytopes before this one.
@@ -990,6 +1136,12 @@ namespace Tessella
           unsigned int n_threads = 32, n_blocks = 1;
           // Of elimination_list.
           std::size_t first_listed = 0, last_listed = 0;
+
+          bool
+          is_listed() const
+          {
+            return last_listed > first_listed;
+          }
         };
 
         // Workspace and threads of the local problems.
@@ -1054,6 +1206,13 @@ namespace Tessella
                                form.advection,
                                what == HDGStage::volume && !exact,
                                slice);
+              if (what == HDGStage::basis)
+                stage.layout.add_moments(P.moments_stride,
+                                         n_bricks > 0
+                                           ? HDGBrickMoments<dim>::n_scratch(
+                                               max_degree,
+                                               P.n_line_points[max_degree])
+                                           : 0);
               return 8 * stage.layout.size;
             };
             // As many points a slice as there are, at most 64 (twice as many
@@ -1110,7 +1269,8 @@ namespace Tessella
             {
               has_moments    = P.moment_row != nullptr;
               P.part_is_done = has_moments && exact;
-              if (has_moments)
+              // (those of bricks are the next one's)
+              if (has_moments && !(P.part_is_done && n_bricks == n))
                 add(HDGStage::moments,
                     &hdg_moments_kernel<dim>,
                     nullptr,
@@ -1157,27 +1317,34 @@ namespace Tessella
                   1);
               // Elimination: polytopes by how many of them a multiprocessor has
               // memory for at a time.
-              const auto set = [&](const unsigned int rows) {
-                P.state_layout.set(HDGStage::elimination,
-                                   dim,
-                                   max_basis,
-                                   rows,
-                                   max_degree,
-                                   form.tensor,
-                                   diagonal,
-                                   form.advection,
-                                   false,
-                                   4);
-                return 8 * P.state_layout.size;
+              const auto layout = [&](const HDGStage     stage,
+                                      const unsigned int rows) {
+                HDGLayout result;
+                result.set(stage,
+                           dim,
+                           max_basis,
+                           rows,
+                           max_degree,
+                           form.tensor,
+                           diagonal,
+                           form.advection,
+                           false,
+                           4);
+                return result;
               };
-              const unsigned int        all_rows = max_traces + 1;
+              const unsigned int all_rows = max_traces + 1;
+              P.state_layout          = layout(HDGStage::elimination, all_rows);
+              const bool     in_parts = P.state_layout.few;
+              const HDGStage stage =
+                in_parts ? HDGStage::few_elimination : HDGStage::elimination;
               std::vector<unsigned int> limits, together;
-              for (const unsigned int n_together : {8, 4, 2, 1})
+              for (const unsigned int n_together : {8, 4, 3, 2, 1})
                 {
                   const unsigned int before =
                     limits.empty() ? 0 : limits.back();
                   unsigned int rows = all_rows;
-                  while (rows > before && set(rows) > most / n_together - 1024)
+                  while (rows > before && 8 * layout(stage, rows).size >
+                                            most / n_together - 1024)
                     --rows;
                   if (rows == before)
                     continue;
@@ -1190,9 +1357,7 @@ namespace Tessella
                   together.push_back(1);
                 }
               list_polytopes(limits);
-              const bool few = P.state_layout.few;
-              P.few_rows     = 0;
-              if (few)
+              if (in_parts)
                 add(HDGStage::schur,
                     &hdg_schur_kernel<dim>,
                     nullptr,
@@ -1207,29 +1372,31 @@ namespace Tessella
                 if (elimination_begin[i] < elimination_begin[i + 1])
                   {
                     const unsigned int threads =
-                      std::min<std::size_t>(512 / together[i],
-                                            32 * tiles_of_basis *
-                                              ((max_basis + limits[i] + 14) /
-                                               16));
-                    add(HDGStage::elimination,
-                        !few ? &hdg_elimination_kernel<dim, true>
-                        : HDGLayout::few_tiles(max_basis) == 2
-                          ? &hdg_few_functions_elimination_kernel<dim, 2>
-                          : &hdg_few_functions_elimination_kernel<dim, 3>,
-                        &hdg_elimination_kernel<dim, false>,
-                        limits[i],
-                        1,
-                        elimination_begin[i + 1] - elimination_begin[i],
-                        threads,
-                        threads,
-                        16,
-                        1);
-                    if (few && stages.back().shared_bytes > 0)
-                      P.few_rows = limits[i];
+                      std::min<std::size_t>(
+                        16 / together[i],
+                        tiles_of_basis * ((max_basis + limits[i] + 14) / 16)) *
+                      32;
+                    const bool two_tiles = HDGLayout::few_tiles(max_basis) == 2;
+                    add(
+                      stage,
+                      !in_parts ? &hdg_elimination_kernel<dim, true>
+                      : two_tiles
+                        ? &hdg_few_functions_elimination_kernel<dim, 2, true>
+                        : &hdg_few_functions_elimination_kernel<dim, 3, true>,
+                      !in_parts ? &hdg_elimination_kernel<dim, false>
+                      : two_tiles
+                        ? &hdg_few_functions_elimination_kernel<dim, 2, false>
+                        : &hdg_few_functions_elimination_kernel<dim, 3, false>,
+                      limits[i],
+                      1,
+                      elimination_begin[i + 1] - elimination_begin[i],
+                      threads,
+                      threads,
+                      16,
+                      1);
                     stages.back().first_listed = elimination_begin[i];
                     stages.back().last_listed  = elimination_begin[i + 1];
                   }
-              set(all_rows);
             }
           workspace.resize(in_global);
         }
@@ -1299,6 +1466,13 @@ namespace Tessella
                 "a copy to the device");
         }
 
+        void
+        resize_state(const std::size_t n_polytopes)
+        {
+          state.resize(P.state_layout.inverse * n_polytopes);
+          transforms.resize(square() * n_polytopes);
+        }
+
         // Starts the kernels of polytopes [begin, end).
         void
         start_stages(const unsigned int begin, const unsigned int end)
@@ -1309,45 +1483,107 @@ namespace Tessella
           P.last_entry  = first_entry(end);
           if (!P.simplex)
             {
-              const std::size_t square =
-                std::size_t(P.state_layout.n_basis) * P.state_layout.stride;
-              state.resize(P.state_layout.inverse * (end - begin));
-              transforms.resize(square * (end - begin));
-              partial.resize(square * (P.last_entry - P.first_entry));
+              const std::size_t first = state_is_kept ? begin : 0;
+              if (!state_is_kept)
+                resize_state(end - begin);
+              partial.resize(square() * (P.last_entry - P.first_entry));
               if (has_moments)
                 moments.resize(std::size_t(P.moments_stride) * (end - begin));
               P.moments    = has_moments ? moments.data() : nullptr;
-              P.state      = state.data();
-              P.transforms = transforms.data();
+              P.state      = state.data() + P.state_layout.inverse * first;
+              P.transforms = transforms.data() + square() * first;
               P.partial    = partial.data();
             }
-          for (std::size_t s = 0; s < stages.size(); ++s)
+          const bool beside = !P.simplex && P.part_is_done;
+          if (beside)
             {
-              const Stage &stage      = stages[s];
-              HDGData<dim> data       = P;
-              unsigned int n_problems = end - begin;
-              if (stage.what == HDGStage::facets)
-                n_problems = P.last_entry - P.first_entry;
-              else if (stage.what == HDGStage::elimination)
-                {
-                  const auto first =
-                               elimination_list.begin() + stage.first_listed,
-                             last =
-                               elimination_list.begin() + stage.last_listed;
-                  const auto from = std::lower_bound(first, last, begin),
-                             to   = std::lower_bound(from, last, end);
-                  data.list  = list.data() + (from - elimination_list.begin());
-                  n_problems = data.n_listed = to - from;
-                }
-              data.layout = stage.layout;
-              data.workspace =
-                stage.shared_bytes == 0 ? workspace.data() : nullptr;
-              if (n_problems > 0)
-                stage.kernel<<<std::min(stage.n_blocks, n_problems),
-                               stage.n_threads,
-                               stage.shared_bytes>>>(data);
-              check(cudaGetLastError(), "the local problems");
+              undone.resize(end - begin + std::size_t(1));
+              P.undone = undone.data();
+              check(cudaMemsetAsync(P.undone, 0, 4, nullptr),
+                    "the local problems");
             }
+          P.of_undone      = false;
+          const auto start = [&](const Stage       &stage,
+                                 const cudaStream_t stream) {
+            HDGData<dim> data       = P;
+            unsigned int n_problems = end - begin;
+            if (P.of_undone)
+              n_problems = stage.n_blocks;
+            else if (stage.what == HDGStage::facets)
+              n_problems = P.last_entry - P.first_entry;
+            else if (stage.is_listed())
+              {
+                const auto first =
+                             elimination_list.begin() + stage.first_listed,
+                           last = elimination_list.begin() + stage.last_listed;
+                const auto from = std::lower_bound(first, last, begin),
+                           to   = std::lower_bound(from, last, end);
+                data.list  = list.data() + (from - elimination_list.begin());
+                n_problems = data.n_listed = to - from;
+              }
+            data.layout = stage.layout;
+            data.workspace =
+              stage.shared_bytes == 0 ? workspace.data() : nullptr;
+            if (n_problems > 0)
+              stage.kernel<<<std::min(stage.n_blocks, n_problems),
+                             stage.n_threads,
+                             stage.shared_bytes,
+                             stream>>>(data);
+            check(cudaGetLastError(), "the local problems");
+          };
+          // Kernels in a stream of their own begin after those before, and
+          // those after join() wait for them.
+          const auto fork = [&](const unsigned int first,
+                                const unsigned int last) {
+            forked.record(nullptr);
+            for (unsigned int i = first; i < last; ++i)
+              check(cudaStreamWaitEvent(side[i], forked, 0),
+                    "the local problems");
+          };
+          const auto join = [&](const unsigned int first,
+                                const unsigned int last) {
+            for (unsigned int i = first; i < last; ++i)
+              {
+                joined[i].record(side[i]);
+                check(cudaStreamWaitEvent(nullptr, joined[i], 0),
+                      "the local problems");
+              }
+          };
+          std::vector<const Stage *> eliminations;
+          for (const Stage &stage : stages)
+            if (stage.is_listed())
+              eliminations.push_back(&stage);
+            else if (beside && stage.what == HDGStage::volume)
+              {
+                // What few polytopes need, next to the facets of all others.
+                fork(0, 1);
+                start(stage, side[0]);
+              }
+            else if (beside && stage.what == HDGStage::facets)
+              {
+                P.of_undone  = true;
+                Stage few    = stage;
+                few.n_blocks = 32 * hdg_blocks_of_undone;
+                start(few, side[0]);
+                P.of_undone = false;
+                start(stage, nullptr);
+                join(0, 1);
+              }
+            else
+              start(stage, nullptr);
+          // ---- the largest polytopes first, and no class waits for another
+          const unsigned int n_beside = std::min<std::size_t>(
+            n_side, eliminations.empty() ? 0 : eliminations.size() - 1);
+          fork(0, n_beside);
+          for (std::size_t i = 0; i < eliminations.size(); ++i)
+            {
+              const Stage &stage = *eliminations[eliminations.size() - 1 - i];
+              if (i == 0)
+                start(stage, nullptr);
+              else
+                start(stage, side[(i - 1) % n_side]);
+            }
+          join(0, n_beside);
         }
 
         // All tiles; function(begin, end) uses the K of one.
@@ -1360,12 +1596,12 @@ namespace Tessella
           HDGTimes times;
           kept      = false;
           with_kept = keep;
-          if (!keep)
-            solvers.release();
           prepare(problem, times);
+          state_is_kept = keep && in_parts();
+          if (!keep || in_parts())
+            solvers.release();
           const std::size_t most = limit(problem.form, keep, false);
-          const std::size_t all =
-            keep ? 8 * solver_begin(mesh.n_owned_polytopes()) : 0;
+          const std::size_t all  = keep ? kept_bytes() : 0;
           check_mesh(most);
           const std::size_t before = fixed_bytes();
           if (before + all > most)
@@ -1375,14 +1611,16 @@ namespace Tessella
                         std::to_string(most / 1000000) +
                         " MB may be used: let them be computed again "
                         "(LocalSolvers::recompute), or allow more memory.");
-          if (keep)
+          if (state_is_kept)
+            resize_state(mesh.n_owned_polytopes());
+          else if (keep)
             solvers.resize(solver_begin(mesh.n_owned_polytopes()));
-          P.solvers      = keep ? solvers.data() : nullptr;
+          P.solvers      = keep && !in_parts() ? solvers.data() : nullptr;
           P.first_solver = 0;
           for_tiles(problem, false, most - before - all, times, function);
           kept               = keep;
           times.trace_bytes  = 8. * K.size();
-          times.solver_bytes = 8. * solvers.size();
+          times.solver_bytes = keep ? kept_bytes() : 0.;
           return times;
         }
 
@@ -1422,7 +1660,7 @@ namespace Tessella
               K.resize(size);
               P.K            = K.data();
               P.first_square = square_offset[begin];
-              if (tile_solvers)
+              if (tile_solvers && !in_parts())
                 {
                   solvers.resize(solver_begin(end) - solver_begin(begin));
                   P.solvers      = solvers.data();
@@ -1757,7 +1995,7 @@ namespace Tessella
                        dim * n * (n + m) * c;
               sum += 2. * dim * n * n * m + n * n * n / 3. + n * n * m +
                      (dim + 1) * n * m * m;
-              if (recovery)
+              if (recovery && !in_parts())
                 sum +=
                   n * n * m + 2. * dim * n * n * m +
                   (!P.form.tensor && P.form.table_a < 0 ? 0. : dim * n * m * c);
@@ -1818,17 +2056,25 @@ namespace Tessella
           transforms, moments;
         // Integrals over the volume come from moments.
         bool has_moments = false;
+        // Polytopes of bricks.
+        unsigned int n_bricks = 0;
         // Classes for elimination.
         std::vector<unsigned int> elimination_limits, elimination_list;
         std::vector<std::size_t>  elimination_begin;
         Array<unsigned long long> failure;
-        Array<unsigned int>       status, list;
+        Array<unsigned int>       status, list, undone;
         Event                     start, stop, done;
-        std::vector<Stage>        stages;
+        // For kernels beside others.
+        static constexpr unsigned int n_side = 4;
+        UrgentStream                  side[n_side];
+        Event                         forked, joined[n_side];
+        std::vector<Stage>            stages;
         // Bytes for all in one tile: now, and last time, if that was one.
         std::size_t wanted = 0, one_tile = 0;
         // Local solvers are there; they were wanted.
         bool kept = false, with_kept = false;
+        // All of `state` and `transforms` is there, whatever the tile.
+        bool state_is_kept = false;
         // Of forms as P says, with and without them; negative: not counted.
         mutable double n_operations[2] = {-1., -1.};
       };
@@ -2067,7 +2313,8 @@ namespace Tessella
                               (data.max_traces + 1 + length +
                                (data.P.simplex
                                   ? (dim + 1) * data.n_face_functions + parts
-                                  : 0));
+                                : data.in_parts() ? 2 * length
+                                                  : 0));
           const auto kernel = data.P.simplex ? &hdg_simplex_recover_kernel<dim>
                                              : &hdg_recover_kernel<dim>;
           check(
@@ -2089,7 +2336,13 @@ namespace Tessella
         };
         if (data.kept)
           {
-            data.P.solvers      = data.solvers.data();
+            if (data.in_parts())
+              {
+                data.P.state      = data.state.data();
+                data.P.transforms = data.transforms.data();
+              }
+            else
+              data.P.solvers = data.solvers.data();
             data.P.first_solver = 0;
             data.start.record(nullptr);
             apply(0, data.mesh.n_owned_polytopes());
@@ -2098,6 +2351,8 @@ namespace Tessella
             return data.done.since(data.start);
           }
         data.prepare(problem, times);
+        data.state_is_kept      = false;
+        data.P.solvers          = nullptr;
         const std::size_t limit = data.limit(problem.form, false, true);
         data.check_mesh(limit);
         data.for_tiles(problem, true, limit - data.fixed_bytes(), times, apply);

@@ -2,6 +2,8 @@
 #ifndef tessella_cuda_hdg_data_h
 #define tessella_cuda_hdg_data_h
 
+#include <algorithm>
+
 #include "block_dense.h"
 #include "data.h"
 #include "hdg.h"
@@ -24,8 +26,10 @@ namespace Tessella
         basis,   ///< matrices that follow from them
         volume,
         facets,
-        schur, ///< the first part of elimination, where there are two
-        elimination
+        elimination,
+        // where it is that of hdg_elimination_kernel.h, in two parts
+        schur,
+        few_elimination
       };
 
       /// Where a warp has points of its own: how many it takes at a time, and
@@ -99,7 +103,9 @@ namespace Tessella
             const bool         gradients,
             const unsigned int slice)
         {
-          const bool whole = stage == HDGStage::elimination;
+          const bool whole    = stage == HDGStage::elimination,
+                     in_parts = stage == HDGStage::schur ||
+                                stage == HDGStage::few_elimination;
           n_basis          = basis;
           n_rows           = rows;
           max_degree       = degree;
@@ -142,8 +148,20 @@ namespace Tessella
               size             = end;
               return;
             }
-          few = (stage == HDGStage::schur || whole) &&
-                basis <= 8 * hdg_warp_tiles && diagonal && !has_advection;
+          few = (in_parts || whole) && basis <= 8 * hdg_warp_tiles &&
+                diagonal && !has_advection;
+          if (stage == HDGStage::few_elimination)
+            {
+              // (all components of a row, and of what R becomes, in a line)
+              wide_stride = row_stride((dim + 1) * ((basis + 3) / 4 * 4));
+              first       = take(std::size_t(rows) * wide_stride);
+              // (then three numbers a row, in its place)
+              second  = take(std::max<std::size_t>(basis * wide_stride,
+                                                  3 * std::size_t(rows)));
+              vectors = take((rows + 1) / 2);
+              size    = end;
+              return;
+            }
           if (stage == HDGStage::schur)
             {
               flux             = take(std::size_t(dim) * basis * mass_stride);
@@ -168,11 +186,7 @@ namespace Tessella
           advection = take(has_advection ? std::size_t(rows) * stride : 0);
           vectors   = take(4 * std::size_t(rows));
           inverse   = take(diagonal || !whole ? 0 : 8 * ((n_mass + 7) / 8 * 8));
-          // (of the factor as a whole, twice)
-          const std::size_t rows_of_tiles =
-            few ? 8 * few_tiles(basis) : (basis + 7) / 8 * 8;
-          schur_inverse =
-            take(few ? 2 * rows_of_tiles * rows_of_tiles : 8 * rows_of_tiles);
+          schur_inverse = take(8 * ((basis + 7) / 8 * 8));
           diagonal_entries =
             take(std::size_t(n_mass > basis ? n_mass : basis) + 2);
           if (stage == HDGStage::basis)
@@ -202,6 +216,15 @@ namespace Tessella
           size = end;
         }
 
+        /// Room for @p n_moments, and for @p n_scratch numbers before there is
+        /// anything else.
+        void
+        add_moments(const std::size_t n_moments, const std::size_t n_scratch)
+        {
+          tables = (std::max(size, n_scratch) + 1) / 2 * 2;
+          size   = tables + n_moments;
+        }
+
         /// Tiles of eight functions that kernels for few of them are compiled
         /// for.
         static constexpr unsigned int
@@ -219,7 +242,9 @@ namespace Tessella
       };
 
       constexpr unsigned int hdg_stabilised = 1, hdg_failed = 2,
-                             hdg_undone = 4; ///< left to hdg_volume_kernel()
+                             hdg_undone = 4; ///< hdg_volume_kernel() is needed
+      /// Blocks for the facets of each of these.
+      constexpr unsigned int hdg_blocks_of_undone = 16;
 
       /// Numbers that are kept of a simplex of n functions and this many rows
       /// of traces and f: those rows, padded, after the first triangular solve;
@@ -259,8 +284,6 @@ namespace Tessella
         /// Those of them that elimination takes at a time.
         const unsigned int *list;
         unsigned int        n_listed;
-        /// Rows of the largest ones that hdg_schur_kernel() is for.
-        unsigned int few_rows;
 
         const HDGVolumeQuad *volume_quad;
         /// Of the kernel that runs: facets that are planar, with integrands
@@ -307,6 +330,14 @@ namespace Tessella
         const unsigned int *product_begin, *product_moment;
         const double       *product_factor;
         const unsigned int *function_moment; ///< of each function, for f
+        /// Of each polytope: its sub-cells are bricks, with edges along the
+        /// axes; null if there are none.
+        const unsigned char *bricks;
+        /// The rules of bricks are products of rules on [0, 1]: points, then
+        /// weights, of rule p from 2 p line_stride on.
+        const double *line_rule;
+        unsigned int  line_stride;
+        unsigned char n_line_points[11];
         /// SimplexReference.
         const double *derivative, *schur_tables, *trace_tables, *trace_squares,
           *load, *face_values, *gauss, *factor, *steps;
@@ -334,14 +365,18 @@ namespace Tessella
         HDGLayout state_layout; ///< that of elimination
         /// Its arrays up to `inverse` for each polytope, without the integrals
         /// over facets in the Schur complement: those are in `partial`, for
-        /// each entry.
+        /// each entry. Where elimination is in parts, what recovery needs.
         double      *state, *partial;
         double      *transforms; ///< coefficients of the orthonormal basis
         double      *moments;    ///< of the volume, then of f; or null
         unsigned int moments_stride;
-        /// hdg_volume_kernel() has but what hdg_basis_kernel() leaves to do.
-        bool part_is_done;
-        /// hdg_stabilised | hdg_failed, of all polytopes.
+        /// hdg_volume_kernel() has but what hdg_basis_kernel() leaves to do:
+        /// how many polytopes, and which.
+        bool          part_is_done;
+        unsigned int *undone;
+        /// Facets of those only, or (also where there are none) of others.
+        bool of_undone;
+        /// hdg_stabilised | hdg_failed | hdg_undone, of all polytopes.
         unsigned int *status;
 
         // ---- results
@@ -350,8 +385,9 @@ namespace Tessella
         double *abs_f;
         /// Polytope << 8 | HDGFailure of the first one that fails.
         unsigned long long *failure;
-        /// U and Q of each trace function and f, and the transform, or null;
-        /// of the tile if not all are kept.
+        /// U and Q of each trace function and f, and the transform, or null
+        /// (also where P.state has what recovery needs); of the tile if not all
+        /// are kept.
         double              *solvers;
         const std::uint64_t *solver_offset;
         std::uint64_t        first_solver, first_square;

@@ -56,8 +56,53 @@ namespace Tessella
 
 
 
-      /// The inverse of the factor of the Schur complement, transposed, in the
-      /// place of what the volume has contributed to it; one block a polytope.
+      /// To @p to, as E() of a polytope: what volume and facets contribute.
+      template <int dim>
+      __device__ inline void
+      sum_facets(const HDGBlock<dim, HDGStage::elimination> &whole, double *to)
+      {
+        // (many loads are on their way at a time)
+        constexpr unsigned int batch = 4;
+        const HDGData<dim>    &P     = whole.P;
+        const std::size_t  ld = whole.L.stride, step = P.layout.n_basis * ld;
+        const unsigned int begin = P.D.polytope_interface_offset[whole.k],
+                           n_entries =
+                             P.D.polytope_interface_offset[whole.k + 1] - begin,
+                           n_pairs = whole.n * (unsigned int)ld / 2;
+        const double2 *const E = reinterpret_cast<const double2 *>(whole.E()),
+                             *const partial = reinterpret_cast<const double2 *>(
+                               P.partial + (begin - P.first_entry) * step);
+        for (unsigned int i0 = threadIdx.x; i0 < n_pairs;
+             i0 += batch * blockDim.x)
+          {
+            unsigned int at[batch];
+            double2      sum[batch];
+#pragma unroll
+            for (unsigned int l = 0; l < batch; ++l)
+              {
+                at[l]  = min(i0 + l * blockDim.x, n_pairs - 1);
+                sum[l] = E[at[l]];
+              }
+#pragma unroll 4
+            for (unsigned int e = 0; e < n_entries; ++e)
+#pragma unroll
+              for (unsigned int l = 0; l < batch; ++l)
+                {
+                  const double2 v = partial[e * (step / 2) + at[l]];
+                  sum[l].x += v.x;
+                  sum[l].y += v.y;
+                }
+#pragma unroll
+            for (unsigned int l = 0; l < batch; ++l)
+              reinterpret_cast<double2 *>(to)[at[l]] = sum[l];
+          }
+      }
+
+
+
+      /// With the factor L of the Schur complement Z = E + a sum over d of
+      /// V_d^T V_d, rows of which are those of H(d): L^-1 / sqrt(a) in the
+      /// place of E and sqrt(a) L^-1 V_d in that of H(d); one block a polytope.
       template <int dim>
       __global__ void __launch_bounds__(64)
         hdg_schur_kernel(const __grid_constant__ HDGData<dim> P)
@@ -74,25 +119,22 @@ namespace Tessella
             const unsigned int status = P.status[k];
             if (status & hdg_failed)
               continue;
-            const Block whole(P,
+            const Block        whole(P,
                               P.state_layout,
                               P.state + std::size_t(k - P.first) *
                                           P.state_layout.inverse,
                               nullptr,
                               k);
-            if (whole.n_rows > P.few_rows)
-              continue;
             const unsigned int n = whole.n, size = dim * n * L.mass_stride;
             __syncthreads();
             copy_pairs(
               shared + L.flux, whole.H(0), size, threadIdx.x, blockDim.x);
-            whole.add_facets(E,
-                             P.partial +
-                               std::size_t(P.D.polytope_interface_offset[k] -
-                                           P.first_entry) *
-                                 L.n_basis * ld);
+            sum_facets(whole, E);
             for (unsigned int i = threadIdx.x; i < n * ld; i += blockDim.x)
-              E[n * ld + i] = i % ld == i / ld ? 1. : 0.;
+              E[n * ld + i] = 0.;
+            __syncthreads();
+            for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+              E[(n + i) * ld + i] = 1.;
             if (threadIdx.x == 0)
               bad = 0;
             wait_for_copies();
@@ -103,7 +145,7 @@ namespace Tessella
                                  const unsigned int l) {
               return V[(d * n + i) * L.mass_stride + l];
             };
-            block_products<2>(
+            block_products<3>(
               dim,
               n,
               n,
@@ -124,8 +166,29 @@ namespace Tessella
                            shared + L.diagonal_entries,
                            &bad);
             __syncthreads();
-            for (unsigned int i = threadIdx.x; i < n * ld; i += blockDim.x)
-              whole.E()[i] = E[n * ld + i];
+            const double root = sqrt(P.form.a), reciprocal = 1. / root;
+            for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+              {
+                const unsigned int i = whole.over_n(e), j = e - i * n;
+                whole.E()[i * ld + j] = reciprocal * E[(n + j) * ld + i];
+              }
+            double *const to = whole.H(0);
+            block_product<3>(
+              dim * n,
+              n,
+              whole.padded_n,
+              [&](const unsigned int i, const unsigned int l) {
+                const unsigned int d = whole.over_n(i);
+                return l < n ? V[(d * n + l) * L.mass_stride + i - d * n] : 0.;
+              },
+              [&](const unsigned int j, const unsigned int l) {
+                return l < n ? E[(n + l) * ld + j] : 0.;
+              },
+              [&](const unsigned int i, const unsigned int j, const double v) {
+                const unsigned int d                        = whole.over_n(i);
+                to[(d * n + j) * L.mass_stride + i - d * n] = root * v;
+              },
+              counter);
             if (threadIdx.x == 0)
               {
                 if (!(status & hdg_stabilised))
@@ -140,163 +203,132 @@ namespace Tessella
 
 
 
+      /// A polytope whose rows [F_0 .. R] of trace functions, and of f, are in
+      /// shared memory (or in the workspace), with all that the Schur
+      /// complement's factor does to them as one matrix of as many columns.
       /// @p T: enough tiles for all functions.
-      template <int dim, int T>
+      template <int dim, int T, bool in_shared>
       struct HDGFewElimination
       {
         using Block = HDGBlock<dim, HDGStage::elimination>;
-        /// Rows of trace functions, and of f, that a warp takes at a time, and
-        /// the distance of rows of the factor's inverse.
-        static constexpr unsigned int n_tile = 16, ld_inverse = 8 * T;
+        /// Columns of K that a warp computes at a time, and how many steps of
+        /// its sums the compiler sees together.
+        static constexpr int          TN          = 2;
+        static constexpr unsigned int not_written = ~0u, n_columns = 8 * TN,
+                                      n_steps = 3;
 
         const HDGData<dim> &P;
-        const Block         block, from; ///< in shared and in global memory
-        const unsigned int  lane, g, t;
+        const Block         from; ///< in global memory
+        const unsigned int  n, n_traces, n_rows, padded_n, lane, g, t;
+        const unsigned int  ld; ///< of rows here
+        double *const rows, *const factor;
+        /// Of each trace function: the first one of its patch, whose rows and
+        /// columns of K facets have written; or not_written.
+        unsigned int *const patch;
 
         __device__
         HDGFewElimination(const HDGData<dim> &P,
                           double             *base,
                           const unsigned int  k)
           : P(P)
-          , block(P, P.layout, base, nullptr, k)
           , from(P,
                  P.state_layout,
                  P.state + std::size_t(k - P.first) * P.state_layout.inverse,
                  nullptr,
                  k)
+          , n(from.n)
+          , n_traces(from.n_traces)
+          , n_rows(from.n_rows)
+          , padded_n(from.padded_n)
           , lane(threadIdx.x & 31u)
           , g(lane / 4)
           , t(lane % 4)
+          , ld(P.layout.wide_stride)
+          , rows(base + P.layout.first)
+          , factor(base + P.layout.second)
+          , patch(reinterpret_cast<unsigned int *>(base + P.layout.vectors))
         {}
 
-        /// Of the factor, and its transpose; with zeros up to 8 T rows.
-        __device__ double *
-        inverse(const bool transposed) const
-        {
-          return block.base + block.L.schur_inverse +
-                 (transposed ? ld_inverse * ld_inverse : 0);
-        }
-
+        /// Rows of matrices, one for each component, at distance @p step, and
+        /// of the one that goes with them, in a line each.
         __device__ void
-        load() const
+        copy_rows(double            *to,
+                  const double      *matrix,
+                  const std::size_t  step,
+                  const double      *last,
+                  const unsigned int size) const
         {
-          const unsigned int n = block.n, n_rows = block.n_rows,
-                             ldm = block.L.mass_stride;
-          copy_pairs(block.H(0),
-                     from.H(0),
-                     dim * (n + n_rows) * ldm,
-                     threadIdx.x,
-                     blockDim.x);
-          const double *const E = from.E();
-          for (unsigned int e = threadIdx.x; e < ld_inverse * ld_inverse;
+          const unsigned int n_pairs    = padded_n / 2,
+                             reciprocal = 0xffffffffu / n_pairs + 1;
+          for (unsigned int e = threadIdx.x; e < size * n_pairs;
                e += blockDim.x)
             {
-              const unsigned int i = e / ld_inverse, j = e % ld_inverse;
-              const double v = i < n && j < n ? E[i * block.L.stride + j] : 0.;
-              inverse(true)[e]                   = v;
-              inverse(false)[j * ld_inverse + i] = v;
+              const unsigned int i  = __umulhi(e, reciprocal),
+                                 j  = 2 * (e - i * n_pairs),
+                                 at = i * from.L.stride + j;
+              double *const row     = to + i * ld + j;
+#pragma unroll
+              for (int d = 0; d <= dim; ++d)
+                {
+                  const double *const pair =
+                    (d < dim ? matrix + d * step : last) + at;
+                  if (in_shared)
+                    copy_pair(row + d * padded_n, pair);
+                  else
+                    *reinterpret_cast<double2 *>(row + d * padded_n) =
+                      *reinterpret_cast<const double2 *>(pair);
+                }
             }
-          for (unsigned int i = 0; i < 4; ++i)
-            if (i != 2)
-              Block::copy(block.trace_vector(i),
-                          from.trace_vector(i),
-                          block.n_traces);
-          wait_for_copies();
-          __syncthreads();
         }
 
-        /// result = values times the transpose of a matrix of 8 T rows.
-        __device__ void
-        multiply(double (&result)[2][T][2],
-                 const double (&values)[2][T][2],
-                 const double *matrix) const
+        /// Returns whether a trace function is that of a Dirichlet interface.
+        /// Ends with a barrier.
+        __device__ bool
+        load() const
         {
-#pragma unroll
-          for (int u = 0; u < T; ++u)
-#pragma unroll
-            for (int s = 0; s < 2; ++s)
-              result[0][u][s] = result[1][u][s] = 0.;
-#pragma unroll
-          for (int v = 0; v < T; ++v)
+          copy_rows(factor, from.H(0), from.H(1) - from.H(0), from.E(), n);
+          copy_rows(rows, from.F(0), from.F(1) - from.F(0), from.R(), n_rows);
+          const double *const marker = from.trace_vector(3);
+          bool                fixed  = false;
+          for (unsigned int m = threadIdx.x; m < n_traces; m += blockDim.x)
             {
-              double2 column[T];
+              // (none, or a number plus one)
+              patch[m] = (unsigned int)marker[m] - 1u;
+              fixed    = fixed || patch[m] == not_written;
+            }
+          wait_for_copies();
+          return __syncthreads_or(fixed);
+        }
+
+        /// R becomes Y / sqrt(a), Y = (R + a sum over d of F_d V_d^T) L^-T.
+        __device__ void
+        solve() const
+        {
+          const unsigned int depth = (dim + 1) * padded_n;
+          for (unsigned int i0 = 16 * this_warp(); i0 < n_rows;
+               i0 += blockDim.x / 2)
+            {
+              const double *const left[2] = {
+                rows + min(i0 + g, n_rows - 1) * ld + t,
+                rows + min(i0 + 8 + g, n_rows - 1) * ld + t};
+              const double *right[T];
 #pragma unroll
               for (int u = 0; u < T; ++u)
-                column[u] = *reinterpret_cast<const double2 *>(
-                  matrix + (8 * u + g) * ld_inverse + 8 * v + 2 * t);
-#pragma unroll
-              for (int s = 0; s < 2; ++s)
+                right[u] = factor + min(8 * u + g, n - 1) * ld + t;
+              double sums[2][T][2] = {};
+#pragma unroll n_steps
+              for (unsigned int l = 0; l < depth; l += 4)
                 {
-                  const double a[2] = {values[0][v][s], values[1][v][s]};
+                  const double a[2] = {left[0][l], left[1][l]};
                   double       b[T];
 #pragma unroll
                   for (int u = 0; u < T; ++u)
-                    b[u] = s == 0 ? column[u].x : column[u].y;
+                    b[u] = right[u][l];
                   WarpProduct<2, T, T, double>::add(
-                    result, a, b, [](const int, const int) { return true; });
+                    sums, a, b, [](const int, const int) { return true; });
                 }
-            }
-        }
-
-        /// R() becomes R + H^T A^-1 F times the inverse of the factor; U and Q
-        /// go to where they are kept.
-        __device__ void
-        solve(const bool recovery) const
-        {
-          const unsigned int n = block.n, n_rows = block.n_rows,
-                             ld = block.L.stride, ldm = block.L.mass_stride,
-                             padded_n = block.padded_n;
-          const double a              = P.form.a;
-          const auto   all = [](const int, const int) { return true; };
-          double      *kept =
-            recovery ? P.solvers + P.solver_offset[block.k] - P.first_solver
-                          : nullptr;
-          for (unsigned int i0 = n_tile * this_warp(); i0 < n_rows;
-               i0 += blockDim.x / 2)
-            {
-              const unsigned int row[2] = {min(i0 + g, n_rows - 1),
-                                           min(i0 + 8 + g, n_rows - 1)};
-              // (while these are on their way)
-              double right[2][T][2];
-#pragma unroll
-              for (int h = 0; h < 2; ++h)
-#pragma unroll
-                for (int u = 0; u < T; ++u)
-                  {
-                    const unsigned int j = 8 * u + 2 * t;
-                    const double2      v = j < padded_n
-                                             ? *reinterpret_cast<const double2 *>(
-                                            from.R() + row[h] * ld + j)
-                                             : make_double2(0., 0.);
-                    right[h][u][0]       = v.x;
-                    right[h][u][1]       = v.y;
-                  }
-              double sums[2][T][2] = {};
-#pragma unroll 1
-              for (unsigned int d = 0; d < dim; ++d)
-                {
-                  const double *const F = block.F(d), *const V = block.H(d);
-#pragma unroll 2
-                  for (unsigned int l0 = 0; l0 < padded_n; l0 += 4)
-                    {
-                      const unsigned int l    = l0 + t;
-                      const double       w[2] = {F[row[0] * ldm + l],
-                                                 F[row[1] * ldm + l]};
-                      double             v[T];
-#pragma unroll
-                      for (int u = 0; u < T; ++u)
-                        v[u] = V[min(8 * u + g, n - 1) * ldm + l];
-                      WarpProduct<2, T, T, double>::add(sums, w, v, all);
-                    }
-                }
-#pragma unroll
-              for (int h = 0; h < 2; ++h)
-#pragma unroll
-                for (int u = 0; u < T; ++u)
-#pragma unroll
-                  for (int s = 0; s < 2; ++s)
-                    right[h][u][s] += a * sums[h][u][s];
-              multiply(sums, right, inverse(false));
+              // (all lanes have read what some overwrite)
+              __syncwarp();
 #pragma unroll
               for (int h = 0; h < 2; ++h)
 #pragma unroll
@@ -304,92 +336,215 @@ namespace Tessella
                   {
                     const unsigned int i = i0 + 8 * h + g, j = 8 * u + 2 * t;
                     if (i < n_rows && j < padded_n)
-                      *reinterpret_cast<double2 *>(block.R() + i * ld + j) =
-                        make_double2(sums[h][u][0], sums[h][u][1]);
+                      *reinterpret_cast<double2 *>(rows + i * ld +
+                                                   dim * padded_n + j) =
+                        make_double2(j < n ? sums[h][u][0] : 0.,
+                                     j + 1 < n ? sums[h][u][1] : 0.);
                   }
-              if (!recovery)
-                continue;
-              // ---- U, and a (F - V U)
-              multiply(right, sums, inverse(true));
-#pragma unroll 1
-              for (unsigned int d = 0; d <= dim; ++d)
-                {
-                  if (d > 0)
+            }
+        }
+
+        /// 8 TM rows of K from i0, and TN tiles of columns from j0: a (F F^T -
+        /// Y Y^T / a), added to what facets have left; the lower triangle, and
+        /// what is above from it.
+        template <int TM>
+        __device__ void
+        add_product(double            *K,
+                    const unsigned int i0,
+                    const unsigned int j0) const
+        {
+          const double *left[TM], *right[TN];
+          unsigned int  first[TM];
+          bool          any = false;
+#pragma unroll
+          for (int h = 0; h < TM; ++h)
+            {
+              const unsigned int i = i0 + 8 * h + g;
+              left[h]              = rows + min(i, n_traces - 1) * ld + t;
+              first[h]             = i < n_traces ? patch[i] : not_written;
+              any                  = any || first[h] < j0 + n_columns;
+            }
+#pragma unroll
+          for (int u = 0; u < TN; ++u)
+            right[u] = rows + min(j0 + 8 * u + g, n_traces - 1) * ld + t;
+          const double a            = P.form.a;
+          double       c[TM][TN][2] = {};
+          if (__any_sync(~0u, any))
+            {
+              // (loads wait for no condition)
+              const double reciprocal = 1. / a;
+#pragma unroll
+              for (int h = 0; h < TM; ++h)
+#pragma unroll
+                for (int u = 0; u < TN; ++u)
+#pragma unroll
+                  for (int s = 0; s < 2; ++s)
                     {
-                      const double *const F = block.F(d - 1), *const V =
-                                                                block.H(d - 1);
-#pragma unroll
-                      for (int h = 0; h < 2; ++h)
-#pragma unroll
-                        for (int u = 0; u < T; ++u)
-                          {
-                            const unsigned int j = 8 * u + 2 * t;
-                            const double2      v =
-                              j < padded_n ? *reinterpret_cast<const double2 *>(
-                                               F + row[h] * ldm + j)
-                                                : make_double2(0., 0.);
-                            sums[h][u][0] = -v.x;
-                            sums[h][u][1] = -v.y;
-                          }
-#pragma unroll
-                      for (int v = 0; v < T; ++v)
-#pragma unroll
-                        for (int s = 0; s < 2; ++s)
-                          {
-                            const double       u[2] = {right[0][v][s],
-                                                       right[1][v][s]};
-                            const unsigned int i    = 8 * v + 2 * t + s;
-                            double             b[T];
-#pragma unroll
-                            for (int w = 0; w < T; ++w)
-                              b[w] =
-                                V[min(i, n - 1) * ldm + min(8 * w + g, n - 1)];
-                            WarpProduct<2, T, T, double>::add(sums, u, b, all);
-                          }
+                      const unsigned int i = i0 + 8 * h + g,
+                                         j = j0 + 8 * u + 2 * t + s;
+                      const bool   there   = first[h] <= j && j <= i;
+                      const double v       = K[there ? i * n_traces + j : 0];
+                      c[h][u][s]           = there ? reciprocal * v : 0.;
                     }
+            }
+          const auto all = [](const int, const int) { return true; };
+          const auto sum = [&](const unsigned int l, const auto &sign) {
+            double x[TM], y[TN];
 #pragma unroll
-                  for (int h = 0; h < 2; ++h)
+            for (int h = 0; h < TM; ++h)
+              x[h] = sign(left[h][l]);
 #pragma unroll
-                    for (int u = 0; u < T; ++u)
+            for (int u = 0; u < TN; ++u)
+              y[u] = right[u][l];
+            WarpProduct<TM, TN, TN, double>::add(c, x, y, all);
+          };
+          const unsigned int depth = dim * padded_n;
+#pragma unroll n_steps
+          for (unsigned int l = 0; l < depth; l += 4)
+            sum(l, [](const double v) { return v; });
+#pragma unroll n_steps
+          for (unsigned int l = depth; l < depth + padded_n; l += 4)
+            sum(l, [](const double v) { return -v; });
+          // ---- rows, and columns of the transpose
+          double *const        row    = K + (i0 + g) * n_traces + j0 + 2 * t,
+                        *const column = K + (j0 + 2 * t) * n_traces + i0 + g;
+          // (below the diagonal as a whole?)
+          const bool below = j0 + n_columns <= i0;
 #pragma unroll
-                      for (int s = 0; s < 2; ++s)
-                        {
-                          const unsigned int i = i0 + 8 * h + g,
-                                             j = 8 * u + 2 * t + s;
-                          if (i < n_rows && j < n)
-                            kept[(std::size_t(i) * (dim + 1) + d) * n + j] =
-                              d == 0 ? right[h][u][s] : -a * sums[h][u][s];
-                        }
+          for (int h = 0; h < TM; ++h)
+            if (i0 + 8 * h + g < n_traces)
+#pragma unroll
+              for (int u = 0; u < TN; ++u)
+#pragma unroll
+                for (int s = 0; s < 2; ++s)
+                  {
+                    const unsigned int i = i0 + 8 * h + g,
+                                       j = j0 + 8 * u + 2 * t + s;
+                    const double v       = a * c[h][u][s];
+                    if (below || j <= i)
+                      row[8 * h * n_traces + 8 * u + s] = v;
+                    if (below || j < i)
+                      column[(8 * u + s) * n_traces + 8 * h] = v;
+                  }
+        }
+
+        /// K, tile by tile: 32 rows where both halves are needed, or 16.
+        __device__ void
+        products(double *K) const
+        {
+          const unsigned int n_warps = blockDim.x / 32, warp = this_warp();
+          unsigned int       counter = 0;
+          // (the longest rows first)
+          for (unsigned int i0 = (n_traces + 31) / 32 * 32; i0 > 0;)
+            {
+              i0 -= 32;
+              const unsigned int end = min(i0 + 32, n_traces);
+              for (unsigned int j0 = 0; j0 < end; j0 += n_columns)
+                {
+                  const bool mine = counter == warp;
+                  counter         = counter + 1 == n_warps ? 0 : counter + 1;
+                  if (!mine)
+                    continue;
+                  const bool first = j0 < i0 + 16, second = i0 + 16 < n_traces;
+                  if (first && second)
+                    add_product<4>(K, i0, j0);
+                  else
+                    add_product<2>(K, first ? i0 : i0 + 16, j0);
                 }
+            }
+        }
+
+        /// The right-hand side, with K as it is where @p dirichlet; and other
+        /// numbers for each trace function.
+        __device__ void
+        store(const double *K, const bool dirichlet) const
+        {
+          const double               a        = P.form.a;
+          const std::uint64_t        first    = P.trace_offset[from.k];
+          const double *const        integral = from.trace_vector(0),
+                              *const data     = from.trace_vector(1);
+          // ---- (in the place of the factor) given values, sums, and where
+          // values are given
+          double *const given = factor, *const load = factor + n_traces;
+          unsigned int *const list =
+            reinterpret_cast<unsigned int *>(load + n_traces);
+          unsigned int n_given = 0;
+          if (dirichlet)
+            for (unsigned int m0 = 0; m0 < n_traces; m0 += 32)
+              {
+                const unsigned int m = m0 + lane;
+                const bool fixed     = m < n_traces && patch[m] == not_written;
+                const unsigned int mask = __ballot_sync(~0u, fixed);
+                if (fixed)
+                  list[n_given + __popc(mask & ((1u << lane) - 1u))] = m;
+                n_given += __popc(mask);
+              }
+          // (lanes of a quad share the functions)
+          const double *const y = rows + dim * padded_n + t;
+          for (unsigned int m0 = 8 * this_warp(); m0 < n_traces;
+               m0 += blockDim.x / 4)
+            {
+              const unsigned int m = m0 + g, row = min(m, n_traces - 1);
+              double             sum = 0.;
+              for (unsigned int l = 0; l < padded_n; l += 4)
+                sum += y[row * ld + l] * y[n_traces * ld + l];
+              sum += __shfl_xor_sync(~0u, sum, 1);
+              sum += __shfl_xor_sync(~0u, sum, 2);
+              if (t == 0 && m < n_traces)
+                {
+                  const bool   fixed = patch[m] == not_written;
+                  const double d = data[m], v = a * sum + (fixed ? 0. : d);
+                  P.integral[first + m]  = integral[m];
+                  P.dirichlet[first + m] = fixed ? d : 0.;
+                  if (dirichlet)
+                    {
+                      given[m] = fixed ? d : 0.;
+                      load[m]  = v;
+                    }
+                  else
+                    P.rhs[first + m] = v;
+                }
+            }
+          if (!dirichlet)
+            return;
+          __syncthreads();
+          for (unsigned int m = threadIdx.x; m < n_traces; m += blockDim.x)
+            {
+              double sum = load[m];
+#pragma unroll 4
+              for (unsigned int l = 0; l < n_given; ++l)
+                sum -= K[list[l] * n_traces + m] * given[list[l]];
+              P.rhs[first + m] = sum;
             }
         }
       };
 
 
 
-      /// K and what recovery needs, from all integrals; one block for each
-      /// polytope of the list.
-      template <int dim, int T>
+      /// K and the right-hand side; rows and factors remain in P.state, for
+      /// recovery. One block for each polytope of the list.
+      template <int dim, int T, bool in_shared>
       __global__ void __launch_bounds__(512)
         hdg_few_functions_elimination_kernel(
           const __grid_constant__ HDGData<dim> P)
       {
         extern __shared__ double shared[];
+        double *const            base =
+          in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
         for (unsigned int l = blockIdx.x; l < P.n_listed; l += gridDim.x)
           {
             const unsigned int k = P.list[l];
             if (P.status[k] & hdg_failed)
               continue;
-            const HDGFewElimination<dim, T> elimination(P, shared, k);
-            const auto                     &block = elimination.block;
+            const HDGFewElimination<dim, T, in_shared> elimination(P, base, k);
             double *const K = P.K + (P.square_offset[k] - P.first_square);
             __syncthreads();
-            elimination.load();
-            elimination.solve(P.solvers != nullptr);
+            const bool dirichlet = elimination.load();
+            elimination.solve();
             __syncthreads();
-            block.products_of_traces(K, P.form.a, block.padded_n);
+            elimination.products(K);
             __syncthreads();
-            block.store(K, false);
+            elimination.store(K, dirichlet);
           }
       }
     } // namespace Device

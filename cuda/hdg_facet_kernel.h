@@ -1004,19 +1004,37 @@ namespace Tessella
       __device__ inline void
       facets_of_entries(const HDGData<dim> &P, double *base, const Make &make)
       {
-        for (unsigned int e = P.first_entry + blockIdx.x; e < P.last_entry;
-             e += gridDim.x)
+        // (several blocks a polytope)
+        const unsigned int together =
+                             P.of_undone ? hdg_blocks_of_undone : gridDim.x,
+                           n = P.of_undone ? P.undone[0] : 1;
+        for (unsigned int i = blockIdx.x / together; i < n;
+             i += gridDim.x / together)
           {
-            const unsigned int k = P.entry_polytope[e];
-            if (P.status[k] & hdg_failed)
-              continue;
-            const bool stabilised = make(base, e).integrate(
-              P.K + (P.square_offset[k] - P.first_square),
-              P.partial + std::size_t(e - P.first_entry) * P.layout.n_basis *
-                            P.layout.stride);
-            // (the same for every order)
-            if (stabilised)
-              atomicOr(P.status + k, hdg_stabilised);
+            unsigned int begin = P.first_entry, end = P.last_entry;
+            if (P.of_undone)
+              {
+                begin = P.D.polytope_interface_offset[P.undone[1 + i]];
+                end   = P.D.polytope_interface_offset[P.undone[1 + i] + 1];
+              }
+            for (unsigned int e = begin + blockIdx.x % together; e < end;
+                 e += together)
+              {
+                const unsigned int k = P.entry_polytope[e];
+                // (other bits of polytopes that are left out may be on their
+                // way)
+                const unsigned int status = P.status[k];
+                if ((status & hdg_failed) ||
+                    (!P.of_undone && (status & hdg_undone)))
+                  continue;
+                const bool stabilised = make(base, e).integrate(
+                  P.K + (P.square_offset[k] - P.first_square),
+                  P.partial + std::size_t(e - P.first_entry) *
+                                P.layout.n_basis * P.layout.stride);
+                // (the same for every order)
+                if (stabilised)
+                  atomicOr(P.status + k, hdg_stabilised);
+              }
           }
       }
 

@@ -651,20 +651,29 @@ namespace Tessella
             }
         }
 
-        /// The lower triangle of the mass matrix of the functions on the box,
-        /// from moments. Ends with a barrier.
-        __device__ void
-        mass_of_moments() const
+        __device__ double *
+        moments() const
         {
-          const double *const moments =
-            P.moments + std::size_t(k - P.first) * P.moments_stride;
+          return P.moments + std::size_t(k - P.first) * P.moments_stride;
+        }
+
+        /// The lower triangle of the mass matrix of the functions on the box.
+        /// Ends with a barrier.
+        __device__ void
+        mass_of_moments(const double *moments) const
+        {
           const double factor = inverse_measure_of_box();
-          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+          for (unsigned int at = threadIdx.x; at < n * (n + 1) / 2;
+               at += blockDim.x)
             {
-              const unsigned int i = over_n(e), j = e - i * n;
-              if (j > i)
-                continue;
-              const unsigned int at  = i * (i + 1) / 2 + j;
+              // (the largest one with i (i + 1) / 2 <= at)
+              unsigned int i =
+                (unsigned int)(0.5f * (sqrtf(8.f * at + 1.f) - 1.f));
+              while (i * (i + 1) / 2 > at)
+                --i;
+              while ((i + 1) * (i + 2) / 2 <= at)
+                ++i;
+              const unsigned int j   = at - i * (i + 1) / 2;
               double             v   = 0.;
               const unsigned int end = __ldg(P.product_begin + at + 1);
               for (unsigned int m = __ldg(P.product_begin + at); m < end; ++m)
@@ -741,7 +750,7 @@ namespace Tessella
               while (true)
                 {
                   if (pass == 0 && P.moments != nullptr)
-                    mass_of_moments();
+                    mass_of_moments(moments());
                   else
                     mass_matrix(pass > 0);
                   if (threadIdx.x < 32)
@@ -1017,8 +1026,8 @@ namespace Tessella
           // ---- d psi_j / d x_d in functions on the box: column j of H
           for (unsigned int t = threadIdx.x; t < dim * n * n; t += blockDim.x)
             {
-              const unsigned int d = t / (n * n), l = t / n % n, j = t % n,
-                                 e   = d * L.n_basis + l,
+              const unsigned int q = over_n(t), j = t - q * n, d = over_n(q),
+                                 l = q - d * n, e = d * L.n_basis + l,
                                  end = P.derivative_begin[e + 1];
               double sum             = 0.;
               for (unsigned int i = P.derivative_begin[e]; i < end; ++i)
@@ -1638,13 +1647,17 @@ namespace Tessella
         double *const            base =
           in_shared ? shared : P.workspace + blockIdx.x * P.layout.size;
         using Block = HDGBlock<dim, HDGStage::volume>;
+        const unsigned int n_problems =
+          P.part_is_done ? P.undone[0] : P.last - P.first;
+        if (blockIdx.x >= n_problems)
+          return;
         // (padding stays zero)
         Block::zero(base, P.layout.size);
         __syncthreads();
-        for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
+        for (unsigned int i = blockIdx.x; i < n_problems; i += gridDim.x)
           {
-            if (P.part_is_done && !(P.status[k] & hdg_undone))
-              continue;
+            const unsigned int k =
+              P.part_is_done ? P.undone[1 + i] : P.first + i;
             Block block(P, P.layout, base, nullptr, k);
             if (threadIdx.x == 0)
               {
@@ -1676,9 +1689,10 @@ namespace Tessella
               }
             if (threadIdx.x == 0)
               {
-                P.abs_f[k] = abs_f;
-                P.status[k] =
-                  (stabilised ? hdg_stabilised : 0) | (good ? 0 : hdg_failed);
+                P.abs_f[k]  = abs_f;
+                P.status[k] = (stabilised ? hdg_stabilised : 0) |
+                              (good ? 0 : hdg_failed) |
+                              (P.part_is_done ? hdg_undone : 0);
                 if (!good)
                   fail(P, k, HDGFailure::basis);
               }

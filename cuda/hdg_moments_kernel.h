@@ -150,6 +150,9 @@ namespace Tessella
           warp * dim * (2 * max_degree + 1) * HDGMomentSums<dim>::ld;
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
+            // (hdg_basis_kernel() has all that it needs)
+            if (P.part_is_done && P.bricks != nullptr && P.bricks[k])
+              continue;
             const HDGMomentSums<dim> moments(P, table, k);
             double *const            to =
               P.moments + std::size_t(k - P.first) * P.moments_stride;
@@ -238,6 +241,253 @@ namespace Tessella
 
 
 
+      /// The same where sub-cells are bricks: sums of products of integrals in
+      /// one variable. Two warps do a part each.
+      template <int dim>
+      struct HDGBrickMoments
+      {
+        /// Sub-cells at a time; more functions of one variable than there are.
+        static constexpr unsigned int n_together    = 8,
+                                      max_functions = dim > 2
+                                                        ? hdg_warp_tiles + 1
+                                                        : 2 * hdg_warp_tiles;
+
+        const HDGData<dim> &P;
+        const unsigned int  k, degree, width, lane;
+
+        __device__
+        HDGBrickMoments(const HDGData<dim> &P, const unsigned int k)
+          : P(P)
+          , k(k)
+          , degree(P.D.degree[k])
+          , width(2 * P.layout.max_degree + 1)
+          , lane(threadIdx.x & 31u)
+        {}
+
+        /// Doubles that integrate_products() and integrate_source() need
+        /// together. @p n_points: of the rule for f.
+        __host__ static std::size_t
+        n_scratch(const unsigned int max_degree, const unsigned int n_points)
+        {
+          const std::size_t m      = max_degree + 1,
+                            facets = dim > 2 ? n_points * n_points : n_points;
+          return n_together * dim * (2 * max_degree + 1) + dim * n_points * m +
+                 m * facets + m * m * std::max<std::size_t>(n_points, m);
+        }
+
+        /// Edge @p d of a sub-cell in the variable of the box: from where, and
+        /// how long; returns its length.
+        __device__ double
+        edge(const unsigned int subcell,
+             const unsigned int d,
+             double            &begin,
+             double            &extent) const
+        {
+          const double *v =
+                         P.D.subcell_vertices +
+                         std::size_t(P.D.subcell_vertex_offset[subcell]) * dim,
+                       *box  = P.D.box + 2 * dim * std::size_t(k);
+          const double lower = box[d], upper = box[dim + d], x = v[d],
+                       length     = v[(1u << d) * dim + d] - x,
+                       reciprocal = 1. / (upper - lower);
+          begin                   = (2. * x - lower - upper) * reciprocal;
+          extent                  = 2. * length * reciprocal;
+          return fabs(length);
+        }
+
+        /// Moments of products of two functions; by a warp.
+        __device__ void
+        integrate_products(double *scratch, double *to) const
+        {
+          constexpr unsigned int max_width = 2 * max_functions - 1;
+          const unsigned int     rule      = P.mass_degree[degree],
+                             n_points      = P.n_line_points[rule];
+          const double *const points = P.line_rule + 2 * P.line_stride * rule,
+                              *const weights = points + P.line_stride;
+          const unsigned int         begin   = P.D.subcell_offset[k],
+                             end             = P.D.subcell_offset[k + 1];
+          for (unsigned int s0 = begin; s0 < end; s0 += n_together)
+            {
+              const unsigned int n_here = min(n_together, end - s0);
+              __syncwarp();
+              for (unsigned int i = lane; i < n_here * dim; i += 32)
+                {
+                  double       x0, extent, sums[max_width] = {};
+                  const double length = edge(s0 + i / dim, i % dim, x0, extent);
+                  for (unsigned int q = 0; q < n_points; ++q)
+                    {
+                      const double w  = length * __ldg(weights + q),
+                                   xi = x0 + extent * __ldg(points + q);
+                      double previous = 0., current = w;
+#pragma unroll
+                      for (unsigned int n = 0; n < max_width; ++n)
+                        if (n < width)
+                          {
+                            sums[n] += current;
+                            if (n + 1 == max_width)
+                              break;
+                            const double next =
+                              xi * current * Legendre::internal::forward(n) -
+                              previous * Legendre::internal::backward(n);
+                            previous = current;
+                            current  = next;
+                          }
+                    }
+#pragma unroll
+                  for (unsigned int n = 0; n < max_width; ++n)
+                    if (n < width)
+                      scratch[i * width + n] =
+                        Legendre::internal::scale(n) * sums[n];
+                }
+              __syncwarp();
+              for (unsigned int e = lane; e < P.n_moment_rows * width; e += 32)
+                {
+                  const unsigned int row = e / width, first = e - row * width,
+                                     rows = __ldg(P.moment_row + row);
+                  double sum              = s0 == begin ? 0. : to[e];
+                  for (unsigned int i = 0; i < n_here; ++i)
+                    {
+                      const double *const line = scratch + i * dim * width;
+                      double product = line[first] * line[rows & 1023u];
+                      if (dim > 2)
+                        product *= line[rows >> 10];
+                      sum += product;
+                    }
+                  to[e] = sum;
+                }
+            }
+        }
+
+        /// Moments of f, in @p to, and the integral of |f|, which lane 0 has;
+        /// by a warp: one variable after the other.
+        __device__ double
+        integrate_source(double *scratch, double *to) const
+        {
+          const HDGForm<dim> &form    = P.form;
+          const unsigned int n_points = P.n_line_points[degree], m = degree + 1,
+                             n_lines = dim > 2 ? n_points * n_points : n_points;
+          const double *const points = P.line_rule + 2 * P.line_stride * degree,
+                              *const weights = points + P.line_stride;
+          double *const              table   = scratch,
+                        *const       second  = table + dim * n_points * m,
+                        *const       last    = second + m * n_lines;
+          // (of variable d, weights included: [(d n_points + q) m + i])
+          const auto functions = [&](const unsigned int d) {
+            return table + d * n_points * m;
+          };
+          double             absolute = 0., sums[max_functions] = {};
+          const unsigned int end = P.D.subcell_offset[k + 1];
+          for (unsigned int s = P.D.subcell_offset[k]; s < end; ++s)
+            {
+              __syncwarp();
+              for (unsigned int i = lane; i < dim * n_points; i += 32)
+                {
+                  const unsigned int d = i / n_points, q = i - d * n_points;
+                  double             x0, extent;
+                  const double       length = edge(s, d, x0, extent);
+                  write_legendre(degree,
+                                 x0 + extent * __ldg(points + q),
+                                 length * __ldg(weights + q),
+                                 0.,
+                                 table + i * m,
+                                 nullptr,
+                                 1);
+                }
+              __syncwarp();
+              // ---- the first variable
+              const double *const f =
+                form.table_f < 0
+                  ? nullptr
+                  : P.volume_table + form.table_f * P.n_volume_points +
+                      (P.D.subcell_q[s] - P.first_volume_point);
+              for (unsigned int line = lane; line < n_lines; line += 32)
+                {
+                  double values[max_functions] = {}, size = 0.;
+                  for (unsigned int q = 0; q < n_points; ++q)
+                    {
+                      const double v =
+                        f == nullptr ? form.f : f[line * n_points + q];
+                      const double *const here = table + q * m;
+                      size += fabs(v * here[0]);
+#pragma unroll
+                      for (unsigned int i = 0; i < max_functions; ++i)
+                        if (i < m)
+                          values[i] += v * here[i];
+                    }
+                  const unsigned int q2 = line / n_points,
+                                     q1 = line - q2 * n_points;
+                  size *= functions(1)[q1 * m];
+                  if (dim > 2)
+                    size *= functions(dim - 1)[q2 * m];
+                  absolute += size;
+#pragma unroll
+                  for (unsigned int i = 0; i < max_functions; ++i)
+                    if (i < m)
+                      second[i * n_lines + line] = values[i];
+                }
+              __syncwarp();
+              // ---- the second one
+              const double *values = second;
+              if (dim > 2)
+                {
+                  for (unsigned int e = lane; e < m * n_points; e += 32)
+                    {
+                      double             result[max_functions] = {};
+                      const unsigned int i                     = e / n_points,
+                                         q2 = e - i * n_points;
+                      for (unsigned int q = 0; q < n_points; ++q)
+                        {
+                          const double v = second[e * n_points + q];
+#pragma unroll
+                          for (unsigned int j = 0; j < max_functions; ++j)
+                            if (j < m)
+                              result[j] += v * functions(1)[q * m + j];
+                        }
+#pragma unroll
+                      for (unsigned int j = 0; j < max_functions; ++j)
+                        if (j < m)
+                          last[(i * m + j) * n_points + q2] = result[j];
+                    }
+                  values = last;
+                  __syncwarp();
+                }
+              // ---- and the last one
+              if (lane < (dim > 2 ? m * m : m))
+                for (unsigned int q = 0; q < n_points; ++q)
+                  {
+                    const double v = values[lane * n_points + q];
+#pragma unroll
+                    for (unsigned int j = 0; j < max_functions; ++j)
+                      if (j < m)
+                        sums[j] += v * functions(dim - 1)[q * m + j];
+                  }
+            }
+          __syncwarp();
+          if (lane < (dim > 2 ? m * m : m))
+#pragma unroll
+            for (unsigned int j = 0; j < max_functions; ++j)
+              if (j < m)
+                last[lane * m + j] = sums[j];
+          __syncwarp();
+          for (unsigned int e = lane; e < P.n_source_rows * m; e += 32)
+            {
+              const unsigned int row = e / m, i = e - row * m,
+                                 rows = __ldg(P.moment_row + row),
+                                 j    = (rows & 1023u) - width,
+                                 l    = dim > 2 ? (rows >> 10) - 2 * width : 0;
+              // (functions of other polytopes may be more)
+              to[row * width + i] =
+                j < m && l < m ? last[dim > 2 ? (i * m + j) * m + l : i * m + j]
+                               : 0.;
+            }
+          for (unsigned int s = 16; s > 0; s /= 2)
+            absolute += __shfl_xor_sync(~0u, absolute, s);
+          return absolute;
+        }
+      };
+
+
+
       /// Basis and matrices of the volume, from moments; one block a polytope.
       /// Polytopes whose functions are close to dependent are left to
       /// hdg_volume_kernel().
@@ -252,28 +502,51 @@ namespace Tessella
         const HDGLayout &L = P.layout;
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
+            Block              block(P, L, shared, nullptr, k);
+            double *const      moments = shared + L.tables;
+            const unsigned int of_source =
+              P.n_moment_rows * (2 * L.max_degree + 1);
+            const bool bricks = P.bricks != nullptr && P.bricks[k];
+            if (!bricks)
+              for (unsigned int i = threadIdx.x; i < P.moments_stride;
+                   i += blockDim.x)
+                moments[i] = block.moments()[i];
+            else
+              {
+                const HDGBrickMoments<dim> sums(P, k);
+                if (this_warp() == 0)
+                  sums.integrate_products(shared, moments);
+                else if (P.form.source)
+                  {
+                    const double absolute =
+                      sums.integrate_source(shared + sums.n_together * dim *
+                                                       sums.width,
+                                            moments + of_source);
+                    if (sums.lane == 0)
+                      P.abs_f[k] = absolute;
+                  }
+                else if (sums.lane == 0)
+                  P.abs_f[k] = 0.;
+              }
+            __syncthreads();
             // (padding is zero, and what only some entries are written of)
-            Block::zero(shared, L.size);
+            Block::zero(shared, L.tables);
             if (threadIdx.x == 0)
               stabilised = 0;
             __syncthreads();
-            Block block(P, L, shared, nullptr, k);
-            block.mass_of_moments();
+            block.mass_of_moments(moments);
             const bool good = block.basis_of_mass(&bad, sum);
             __syncthreads();
             if (good)
               {
                 // (the mass matrix has used some of this)
                 Block::zero(shared, L.transform);
-                const double *const moments =
-                  P.moments + std::size_t(k - P.first) * P.moments_stride +
-                  P.n_moment_rows * (2 * L.max_degree + 1);
                 double *const f    = shared + L.diagonal_entries;
                 const double  root = sqrt(block.inverse_measure_of_box());
                 if (P.form.source)
                   for (unsigned int i = threadIdx.x; i < block.n;
                        i += blockDim.x)
-                    f[i] = root * moments[P.function_moment[i]];
+                    f[i] = root * moments[of_source + P.function_moment[i]];
                 __syncthreads();
                 block.exact_integrals(nullptr, &stabilised);
                 __syncthreads();
@@ -284,9 +557,17 @@ namespace Tessella
                   nullptr,
                   k));
               }
+            else
+              for (unsigned int i = threadIdx.x; i < P.moments_stride;
+                   i += blockDim.x)
+                block.moments()[i] = moments[i];
             if (threadIdx.x == 0)
-              P.status[k] =
-                (stabilised ? hdg_stabilised : 0) | (good ? 0 : hdg_undone);
+              {
+                P.status[k] =
+                  (stabilised ? hdg_stabilised : 0) | (good ? 0 : hdg_undone);
+                if (!good)
+                  P.undone[1 + atomicAdd(P.undone, 1u)] = k;
+              }
             __syncthreads();
           }
       }

@@ -43,15 +43,74 @@ namespace Tessella
 
 
 
+      /// u and q of orthonormal functions, from @p lambda and what
+      /// hdg_few_functions_elimination_kernel() has left. @p sums: twice as
+      /// many numbers as results.
+      template <int dim>
+      __device__ inline void
+      recover_from_rows(const HDGBlock<dim, HDGStage::elimination> &block,
+                        const double                               *lambda,
+                        double                                     *sums,
+                        double                                     *result)
+      {
+        const unsigned int n = block.n, length = (dim + 1) * n,
+                           ld = block.L.stride;
+        double *const parts   = sums + length;
+        for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
+          {
+            const unsigned int  d = block.over_n(t), j = t - d * n;
+            const double *const rows = (d < dim ? block.F(d) : block.R()) + j;
+            double value             = d < dim ? 0. : rows[block.n_traces * ld];
+
+#pragma unroll 8
+            for (unsigned int m = 0; m < block.n_traces; ++m)
+              value += lambda[m] * rows[m * ld];
+            sums[t] = value;
+          }
+        __syncthreads();
+        // ---- (Y^T lambda + what f gives) / sqrt(a), by components
+        for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
+          {
+            const unsigned int  d = block.over_n(t), i = t - d * n;
+            const double *const row =
+              (d < dim ? block.H(d) : block.E()) + i * ld;
+            double value = 0.;
+            for (unsigned int l = 0; l < n; ++l)
+              value += row[l] * sums[d * n + l];
+            parts[t] = value;
+          }
+        __syncthreads();
+        // ---- u, then q = a (sum - V u)
+        const double a = block.P.form.a;
+        for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
+          {
+            const unsigned int  d = block.over_n(t), j = t - d * n;
+            const double *const column =
+              (d > 0 ? block.H(d - 1) : block.E()) + j;
+            double value = 0.;
+            for (unsigned int i = 0; i < n; ++i)
+              {
+                double y = 0.;
+#pragma unroll
+                for (unsigned int e = 0; e <= dim; ++e)
+                  y += parts[e * n + i];
+                value += column[i * ld] * y;
+              }
+            result[t] = d > 0 ? a * (sums[t - n] - value) : a * value;
+          }
+      }
+
+
+
       /// u and q of a polytope: a block each.
       template <int dim>
-      __global__ void
-      hdg_recover_kernel(const HDGData<dim>         P,
-                         const unsigned int *const  block_of_interface,
-                         const std::uint64_t *const dof_offset,
-                         const double *const        trace,
-                         double *const              solution,
-                         double *const              flux)
+      __global__ void __launch_bounds__(256, 3)
+        hdg_recover_kernel(const HDGData<dim>         P,
+                           const unsigned int *const  block_of_interface,
+                           const std::uint64_t *const dof_offset,
+                           const double *const        trace,
+                           double *const              solution,
+                           double *const              flux)
       {
         extern __shared__ double shared[];
         const unsigned int       k = P.first + blockIdx.x, n = P.D.n_basis[k];
@@ -63,24 +122,41 @@ namespace Tessella
                                          shared + n_traces + n_traces % 2;
         read_traces(P, k, block_of_interface, dof_offset, trace, lambda);
         __syncthreads();
-        const double *const solver =
-          P.solvers + (P.solver_offset[k] - P.first_solver);
         const unsigned int length = (dim + 1) * n;
-        for (unsigned int i = threadIdx.x; i < length; i += blockDim.x)
+        const double      *CT     = nullptr;
+        unsigned int       ld     = n;
+        if (P.solvers == nullptr)
           {
-            double value = solver[std::size_t(n_traces) * length + i];
-            for (unsigned int m = 0; m < n_traces; ++m)
-              value += lambda[m] * solver[std::size_t(m) * length + i];
-            sum[i] = value;
+            const HDGBlock<dim, HDGStage::elimination> block(
+              P,
+              P.state_layout,
+              P.state + std::size_t(k - P.first) * P.state_layout.inverse,
+              nullptr,
+              k);
+            recover_from_rows(block, lambda, sum + length, sum);
+            CT = block.transform_of_polytope();
+            ld = P.state_layout.stride;
+          }
+        else
+          {
+            const double *const solver =
+              P.solvers + (P.solver_offset[k] - P.first_solver);
+            for (unsigned int i = threadIdx.x; i < length; i += blockDim.x)
+              {
+                double value = solver[std::size_t(n_traces) * length + i];
+                for (unsigned int m = 0; m < n_traces; ++m)
+                  value += lambda[m] * solver[std::size_t(m) * length + i];
+                sum[i] = value;
+              }
+            CT = solver + std::size_t(n_traces + 1) * length;
           }
         __syncthreads();
-        const double *const CT = solver + std::size_t(n_traces + 1) * length;
         for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
           {
             const unsigned int r = t / n, j = t % n;
             double             value = 0.;
             for (unsigned int i = j; i < n; ++i)
-              value += CT[j * n + i] * sum[r * n + i];
+              value += CT[j * ld + i] * sum[r * n + i];
             if (r == 0)
               solution[P.D.dof_offset[k] + j] = value;
             else
