@@ -154,52 +154,52 @@ namespace Tessella
 
       matrix.clear();
 
-      // ---- the arrays
+      // ---- the arrays, by all threads
       std::unique_ptr<int[]> offsets(
         new_array<int>(static_cast<std::size_t>(n_rows) + 1)),
         indices(new_array<int>(n_entries));
       std::unique_ptr<double[]> values(new_array<double>(n_entries));
-      const unsigned int        n_blocks = sparsity.row_width.size();
-      const auto                fill     = [&](const unsigned int k) {
-        const unsigned int width = sparsity.row_width[k];
-        std::uint64_t      p     = sparsity.value_offset[k];
-        for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1]; ++row)
-          {
-            offsets[row]     = static_cast<int>(p);
-            int *const first = indices.get() + p;
-            if (row == dof_offset[k])
+      const auto                fill = [&]() {
+        parallel::apply_to_subranges(
+          0u,
+          static_cast<unsigned int>(sparsity.row_width.size()),
+          [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
               {
-                int *column = first;
-                for (std::uint64_t b = sparsity.block_offset[k];
-                     b < sparsity.block_offset[k + 1];
-                     ++b)
-                  for (std::uint64_t c = dof_offset[sparsity.block_column[b]];
-                       c < dof_offset[sparsity.block_column[b] + 1];
-                       ++c)
-                    *column++ = static_cast<int>(c);
+                const unsigned int width = sparsity.row_width[k];
+                std::uint64_t      p = sparsity.value_offset[k];
+                for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
+                     ++row)
+                  {
+                    offsets[row]     = static_cast<int>(p);
+                    int *const first = indices.get() + p;
+                    if (row == dof_offset[k])
+                      {
+                        int *column = first;
+                        for (std::uint64_t b = sparsity.block_offset[k];
+                             b < sparsity.block_offset[k + 1];
+                             ++b)
+                          for (std::uint64_t c =
+                                 dof_offset[sparsity.block_column[b]];
+                               c < dof_offset[sparsity.block_column[b] + 1];
+                               ++c)
+                            *column++ = static_cast<int>(c);
+                      }
+                    else
+                      std::copy(first - width, first, first);
+                    std::fill(values.get() + p, values.get() + p + width, 0.);
+                    p += width;
+                  }
               }
-            else
-              std::copy(first - width, first, first);
-            std::fill(values.get() + p, values.get() + p + width, 0.);
-            p += width;
-          }
+          },
+          256);
+        offsets[n_rows] = static_cast<int>(n_entries);
       };
-      offsets[n_rows] = static_cast<int>(n_entries);
-      // What Epetra does meanwhile takes one thread; the others begin, and this
-      // one joins them. (With one thread more than processors, all processes
-      // would wait for whichever is interrupted.)
-      std::atomic<unsigned int> next_block(0);
-      const auto                fill_some = [&]() {
-        constexpr unsigned int chunk = 64;
-        unsigned int           begin;
-        while ((begin = next_block.fetch_add(chunk)) < n_blocks)
-          for (unsigned int k = begin; k < std::min(begin + chunk, n_blocks);
-               ++k)
-            fill(k);
-      };
-      std::vector<std::future<void>> others;
-      for (unsigned int t = 1; t < MultithreadInfo::n_threads(); ++t)
-        others.push_back(std::async(std::launch::async, fill_some));
+      // What Epetra does meanwhile takes one thread.
+      std::future<void> filled =
+        std::async(MultithreadInfo::n_threads() > 1 ? std::launch::async
+                                                    : std::launch::deferred,
+                   fill);
 
       // ---- own rows, own and ghost columns
       const Epetra_MpiComm epetra_communicator(communicator);
@@ -255,9 +255,7 @@ namespace Tessella
       MatrixWithoutRows::take(epetra,
                               Epetra_CrsGraph(Copy, map, column_map, 0, true),
                               map);
-      fill_some();
-      for (std::future<void> &other : others)
-        other.get();
+      filled.get();
       IndexArray::take(epetra.ExpertExtractIndexOffset(),
                        offsets,
                        static_cast<int>(n_rows) + 1);
