@@ -289,6 +289,7 @@ namespace Tessella
           entry_quad.assign(n_entries + std::size_t(1), 0);
           short_entry_quad.assign(n_entries + std::size_t(1), 0);
           entry_fixed.assign(n_entries, 0);
+          entry_projected.assign(n_entries, 0);
           entry_of_side.assign(2 * std::size_t(mesh.n_interfaces()),
                                invalid_index);
           trace_offset.assign(n + 1, 0);
@@ -314,6 +315,13 @@ namespace Tessella
           planar.assign(mesh.n_facets(), 0);
           for (unsigned int f = 0; f < mesh.n_facets(); ++f)
             planar[f] = is_planar(f);
+          std::vector<unsigned char> suitable(mesh.n_interfaces(), 0);
+          parallel(mesh.n_interfaces(),
+                   1024,
+                   [&](const std::size_t begin, const std::size_t end) {
+                     for (std::size_t i = begin; i < end; ++i)
+                       suitable[i] = is_suitable(i);
+                   });
           unsigned int short_quads = 0;
           for (unsigned int k = 0; k < n; ++k)
             {
@@ -331,6 +339,12 @@ namespace Tessella
                   entry_quad[e]           = facet_begin[k] + quads;
                   short_entry_quad[e]     = short_quads;
                   entry_fixed[e]          = numbering.fixed[i];
+                  // (on the boundary G has something else)
+                  entry_projected[e] =
+                    suitable[i] && (numbering.fixed[i] ||
+                                    mesh.neighbor(code) != invalid_index);
+                  (entry_projected[e] ? projected_entries : other_entries)
+                    .push_back(e);
                   n_traces += trace.n_functions[i];
                   const unsigned int degree = interface_degree(mesh, i);
                   for (unsigned int f = mesh.facet_offset[i];
@@ -474,6 +488,48 @@ namespace Tessella
                             edge[0][(d + 2) % 3] * edge[1][(d + 1) % 3]);
           return std::abs(volume) <=
                  1e-14 * mesh.facet_measure[f] * std::sqrt(square);
+        }
+
+        // Facets are planar, and trace functions are known up to a few digits:
+        // their coefficients, which magnify rounding, are not large.
+        bool
+        is_suitable(const unsigned int i) const
+        {
+          double measure = 0.;
+          for (unsigned int f = mesh.facet_offset[i];
+               f < mesh.facet_offset[i + 1];
+               ++f)
+            {
+              if (!planar[f])
+                return false;
+              measure += mesh.facet_measure[f];
+            }
+          for (unsigned int p = trace.patch_offset[i];
+               p < trace.patch_offset[i + 1];
+               ++p)
+            {
+              const unsigned int n = trace.n_patch_functions[p];
+              if (n == 0)
+                return false;
+              const std::uint64_t begin = trace.coefficient_offset[p],
+                                  size =
+                                    (trace.coefficient_offset[p + 1] - begin) /
+                                    n;
+              double patch_measure = 0.;
+              for (unsigned int f = trace.facet_offset[p];
+                   f < trace.facet_offset[p + 1];
+                   ++f)
+                patch_measure += mesh.facet_measure[f];
+              for (unsigned int m = 0; m < n; ++m)
+                {
+                  double sum = 0.;
+                  for (std::uint64_t g = 0; g < size; ++g)
+                    sum += std::abs(trace.coefficients[begin + m * size + g]);
+                  if (!(sum * std::sqrt(patch_measure) < 1000.))
+                    return false;
+                }
+            }
+          return measure > 0.;
         }
 
         // The degree whose rule is enough for products of two functions on a
@@ -676,6 +732,10 @@ namespace Tessella
             if (exponents[dim * g + dim - 1] == 0)
               planar.push_back(static_cast<unsigned short>(g));
           P.planar = upload(planar);
+          for (unsigned int p = 0; p <= max_degree; ++p)
+            for (unsigned int i = 0; i < 2; ++i)
+              P.n_generators[i][p] =
+                Legendre::n_functions(dim - i, p, tensor_product);
           upload_derivatives(exponents);
           if (max_basis <= 8 * hdg_warp_tiles)
             {
@@ -716,6 +776,9 @@ namespace Tessella
           all_entry_quads   = upload(entry_quad);
           few_entry_quads   = upload(short_entry_quad);
           P.entry_fixed     = upload(entry_fixed);
+          P.entry_projected = upload(entry_projected);
+          projected_list    = upload(projected_entries);
+          other_list        = upload(other_entries);
           P.trace_offset    = upload(trace_offset);
           P.square_offset   = upload(square_offset);
           P.solver_offset   = upload(solver_offset);
@@ -1144,9 +1207,10 @@ namespace Tessella
           }
         };
 
-        // Workspace and threads of the local problems.
+        // Workspace and threads of the local problems. @p constant_tau: it is
+        // that of the form.
         void
-        set_layout(const HDGForm<dim> &form)
+        set_layout(const HDGForm<dim> &form, const bool constant_tau)
         {
           const bool diagonal = !form.tensor && form.table_a < 0;
           const auto kind     = [](const HDGForm<dim> &f) {
@@ -1303,20 +1367,6 @@ namespace Tessella
                   few,
                   16,
                   few / 32);
-              add(HDGStage::facets,
-                  max_basis <= 16   ? &hdg_few_functions_facet_kernel<dim, 2>
-                  : max_basis <= 24 ? &hdg_few_functions_facet_kernel<dim, 3>
-                                    : &hdg_facet_kernel<dim, true>,
-                  &hdg_facet_kernel<dim, false>,
-                  1,
-                  1,
-                  first_entry(n),
-                  32,
-                  32,
-                  16,
-                  1);
-              // Elimination: polytopes by how many of them a multiprocessor has
-              // memory for at a time.
               const auto layout = [&](const HDGStage     stage,
                                       const unsigned int rows) {
                 HDGLayout result;
@@ -1333,7 +1383,46 @@ namespace Tessella
                 return result;
               };
               const unsigned int all_rows = max_traces + 1;
-              P.state_layout          = layout(HDGStage::elimination, all_rows);
+              P.state_layout = layout(HDGStage::elimination, all_rows);
+              P.projected    = P.state_layout.few && !tensor_product &&
+                            constant_tau && form.tau > 0.;
+              if (P.projected)
+                add(HDGStage::constant_facets,
+                    max_basis <= 16 ? &hdg_constant_facet_kernel<dim, 2>
+                                    : &hdg_constant_facet_kernel<dim, 3>,
+                    nullptr,
+                    1,
+                    1,
+                    projected_entries.size(),
+                    32,
+                    32,
+                    16,
+                    1);
+              add(HDGStage::facets,
+                  max_basis <= 16   ? &hdg_few_functions_facet_kernel<dim, 2>
+                  : max_basis <= 24 ? &hdg_few_functions_facet_kernel<dim, 3>
+                                    : &hdg_facet_kernel<dim, true>,
+                  &hdg_facet_kernel<dim, false>,
+                  1,
+                  1,
+                  P.projected ? other_entries.size() : first_entry(n),
+                  32,
+                  32,
+                  16,
+                  1);
+              if (P.projected)
+                add(HDGStage::boundary,
+                    &hdg_boundary_kernel<dim>,
+                    nullptr,
+                    1,
+                    1,
+                    n,
+                    32,
+                    32,
+                    16,
+                    1);
+              // Elimination: polytopes by how many of them a multiprocessor has
+              // memory for at a time.
               const bool     in_parts = P.state_layout.few;
               const HDGStage stage =
                 in_parts ? HDGStage::few_elimination : HDGStage::elimination;
@@ -1507,20 +1596,49 @@ namespace Tessella
                                  const cudaStream_t stream) {
             HDGData<dim> data       = P;
             unsigned int n_problems = end - begin;
+            data.list               = nullptr;
+            // A part of a list: numbers from first to last.
+            const auto set_list = [&](const auto         &values,
+                                      const unsigned int *on_device,
+                                      const std::size_t   begin_of_values,
+                                      const std::size_t   end_of_values,
+                                      const unsigned int  first,
+                                      const unsigned int  last) {
+              const auto from =
+                           std::lower_bound(values.begin() + begin_of_values,
+                                            values.begin() + end_of_values,
+                                            first),
+                         to = std::lower_bound(from,
+                                               values.begin() + end_of_values,
+                                               last);
+              data.list     = on_device + (from - values.begin());
+              n_problems = data.n_listed = to - from;
+            };
             if (P.of_undone)
               n_problems = stage.n_blocks;
+            else if (stage.what == HDGStage::constant_facets)
+              set_list(projected_entries,
+                       projected_list,
+                       0,
+                       projected_entries.size(),
+                       P.first_entry,
+                       P.last_entry);
+            else if (stage.what == HDGStage::facets && P.projected)
+              set_list(other_entries,
+                       other_list,
+                       0,
+                       other_entries.size(),
+                       P.first_entry,
+                       P.last_entry);
             else if (stage.what == HDGStage::facets)
-              n_problems = P.last_entry - P.first_entry;
+              n_problems = data.n_listed = P.last_entry - P.first_entry;
             else if (stage.is_listed())
-              {
-                const auto first =
-                             elimination_list.begin() + stage.first_listed,
-                           last = elimination_list.begin() + stage.last_listed;
-                const auto from = std::lower_bound(first, last, begin),
-                           to   = std::lower_bound(from, last, end);
-                data.list  = list.data() + (from - elimination_list.begin());
-                n_problems = data.n_listed = to - from;
-              }
+              set_list(elimination_list,
+                       list.data(),
+                       stage.first_listed,
+                       stage.last_listed,
+                       begin,
+                       end);
             data.layout = stage.layout;
             data.workspace =
               stage.shared_bytes == 0 ? workspace.data() : nullptr;
@@ -1696,7 +1814,7 @@ namespace Tessella
         void
         prepare(const HDGProblem<dim> &problem, HDGTimes &times)
         {
-          set_layout(problem.form);
+          set_layout(problem.form, problem.tau.empty());
           const auto now = std::chrono::steady_clock::now();
           boundary.resize(8ull * n_boundary_quads);
           if (!problem.boundary.empty())
@@ -2023,6 +2141,9 @@ namespace Tessella
           entry_row, entry_polytope, entry_quad, short_entry_quad,
           entry_of_side, row_block;
         std::vector<unsigned char> entry_fixed, irregular, planar;
+        // Entries that HDGConstantFacets is for, and the others.
+        std::vector<unsigned char> entry_projected;
+        std::vector<unsigned int>  projected_entries, other_entries;
         std::vector<std::uint64_t> trace_offset, square_offset, solver_offset,
           subcell_q;
         unsigned int n_boundary_quads = 0, max_traces = 0, max_basis = 0,
@@ -2041,10 +2162,11 @@ namespace Tessella
         std::size_t                               used            = 0;
         const HDGFacetQuad                       *all_facet_quads = nullptr,
                            *few_facet_quads                       = nullptr;
-        const unsigned int *all_entry_quads                       = nullptr,
-                           *few_entry_quads                       = nullptr;
-        HDGData<dim>          P                                   = {};
-        TabulationTask<dim>   task                                = {};
+        const unsigned int *projected_list = nullptr, *other_list = nullptr;
+        const unsigned int *all_entry_quads = nullptr,
+                           *few_entry_quads = nullptr;
+        HDGData<dim>          P             = {};
+        TabulationTask<dim>   task          = {};
         Array<ErrorRecord>    record;
         const unsigned int   *boundary_quad_list = nullptr;
         Array<double>         fields[max_fields], cell_values[max_cell_values];

@@ -26,6 +26,9 @@ namespace Tessella
         basis,   ///< matrices that follow from them
         volume,
         facets,
+        constant_facets, ///< where fewer of them are integrated (see
+                         ///< HDGConstantFacets), then
+        boundary,        ///< what polytopes have of all facets
         elimination,
         // where it is that of hdg_elimination_kernel.h, in two parts
         schur,
@@ -56,6 +59,11 @@ namespace Tessella
         std::size_t mass, flux, transform, schur, advection, vectors, inverse,
           schur_inverse, diagonal_entries, first, second, points, tables,
           weights, size;
+
+        /// Distances of rows of hdg_warp_points values that are read in pairs
+        /// or one by one, by functions and points.
+        static constexpr unsigned int ld_pairs  = hdg_warp_points + 8,
+                                      ld_single = hdg_warp_points + 4;
 
         /// Numbers a point: coefficients and normals times weights.
         static constexpr unsigned int n_weights = 16;
@@ -124,6 +132,20 @@ namespace Tessella
             end += (n + 1) / 2 * 2;
             return begin;
           };
+          if (stage == HDGStage::boundary)
+            {
+              size = 2;
+              return;
+            }
+          if (stage == HDGStage::constant_facets)
+            {
+              first  = take(std::size_t(basis) * ld_pairs);
+              second = take(std::size_t(basis) * ld_single);
+              // (and the map to the box, and a list of generators)
+              weights = take((2 + dim) * hdg_warp_points + 8 + (basis + 1) / 2);
+              size    = end;
+              return;
+            }
           if (stage == HDGStage::facets)
             {
               if (basis <= 8 * hdg_warp_tiles)
@@ -281,7 +303,8 @@ namespace Tessella
         double      *workspace;   ///< null: shared memory
         unsigned int first, last; ///< polytopes of the tile
         unsigned int first_entry, last_entry; ///< of polytope_interface
-        /// Those of them that elimination takes at a time.
+        /// Polytopes that elimination takes at a time; or entries, all of them
+        /// if null, that a kernel for facets does.
         const unsigned int *list;
         unsigned int        n_listed;
 
@@ -302,6 +325,11 @@ namespace Tessella
         const unsigned int *entry_polytope, *entry_quad;
         /// First one of each polytope among those of all, and their squares.
         const std::uint64_t *trace_offset, *square_offset;
+        /// Whether polytopes have what all facets contribute to the Schur
+        /// complement in `partial` of their first entry, and entries that
+        /// HDGConstantFacets is for then.
+        bool                 projected;
+        const unsigned char *entry_projected;
         /// Bit 0: Dirichlet, of each entry.
         const unsigned char *entry_fixed;
         const unsigned char *patch_degree;
@@ -317,7 +345,9 @@ namespace Tessella
         const double       *derivative_factor;
         /// Numbers of the generators that do not depend on the last variable.
         const unsigned short *planar;
-        bool                  tensor_product;
+        /// How many there are of each degree: all, and those.
+        unsigned short n_generators[2][11];
+        bool           tensor_product;
         /// Rows of tables of 2 max_degree + 1 functions a variable whose
         /// products are rows of moments, in 10 bits each; those that occur for
         /// f come first. Rows have 2 max_degree + 1 columns, the functions of

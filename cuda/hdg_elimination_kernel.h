@@ -66,9 +66,10 @@ namespace Tessella
         const HDGData<dim>    &P     = whole.P;
         const std::size_t  ld = whole.L.stride, step = P.layout.n_basis * ld;
         const unsigned int begin = P.D.polytope_interface_offset[whole.k],
-                           n_entries =
+                           n =
                              P.D.polytope_interface_offset[whole.k + 1] - begin,
-                           n_pairs = whole.n * (unsigned int)ld / 2;
+                           n_entries = P.projected ? min(n, 1u) : n,
+                           n_pairs   = whole.n * (unsigned int)ld / 2;
         const double2 *const E = reinterpret_cast<const double2 *>(whole.E()),
                              *const partial = reinterpret_cast<const double2 *>(
                                P.partial + (begin - P.first_entry) * step);
