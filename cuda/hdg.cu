@@ -9,6 +9,7 @@
 
 #include "../source/hdg/tensor.h"
 #include "hdg.h"
+#include "hdg_constant_facet_kernel.h"
 #include "hdg_elimination_kernel.h"
 #include "hdg_facet_kernel.h"
 #include "hdg_kernel.h"
