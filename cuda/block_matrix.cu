@@ -61,6 +61,14 @@ namespace Tessella
           Number v[V];
         };
 
+        /// Numbers of a pack where all blocks have @p n rows.
+        template <typename Number>
+        __host__ __device__ constexpr int
+        small_pack(const int n)
+        {
+          return n % 4 == 0 && sizeof(Number) == 4 ? 4 : n % 2 == 0 ? 2 : 1;
+        }
+
         // Read once: does not push the vector out of the caches.
         template <typename Number, int V>
         __device__ inline Pack<Number, V>
@@ -284,6 +292,20 @@ namespace Tessella
             }
         }
 
+        /**
+         * The pack of @p width ones with which batch_kernel() begins the sum of
+         * row @p i of blocks of @p size rows. The packs of 4 or 8 rows have 16
+         * bytes, and their first ones often lie in the same banks of shared
+         * memory: rows begin one pack apart from each other, then.
+         */
+        __device__ inline unsigned int
+        first_of_sum(const unsigned int size,
+                     const unsigned int i,
+                     const unsigned int width)
+        {
+          return size % 4 != 0 || width == 0 ? 0 : i * (1 - width) % 8 % width;
+        }
+
         /// A thread a row, with the sums of batch_kernel(), for rows with
         /// columns of other processes. @p size: rows of a unit.
         template <typename Number, int V>
@@ -310,8 +332,10 @@ namespace Tessella
           const unsigned int  i    = thread % size;
           const Number *const row =
             values + unit.first_value + std::uint64_t(i) * unit.width;
-          Pack<Number, V> sum = {};
-          for (unsigned int c = 0; c < unit.width / V; ++c)
+          const unsigned int width = unit.width / V;
+          unsigned int       c     = first_of_sum(size, i, width);
+          Pack<Number, V>    sum   = {};
+          for (unsigned int n = 0; n < width; ++n)
             {
               const Pack<Number, V>
                 p = load<Number, V>(row + places[unit.first_column + c] * V),
@@ -320,13 +344,17 @@ namespace Tessella
 #pragma unroll
               for (int v = 0; v < V; ++v)
                 sum.v[v] = fma(p.v[v], q.v[v], sum.v[v]);
+              if (++c == width)
+                c = 0;
             }
           const unsigned int j = unit.first_row + i;
           store(y + j, b + j, product, total(sum));
         }
 
-        /// Largest number of rows of a batch: half of the threads, whose main
-        /// work is to copy.
+        /// Rows of the largest blocks that are in batches.
+        constexpr unsigned int max_batch_size = 10;
+        /// Largest number of rows of a batch: with as many as there are threads
+        /// shared memory has room for fewer batches at a time.
         constexpr unsigned int batch_rows = n_threads / 2;
 
         /// Consecutive block rows of a matrix with uniform small blocks.
@@ -339,19 +367,86 @@ namespace Tessella
         };
 
         /**
-         * Small uniform blocks of @p size rows, where dealing out rows to lanes
+         * A thread block copies @p bytes, a multiple of 16 like both addresses,
+         * into shared memory. All threads call start_copy() and, when they have
+         * done what they can do meanwhile, finish_copy(), a barrier. @p state,
+         * in shared memory: for one copy in the life of the thread block.
+         */
+        __device__ inline void
+        start_copy(void              *to,
+                   const void        *from,
+                   const unsigned int bytes,
+                   std::uint64_t     *state)
+        {
+#if __CUDA_ARCH__ >= 900
+          // One instruction instead of one for every 16 bytes. Values are read
+          // once: they do not push the vector out of the caches.
+          if (threadIdx.x > 0)
+            return;
+          const unsigned int barrier =
+            static_cast<unsigned int>(__cvta_generic_to_shared(state));
+          asm volatile(
+            "{\n"
+            ".reg .b64 policy;\n"
+            "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+            "mbarrier.init.shared::cta.b64 [%0], 1;\n"
+            "fence.proxy.async.shared::cta;\n"
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n"
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+            ".L2::cache_hint [%2], [%3], %1, [%0], policy;\n"
+            "}" ::"r"(barrier),
+            "r"(bytes),
+            "r"(static_cast<unsigned int>(__cvta_generic_to_shared(to))),
+            "l"(__cvta_generic_to_global(from))
+            : "memory");
+#else
+          for (unsigned int i = threadIdx.x * 16; i < bytes;
+               i += blockDim.x * 16)
+            __pipeline_memcpy_async(static_cast<char *>(to) + i,
+                                    static_cast<const char *>(from) + i,
+                                    16);
+          __pipeline_commit();
+#endif
+        }
+
+        __device__ inline void
+        finish_copy(std::uint64_t *state)
+        {
+#if __CUDA_ARCH__ >= 900
+          __syncthreads(); // the barrier exists
+          const unsigned int barrier =
+            static_cast<unsigned int>(__cvta_generic_to_shared(state));
+          unsigned int done = 0;
+          while (done == 0)
+            asm volatile(
+              "{\n"
+              ".reg .pred done;\n"
+              "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], "
+              "0;\n"
+              "selp.u32 %0, 1, 0, done;\n"
+              "}"
+              : "=r"(done)
+              : "r"(barrier)
+              : "memory");
+#else
+          __pipeline_wait_prior(0);
+          __syncthreads();
+#endif
+        }
+
+        /**
+         * Small uniform blocks of N rows, where dealing out rows to lanes
          * would cost more than the products: a thread block copies the values
          * of a batch, which are contiguous, and the entries of the vector
-         * that they meet into shared memory, then each thread computes a row.
-         * @p panel: numbers that the former takes there.
+         * that they meet into shared memory, then half of the threads compute a
+         * row each. @p panel: numbers that the values take there.
          */
-        template <typename Number, int V>
+        template <typename Number, int N>
         __global__ void
         __launch_bounds__(n_threads)
           batch_kernel(const Batch *__restrict__ batches,
                        const std::uint64_t *__restrict__ block_offset,
                        const unsigned int *__restrict__ columns,
-                       const unsigned int size,
                        const unsigned int panel,
                        const Number *__restrict__ values,
                        const Number *__restrict__ x,
@@ -359,91 +454,81 @@ namespace Tessella
                        const Number *b,
                        const Product product)
         {
+          constexpr int V = small_pack<Number>(N), n_packs = N / V;
+          using PackType = Pack<Number, V>;
           extern __shared__ __align__(16) unsigned char shared[];
-          Number *const           a = reinterpret_cast<Number *>(shared);
-          Number *const           z = a + panel;
-          __shared__ unsigned int offset[batch_rows + 1];
-
-          const Batch        batch    = batches[blockIdx.x];
-          const unsigned int n_blocks = batch.n_blocks;
+          Number *const   a = reinterpret_cast<Number *>(shared);
+          PackType *const z = reinterpret_cast<PackType *>(a + panel);
+          __shared__ std::uint64_t state;
 
           // ---- values, in pieces of 16 bytes
+          const Batch            batch = batches[blockIdx.x];
           constexpr unsigned int piece = 16 / sizeof(Number);
-          const std::uint64_t    first = batch.first_block * size * size;
+          const std::uint64_t    first = batch.first_block * (N * N);
           const unsigned int     skip  = first % piece;
-          const unsigned int     n_pieces =
-            (skip + n_blocks * size * size + piece - 1) / piece;
-          for (unsigned int i = threadIdx.x; i < n_pieces; i += n_threads)
-            __pipeline_memcpy_async(a + i * piece,
-                                    values + (first - skip) + i * piece,
-                                    16);
-          __pipeline_commit();
+          start_copy(a,
+                     values + (first - skip),
+                     (skip + batch.n_blocks * (N * N) + piece - 1) / piece * 16,
+                     &state);
+
+          // ---- blocks of the thread's row
+          const unsigned int k = threadIdx.x / N, i = threadIdx.x % N;
+          unsigned int       begin = 0, end = 0;
+          if (k < batch.n)
+            {
+              const std::uint64_t *const offset =
+                block_offset + batch.first + k;
+              begin = static_cast<unsigned int>(offset[0] - batch.first_block);
+              end   = static_cast<unsigned int>(offset[1] - batch.first_block);
+            }
 
           // ---- vector: addresses of several packs first
-          for (unsigned int i = threadIdx.x; i <= batch.n; i += n_threads)
-            offset[i] = static_cast<unsigned int>(
-              block_offset[batch.first + i] - batch.first_block);
-          const unsigned int n_packs    = size / V;
-          const unsigned int block_step = n_threads / n_packs,
-                             rest_step  = n_threads - block_step * n_packs;
-          unsigned int block            = threadIdx.x / n_packs,
-                       rest             = threadIdx.x - block * n_packs;
-          constexpr int U = (10 * batch_rows / V + n_threads - 1) / n_threads;
-          for (unsigned int i = threadIdx.x; i < n_blocks * n_packs;
-               i += U * n_threads)
+          constexpr int             U      = 3;
+          const unsigned int        n      = batch.n_blocks * n_packs;
+          const unsigned int *const column = columns + batch.first_block;
+          for (unsigned int m = threadIdx.x; m < n; m += U * n_threads)
             {
-              const Number   *entry[U];
-              Pack<Number, V> packs[U];
+              unsigned int entry[U];
+              PackType     packs[U];
 #pragma unroll
               for (int j = 0; j < U; ++j)
-                {
-                  if (i + j * n_threads < n_blocks * n_packs)
-                    entry[j] =
-                      x + columns[batch.first_block + block] + rest * V;
-                  block += block_step;
-                  rest += rest_step;
-                  if (rest >= n_packs)
-                    {
-                      ++block;
-                      rest -= n_packs;
-                    }
-                }
+                if (m + j * n_threads < n)
+                  entry[j] = column[(m + j * n_threads) / n_packs];
 #pragma unroll
               for (int j = 0; j < U; ++j)
-                if (i + j * n_threads < n_blocks * n_packs)
-                  packs[j] =
-                    *reinterpret_cast<const Pack<Number, V> *>(entry[j]);
+                if (m + j * n_threads < n)
+                  packs[j] = reinterpret_cast<const PackType *>(
+                    x + entry[j])[(m + j * n_threads) % n_packs];
 #pragma unroll
               for (int j = 0; j < U; ++j)
-                if (i + j * n_threads < n_blocks * n_packs)
-                  reinterpret_cast<Pack<Number, V> *>(z)[i + j * n_threads] =
-                    packs[j];
+                if (m + j * n_threads < n)
+                  z[m + j * n_threads] = packs[j];
             }
-          __pipeline_wait_prior(0);
-          __syncthreads();
+          finish_copy(&state);
 
           // ---- rows
-          const unsigned int k = threadIdx.x / size, i = threadIdx.x - k * size;
           if (k >= batch.n)
             return;
-          const unsigned int width = (offset[k + 1] - offset[k]) * size;
-          const Number *row = a + skip + offset[k] * size * size + i * width,
-                       *entries = z + offset[k] * size;
-          Pack<Number, V> sum   = {};
+          const unsigned int    width     = (end - begin) * n_packs;
+          const Number *const   block_row = a + skip + begin * (N * N);
+          const PackType *const row =
+            reinterpret_cast<const PackType *>(block_row) + i * width;
+          const PackType *const entries    = z + begin * n_packs;
+          const unsigned int    first_pack = first_of_sum(N, i, width);
+          PackType              sum        = {};
 #pragma unroll 4
-          for (unsigned int c = 0; c < width; c += V)
+          for (unsigned int m = 0; m < width; ++m)
             {
-              const Pack<Number, V>
-                p = *reinterpret_cast<const Pack<Number, V> *>(row + c),
-                q = *reinterpret_cast<const Pack<Number, V> *>(entries + c);
+              unsigned int c = m + first_pack;
+              if (c >= width)
+                c -= width;
+              const PackType p = row[c], q = entries[c];
 #pragma unroll
               for (int v = 0; v < V; ++v)
                 sum.v[v] = fma(p.v[v], q.v[v], sum.v[v]);
             }
-          const Number        result = total(sum);
-          const std::uint64_t j =
-            std::uint64_t(batch.first) * size + threadIdx.x;
-          store(y + j, b + j, product, result);
+          const std::uint64_t j = std::uint64_t(batch.first) * N + threadIdx.x;
+          store(y + j, b + j, product, total(sum));
         }
 
         /**
@@ -586,10 +671,8 @@ namespace Tessella
                               const Number *b,
                               const Product product)
         {
-          constexpr int V       = N % 4 == 0 && sizeof(Number) == 4 ? 4
-                                  : N % 2 == 0                      ? 2
-                                                                    : 1,
-                        n_packs = N / V, places = batch_places(n_packs),
+          constexpr int V = small_pack<Number>(N), n_packs = N / V,
+                        places = batch_places(n_packs),
                         // loaded at once, as far as registers go
             U            = N * sizeof(Number) > 32 ? 1 : 2;
           using PackType = Pack<Number, V>;
@@ -715,8 +798,8 @@ namespace Tessella
         Array<RowUnit> units[2][3];
         /// Boundary rows that would be in batches on one process.
         Array<RowUnit> single_rows;
-        /// Of uniform blocks with at most 6 rows, interior block rows that are
-        /// not in units.
+        /// Of uniform blocks with at most max_batch_size rows, interior block
+        /// rows that are not in units.
         Array<Batch> batches;
         unsigned int panel = 0, shared_memory = 0;
 
@@ -781,8 +864,8 @@ namespace Tessella
             at_boundary[k] =
               sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
               sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
-          const std::vector<bool> in_batch = make_batches(
-            sparsity, n, at_boundary, all == nullptr ? n_rows : all->n_rows);
+          const std::vector<bool> in_batch =
+            make_batches(sparsity, n, at_boundary);
           std::vector<RowUnit>      unit_list[2][3], single_list;
           std::vector<unsigned int> column_list, boundary_list, place_list;
           for (std::size_t k = 0; k < n; ++k)
@@ -863,26 +946,22 @@ namespace Tessella
         }
 
         // Collects block rows for batch_kernel(); returns these, and the rows
-        // at the boundary that would be among them. @p n_all: rows of all
-        // processes.
+        // at the boundary that would be among them.
         std::vector<bool>
         make_batches(const BlockSparsity     &sparsity,
                      const std::size_t        n,
-                     const std::vector<bool> &at_boundary,
-                     const std::uint64_t      n_all)
+                     const std::vector<bool> &at_boundary)
         {
           std::vector<bool> in_batch(n, false);
-          // With full packs, and the vector in the device's caches, rows dealt
-          // out to lanes are faster; but two rows are too little for the lanes
-          // (traces of degree 1 on triangles).
-          const std::size_t in_caches = max_n <= 2 ? 1u << 17 : 24u << 20;
-          if (!uniform || max_n > 6 ||
-              (pack * sizeof(Number) == 16 && max_n <= 4 &&
-               n_all * sizeof(Number) < in_caches))
+          if (!uniform || max_n == 0 || max_n > max_batch_size)
             return in_batch;
           // so that several fit into a multiprocessor
           const std::size_t max_bytes = 46080;
-          const auto        n_blocks  = [&](const Batch &batch) {
+          // Rows of large blocks that leave no room for three others are
+          // dealt out to lanes: too few threads of a batch would compute.
+          const std::size_t max_row_bytes =
+            max_n <= 6 ? max_bytes : max_bytes / 4;
+          const auto n_blocks = [&](const Batch &batch) {
             return sparsity.block_offset[batch.first + batch.n] -
                    sparsity.block_offset[batch.first];
           };
@@ -893,20 +972,27 @@ namespace Tessella
             return (panel_size(batch) + n_blocks(batch) * max_n) *
                    sizeof(Number);
           };
-          std::vector<Batch> list;
-          std::size_t        max_panel = 0, max_rest = 0;
-          for (unsigned int k = 0; k < n;)
+          for (unsigned int k = 0; k < n; ++k)
             {
               Batch batch = {};
               batch.first = k;
               batch.n     = 1;
-              if (at_boundary[k] || bytes(batch) > max_bytes)
+              in_batch[k] = bytes(batch) <= max_row_bytes;
+            }
+          std::vector<Batch> list;
+          std::size_t        max_panel = 0, max_rest = 0;
+          for (unsigned int k = 0; k < n;)
+            {
+              if (at_boundary[k] || !in_batch[k])
                 {
-                  in_batch[k] = bytes(batch) <= max_bytes;
                   ++k;
                   continue;
                 }
+              Batch batch = {};
+              batch.first = k;
+              batch.n     = 1;
               while (k + batch.n < n && !at_boundary[k + batch.n] &&
+                     in_batch[k + batch.n] &&
                      (batch.n + 1) * max_n <= batch_rows)
                 {
                   ++batch.n;
@@ -919,7 +1005,6 @@ namespace Tessella
               batch.first_block = sparsity.block_offset[k];
               batch.n_blocks    = static_cast<unsigned int>(n_blocks(batch));
               list.push_back(batch);
-              std::fill_n(in_batch.begin() + k, batch.n, true);
               max_panel = std::max<std::size_t>(max_panel, panel_size(batch));
               max_rest =
                 std::max<std::size_t>(max_rest, n_blocks(batch) * max_n);
@@ -931,6 +1016,58 @@ namespace Tessella
           batches       = Array<Batch>(list);
           block_offset  = Array<std::uint64_t>(sparsity.block_offset);
           return in_batch;
+        }
+
+        template <int N>
+        void
+        multiply_batches(Number       *y,
+                         const Number *x,
+                         const Product product,
+                         const Number *b) const
+        {
+          batch_kernel<Number, N><<<static_cast<unsigned int>(batches.size()),
+                                    n_threads,
+                                    shared_memory>>>(batches.data(),
+                                                     block_offset.data(),
+                                                     columns.data(),
+                                                     panel,
+                                                     values.data(),
+                                                     x,
+                                                     y,
+                                                     b,
+                                                     product);
+          check(cudaGetLastError(), "a product with a matrix");
+        }
+
+        void
+        multiply_batches(Number       *y,
+                         const Number *x,
+                         const Product product,
+                         const Number *b) const
+        {
+          switch (max_n)
+            {
+              case 1:
+                return multiply_batches<1>(y, x, product, b);
+              case 2:
+                return multiply_batches<2>(y, x, product, b);
+              case 3:
+                return multiply_batches<3>(y, x, product, b);
+              case 4:
+                return multiply_batches<4>(y, x, product, b);
+              case 5:
+                return multiply_batches<5>(y, x, product, b);
+              case 6:
+                return multiply_batches<6>(y, x, product, b);
+              case 7:
+                return multiply_batches<7>(y, x, product, b);
+              case 8:
+                return multiply_batches<8>(y, x, product, b);
+              case 9:
+                return multiply_batches<9>(y, x, product, b);
+              default:
+                return multiply_batches<10>(y, x, product, b);
+            }
         }
 
         template <int V, int S, int G, int R, int U>
@@ -1019,22 +1156,7 @@ namespace Tessella
               return;
             }
           if (batches.size() > 0)
-            {
-              const auto kernel = batch_kernel<Number, V>;
-              kernel<<<static_cast<unsigned int>(batches.size()),
-                       n_threads,
-                       shared_memory>>>(batches.data(),
-                                        block_offset.data(),
-                                        columns.data(),
-                                        max_n,
-                                        panel,
-                                        values.data(),
-                                        x,
-                                        y,
-                                        b,
-                                        product);
-              check(cudaGetLastError(), "a product with a matrix");
-            }
+            multiply_batches(y, x, product, b);
           launch_all<V>(units[0], y, x, product, b, nullptr);
           if (rows == ProductRows::all)
             multiply_boundary<V>(y, x, product, b, ghosts);

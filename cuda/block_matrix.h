@@ -36,7 +36,6 @@ namespace Tessella
       /// those of one process.
       struct AllProcesses
       {
-        std::uint64_t n_rows;
         /// Of all blocks, in rows: BlockPartition::BlockSizes.
         std::uint64_t smallest, largest, bits;
         /// ordered_blocks().
@@ -51,7 +50,11 @@ namespace Tessella
        * vmult(): a group of lanes computes some rows of a block row. A lane
        * loads the entry of the vector that belongs to a column once and uses
        * it for all of these rows; rows are read in pieces of up to 16 bytes a
-       * lane where block sizes allow aligned ones.
+       * lane where block sizes allow aligned ones. Block rows of uniform blocks
+       * of at most ten rows are dealt out in batches: a thread block copies
+       * some of them into shared memory, and a thread adds a row in the order
+       * of its columns (with blocks of 4 and 8 rows beginning at a column that
+       * depends on the row's number in its block and on its entries).
        *
        * Tvmult(): sums over the rows of each block row first, then over the
        * contributions to each block of the result; for small uniform blocks on

@@ -201,8 +201,7 @@ namespace Tessella
     if (partition != nullptr)
       {
         const BlockPartition::BlockSizes &sizes = partition->block_sizes();
-        all                                     = {partition->n_rows(),
-                                                   sizes.smallest,
+        all                                     = {sizes.smallest,
                                                    sizes.largest,
                                                    sizes.bits,
                                                    internal::ordered_blocks(*this)};

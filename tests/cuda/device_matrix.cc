@@ -3,8 +3,8 @@
 // Vectors and matrices on a CUDA device: operations against those of deal.II
 // and Trilinos, assembly there against assembly on the host, solvers, the same
 // bits when repeated; and the messages where there is no device. Argument: 2d,
-// 3d, vector or unavailable. Returns 77 where the case cannot run on this
-// machine, 1 if a check fails.
+// 3d, vector, small or unavailable. Returns 77 where the case cannot run on
+// this machine, 1 if a check fails.
 
 #include <deal.II/lac/precondition.h>
 #include <deal.II/lac/solver_bicgstab.h>
@@ -389,6 +389,97 @@ namespace
                              DeviceVector<Number> wrong(n + 1);
                              matrix.vmult(wrong, X);
                            }) != "no exception");
+  }
+
+  // Uniform blocks of every small size, a few in most rows, many in one.
+  template <typename Number>
+  void
+  check_block_sizes()
+  {
+    constexpr unsigned int n = 150;
+    for (unsigned int size = 1; size <= 12; ++size)
+      {
+        Tessella::BlockSparsity    sparsity;
+        std::vector<std::uint64_t> dof_offset(1, 0);
+        sparsity.block_offset.push_back(0);
+        sparsity.value_offset.push_back(0);
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            unsigned int width = 0;
+            for (unsigned int j = 0; j < n; ++j)
+              if (j == k || j == n / 2 || k == n / 2 ||
+                  (5 * std::min(j, k) + 3 * std::max(j, k)) % 37 <= 2)
+                {
+                  sparsity.block_column.push_back(j);
+                  sparsity.column_offset.push_back(width);
+                  width += size;
+                }
+            sparsity.row_width.push_back(width);
+            sparsity.block_offset.push_back(sparsity.block_column.size());
+            sparsity.value_offset.push_back(sparsity.value_offset.back() +
+                                            width * size);
+            dof_offset.push_back(dof_offset.back() + size);
+          }
+        std::vector<Number> values(sparsity.n_nonzero_elements());
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = some_number(i);
+        DeviceBlockMatrix<Number> matrix;
+        matrix.reinit(sparsity, dof_offset);
+        matrix.copy_from(values);
+        const Vector<Number> x = some_vector<Number>(n * size, 1),
+                             b = some_vector<Number>(n * size, 2);
+        std::vector<double> products(n * size, 0.), transposed(n * size, 0.);
+        for (unsigned int k = 0; k < n; ++k)
+          for (auto m = sparsity.block_offset[k];
+               m < sparsity.block_offset[k + 1];
+               ++m)
+            for (unsigned int i = 0; i < size; ++i)
+              for (unsigned int j = 0; j < size; ++j)
+                {
+                  const unsigned int row = k * size + i,
+                                     column =
+                                       sparsity.block_column[m] * size + j;
+                  const double value = values[sparsity.value_offset[k] +
+                                              i * sparsity.row_width[k] +
+                                              sparsity.column_offset[m] + j];
+                  products[row] += value * x(column);
+                  transposed[column] += value * x(row);
+                }
+        const DeviceVector<Number> X(x), B(b);
+        const std::string          name =
+          type_name<Number>() + ", blocks of " + std::to_string(size) + ", ";
+        const auto compare = [&](const std::string &operation,
+                                 const auto        &on_device,
+                                 const auto        &reference) {
+          DeviceVector<Number> Y(B);
+          on_device(Y);
+          const std::vector<Number> result = on_host(Y);
+          double                    worst  = 0.;
+          for (unsigned int i = 0; i < n * size; ++i)
+            {
+              const double d = std::abs(result[i] - reference(i));
+              if (!(d <= worst))
+                worst = d;
+            }
+          verify_below(name + operation, worst, epsilon<Number> * n * size);
+        };
+        compare(
+          "vmult",
+          [&](auto &Y) { matrix.vmult(Y, X); },
+          [&](const unsigned int i) { return products[i]; });
+        compare(
+          "vmult_add",
+          [&](auto &Y) { matrix.vmult_add(Y, X); },
+          [&](const unsigned int i) { return b(i) + products[i]; });
+        compare(
+          "residual",
+          [&](auto &Y) { matrix.residual(Y, X, B); },
+          [&](const unsigned int i) { return b(i) - products[i]; });
+        compare(
+          "Tvmult",
+          [&](auto &Y) { matrix.Tvmult(Y, X); },
+          [&](const unsigned int i) { return transposed[i]; });
+      }
   }
 
   template <int dim, typename Number>
@@ -849,6 +940,8 @@ main(int argc, char **argv)
       check_small_meshes<2>();
       check_small_meshes<3>();
       check_small_slabs();
+      check_block_sizes<double>();
+      check_block_sizes<float>();
     }
   else if (name == "2d")
     check_meshes<2>();
