@@ -268,14 +268,22 @@ namespace Tessella
       /// Blocks for the facets of each of these.
       constexpr unsigned int hdg_blocks_of_undone = 16;
 
+      /// Where row i begins in a lower triangle that is stored row by row, in
+      /// pairs of entries.
+      __host__ __device__ constexpr unsigned int
+      pairs_before_row(const unsigned int i)
+      {
+        return (i + 1) / 2 * ((i + 2) / 2);
+      }
+
       /// Numbers that are kept of a simplex of n functions and this many rows
       /// of traces and f: those rows, padded, after the first triangular solve;
-      /// then the factor, of every eight rows the columns up to and with the
-      /// diagonal block, which is replaced by its inverse.
+      /// then the factor in pairs, inverses in the place of its diagonal
+      /// blocks of eight rows.
       __host__ __device__ constexpr unsigned int
       hdg_simplex_solver_size(const unsigned int n, const unsigned int n_rows)
       {
-        return n_rows * padded(n) + 32 * ((n + 7) / 8) * ((n + 7) / 8 + 1);
+        return n_rows * padded(n) + 2 * pairs_before_row(n);
       }
 
       /// The face of a simplex that is opposite to a vertex.

@@ -324,12 +324,14 @@ namespace Tessella
             const double *const factor = Y + (n_rows + 1) * padded_n;
             for (unsigned int tile = (n + 7) / 8; tile-- > 0;)
               {
-                const unsigned int  i0 = 8 * tile, b = min(8u, n - i0);
-                const double *const panel = factor + 32 * tile * (tile + 1);
-                double              x     = 0.;
-                if ((lane & 7u) < b)
-                  for (unsigned int l = 0; l < b; ++l)
-                    x += panel[(i0 + 8) * l + i0 + (lane & 7u)] * u[i0 + l];
+                const unsigned int i0 = 8 * tile, b = min(8u, n - i0);
+                const auto         row = [&](const unsigned int l) {
+                  return factor + 2 * pairs_before_row(i0 + l);
+                };
+
+                double x = 0.;
+                for (unsigned int l = lane & 7u; l < b; ++l)
+                  x += row(l)[i0 + (lane & 7u)] * u[i0 + l];
                 __syncwarp();
                 if (lane < b)
                   u[i0 + lane] = x;
@@ -342,7 +344,7 @@ namespace Tessella
                       {
                         const double other = __shfl_sync(~0u, x, l);
                         if (l < b)
-                          sum += panel[(i0 + 8) * l + j] * other;
+                          sum += row(l)[j] * other;
                       }
                     if (j0 + lane < i0)
                       u[j] -= sum;

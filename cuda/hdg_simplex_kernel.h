@@ -331,12 +331,11 @@ namespace Tessella
         }
 
         /// The Schur complement (its lower triangle, without c), the rows of
-        /// traces, and f. Ends with a barrier.
+        /// traces, and f, after source(). Ends with a barrier.
         __device__ void
-        integrals(double *abs_f) const
+        integrals() const
         {
           constexpr unsigned int n_tables = HDGSimplexFactors<dim>::n_schur;
-          source(abs_f);
           {
             double factor[n_tables];
 #pragma unroll
@@ -404,8 +403,8 @@ namespace Tessella
             }
         }
 
-        /// int f phi_i, but for a factor, each warp with points of its own; and
-        /// the integral of |f|.
+        /// int f phi_i, and the integral of |f|, on the unit simplex, each warp
+        /// with points of its own.
         __device__ void
         source(double *abs_f) const
         {
@@ -422,16 +421,31 @@ namespace Tessella
           double2 *const to =
             reinterpret_cast<double2 *>(base + L.weights + warp * padded_n);
           const double2 *values = reinterpret_cast<const double2 *>(P.load);
+          // (values of several points are on their way)
+          constexpr unsigned int batch = 8;
           for (unsigned int i = lane; i < padded_n / 2; i += 32)
             {
               double2 sum = make_double2(0., 0.);
-#pragma unroll 4
-              for (unsigned int q = warp; q < n_points; q += n_warps)
+              for (unsigned int first = warp; first < n_points;
+                   first += batch * n_warps)
                 {
-                  const double  f = table != nullptr ? table[q] : form.f;
-                  const double2 v = __ldg(values + q * (padded_n / 2) + i);
-                  sum.x += f * v.x;
-                  sum.y += f * v.y;
+                  double  f[batch];
+                  double2 v[batch];
+#pragma unroll
+                  for (unsigned int r = 0; r < batch; ++r)
+                    {
+                      const unsigned int q =
+                        min(first + r * n_warps, n_points - 1);
+                      f[r] = table != nullptr ? __ldg(table + q) : form.f;
+                      v[r] = __ldg(values + q * (padded_n / 2) + i);
+                    }
+#pragma unroll
+                  for (unsigned int r = 0; r < batch; ++r)
+                    if (first + r * n_warps < n_points)
+                      {
+                        sum.x += f[r] * v[r].x;
+                        sum.y += f[r] * v[r].y;
+                      }
                 }
               to[i] = sum;
             }
@@ -446,7 +460,7 @@ namespace Tessella
               for (unsigned int s = 16; s > 0; s /= 2)
                 sum += __shfl_xor_sync(~0u, sum, s);
               if (lane == 0)
-                *abs_f = factors.det * sum;
+                *abs_f = sum;
             }
         }
 
@@ -500,7 +514,7 @@ namespace Tessella
         /// solutions with the factor. Column by column of eight, each of which
         /// is subtracted from in registers. Diagonal blocks of the factor are
         /// replaced by their inverses. *bad is set if a pivot is too small.
-        /// Begins and ends with a barrier.
+        /// Ends with a barrier.
         __device__ void
         factorise(int *bad) const
         {
@@ -509,14 +523,18 @@ namespace Tessella
                              n_warps = blockDim.x / 32, end = n + n_rows + 1;
           double *const S   = E();
           const auto    all = [](const int, const int) { return true; };
+          if (warp == 0)
+            diagonal_block(0, bad);
+          __syncthreads();
           for (unsigned int k = 0; k < n; k += 8)
             {
               const unsigned int  b       = min(8u, n - k);
               double *const       inverse = S + k * (ld + 1);
               const double *const right   = S + min(k + g, n - 1) * ld + t;
-              // (what is subtracted from a tile of 16 rows, then the rest)
+              // (of a tile of 16 rows: what is subtracted, then what is left)
               double     c[2][1][2];
-              const auto subtract = [&](const unsigned int i0) {
+              const auto subtract = [&](const unsigned int i0,
+                                        const unsigned int end) {
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
                   c[h][0][0] = c[h][0][1] = 0.;
@@ -539,7 +557,8 @@ namespace Tessella
                     c[h][0][1] = 2 * t + 1 < b ? v.y - c[h][0][1] : 0.;
                   }
               };
-              const auto solve = [&](const unsigned int i0) {
+              const auto solve = [&](const unsigned int i0,
+                                     const unsigned int end) {
                 const double *const row = inverse + g * ld + 2 * t;
                 const double2       v   = {g < b && 2 * t < b ? row[0] : 0.,
                                    g < b && 2 * t + 1 < b ? row[1] : 0.};
@@ -563,49 +582,69 @@ namespace Tessella
                         *to = r[h][0][0];
                     }
               };
-              __syncthreads();
-              if (warp == 0)
+              // The first warp goes on to the next diagonal block, others (if
+              // there are some) to the rest.
+              unsigned int begin = k + b, worker = warp, n_workers = n_warps;
+              if (begin < n)
                 {
-                  double sum[1][1][2] = {};
-#pragma unroll 2
-                  for (unsigned int l = 0; l < k; l += 4)
+                  begin = min(n, k + 16);
+                  if (warp == 0)
                     {
-                      const double v[1] = {right[l]};
-                      WarpProduct<1, 1, 1, double>::add(sum, v, v, all);
+                      subtract(k + 8, begin);
+                      solve(k + 8, begin);
+                      __syncwarp();
+                      diagonal_block(k + 8, bad);
                     }
-                  double *const diagonal = base + L.diagonal_entries;
-#pragma unroll
-                  for (unsigned int s = 0; s < 2; ++s)
-                    if (g < b && 2 * t + s <= g)
-                      {
-                        double &entry = inverse[g * ld + 2 * t + s];
-                        double  v     = entry;
-                        if (2 * t + s == g)
-                          {
-                            v += P.form.reaction ? P.form.c : 0.;
-                            diagonal[g] = v;
-                          }
-                        entry = v - sum[0][0][s];
-                      }
-                  __syncwarp();
-                  if (invert_factor(b, inverse, ld, diagonal) && lane == 0)
-                    *bad = 1;
+                  if (n_warps > 1)
+                    {
+                      worker    = warp == 0 ? end : warp - 1;
+                      n_workers = n_warps - 1;
+                    }
                 }
-              // (the first warp comes last)
-              unsigned int i0 =
-                k + b + 16 * (warp == 0 ? n_warps - 1 : warp - 1);
-              if (i0 < end)
-                subtract(i0);
-              __syncthreads();
-              if (i0 < end)
-                solve(i0);
-              for (i0 += 16 * n_warps; i0 < end; i0 += 16 * n_warps)
+              for (unsigned int i0 = begin + 16 * worker; i0 < end;
+                   i0 += 16 * n_workers)
                 {
-                  subtract(i0);
-                  solve(i0);
+                  subtract(i0, end);
+                  solve(i0, end);
                 }
+              __syncthreads();
             }
-          __syncthreads();
+        }
+
+        /// Diagonal block at row @p k, from what is there and the columns
+        /// before, by one warp.
+        __device__ void
+        diagonal_block(const unsigned int k, int *bad) const
+        {
+          const unsigned int ld = L.stride, lane = threadIdx.x & 31u,
+                             g = lane / 4, t = lane % 4, b = min(8u, n - k);
+          double *const       S            = E() + k * (ld + 1);
+          const double *const row          = E() + min(k + g, n - 1) * ld + t;
+          double *const       diagonal     = base + L.diagonal_entries;
+          double              sum[1][1][2] = {};
+#pragma unroll 2
+          for (unsigned int l = 0; l < k; l += 4)
+            {
+              const double v[1] = {row[l]};
+              WarpProduct<1, 1, 1, double>::add(
+                sum, v, v, [](const int, const int) { return true; });
+            }
+#pragma unroll
+          for (unsigned int s = 0; s < 2; ++s)
+            if (g < b && 2 * t + s <= g)
+              {
+                double &entry = S[g * ld + 2 * t + s];
+                double  v     = entry;
+                if (2 * t + s == g)
+                  {
+                    v += P.form.reaction ? P.form.c : 0.;
+                    diagonal[g] = v;
+                  }
+                entry = v - sum[0][0][s];
+              }
+          __syncwarp();
+          if (invert_factor(b, S, ld, diagonal) && lane == 0)
+            *bad = 1;
         }
 
         /// K in functions of faces, from solutions in R(), to both triangles of
@@ -857,26 +896,25 @@ namespace Tessella
         __device__ void
         store_solver() const
         {
-          const unsigned int ld = L.stride, lane = threadIdx.x & 31u,
-                             warp = this_warp(), n_warps = blockDim.x / 32;
-          double *const to =
+          double2 *const to = reinterpret_cast<double2 *>(
             P.solvers +
             std::size_t(k) * hdg_simplex_solver_size(n, n_rows + 1) -
-            P.first_solver;
-          for (unsigned int m = warp; m <= n_rows; m += n_warps)
-            for (unsigned int i = 2 * lane; i < padded_n; i += 64)
-              *reinterpret_cast<double2 *>(to + m * padded_n + i) =
-                *reinterpret_cast<const double2 *>(R() + m * ld + i);
-          double *const factor = to + (n_rows + 1) * padded_n;
-          for (unsigned int i = warp; i < n; i += n_warps)
+            P.first_solver);
+          const unsigned int width   = padded_n / 2,
+                             inverse = 0xffffffffu / width + 1,
+                             size    = (n_rows + 1) * width;
+#pragma unroll 2
+          for (unsigned int i = threadIdx.x; i < size; i += blockDim.x)
             {
-              const unsigned int tile = i / 8, width = 8 * tile + 8;
-              double *const      row =
-                factor + 32 * tile * (tile + 1) + i % 8 * width;
-              for (unsigned int j = 2 * lane; j < min(width, padded_n); j += 64)
-                *reinterpret_cast<double2 *>(row + j) =
-                  *reinterpret_cast<const double2 *>(E() + i * ld + j);
+              const unsigned int m = width == 1 ? i : __umulhi(i, inverse);
+              to[i] = *reinterpret_cast<const double2 *>(R() + m * L.stride +
+                                                         2 * (i - m * width));
             }
+#pragma unroll 2
+          for (unsigned int i = threadIdx.x; i < P.n_schur_pairs;
+               i += blockDim.x)
+            to[size + i] = *reinterpret_cast<const double2 *>(
+              E() + __ldg(P.schur_place + i));
         }
       };
 
@@ -909,8 +947,9 @@ namespace Tessella
                 __syncwarp();
                 factors.set(P, k, face);
               }
+            block.source(&abs_f);
             __syncthreads();
-            block.integrals(&abs_f);
+            block.integrals();
             block.boundary_data();
             block.factorise(&bad);
             const bool good = bad == 0;
@@ -927,7 +966,7 @@ namespace Tessella
               }
             if (threadIdx.x == 0)
               {
-                P.abs_f[k]      = abs_f;
+                P.abs_f[k]      = factors.det * abs_f;
                 bool stabilised = P.form.reaction && P.form.c > 0.;
                 for (unsigned int f = 0; f <= dim; ++f)
                   stabilised = stabilised || factors.tau[f] > 0.;
