@@ -347,6 +347,8 @@ namespace
   run_other()
   {
     run_polytopes<2>(11, 13, 3);
+    run_polytopes<2>(11, 13, 5);
+    run_polytopes<3>(4, 7, 1);
     run_polytopes<3>(4, 7, 3);
 
     Triangulation<2> triangulation;
