@@ -1272,12 +1272,14 @@ namespace Tessella
                                what == HDGStage::volume && !exact,
                                slice);
               if (what == HDGStage::basis)
-                stage.layout.add_moments(P.moments_stride,
-                                         n_bricks > 0
-                                           ? HDGBrickMoments<dim>::n_scratch(
-                                               max_degree,
-                                               P.n_line_points[max_degree])
-                                           : 0);
+                stage.layout.add_moments(
+                  P.moments_stride,
+                  n_bricks == 0
+                    ? 0
+                    : HDGBrickMoments<dim>::n_scratch_of_products(max_degree) +
+                        HDGBrickMoments<dim>::n_most *
+                          HDGBrickMoments<dim>::n_scratch_of_source(
+                            max_degree, P.n_line_points[max_degree]));
               return 8 * stage.layout.size;
             };
             // As many points a slice as there are, at most 64 (twice as many
@@ -1353,8 +1355,8 @@ namespace Tessella
                     1,
                     1,
                     n,
-                    64,
-                    64,
+                    128,
+                    128,
                     16,
                     1);
               add(HDGStage::volume,

@@ -6,10 +6,11 @@
 
 // Elimination where A is a multiple of the identity, there is no advection, and
 // polytopes have up to 8 hdg_warp_tiles functions. Factorisation, a chain of
-// short steps, is a kernel of its own, which leaves the inverse of the Schur
-// complement's factor: with it all that belongs to a trace function is a chain
-// of products, from sums to operands in registers, which no other warp has a
-// part in.
+// short steps, is a kernel of its own. With what it leaves, all that
+// elimination does to a row [F_0 .. F_(dim - 1) | R] of a trace function is one
+// product, which turns R into Y, and K is what facets have left plus one
+// symmetric product of the rows [F | Y] with a sign. Solutions for each trace
+// function are not made: recovery sums rows first.
 
 namespace Tessella
 {

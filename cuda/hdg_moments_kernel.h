@@ -8,7 +8,8 @@
 // functions are sums of products of Legendre functions of up to twice the
 // degree, whose integrals (moments) are fewer: a kernel sums only those over
 // all points. Where a, b and c are constant, nothing else is integrated but f,
-// and a kernel makes basis and matrices of the moments of both.
+// and a kernel makes basis and matrices of the moments of both. On bricks,
+// whose moments are products of integrals in one variable, it makes those, too.
 
 namespace Tessella
 {
@@ -242,12 +243,14 @@ namespace Tessella
 
 
       /// The same where sub-cells are bricks: sums of products of integrals in
-      /// one variable. Two warps do a part each.
+      /// one variable. A warp does those of the matrix, the others do
+      /// those of f, with some of the sub-cells each.
       template <int dim>
       struct HDGBrickMoments
       {
-        /// Sub-cells at a time; more functions of one variable than there are.
-        static constexpr unsigned int n_together    = 8,
+        /// Sub-cells at a time; warps for f at most; more functions of one
+        /// variable than there are.
+        static constexpr unsigned int n_together = 8, n_most = 3,
                                       max_functions = dim > 2
                                                         ? hdg_warp_tiles + 1
                                                         : 2 * hdg_warp_tiles;
@@ -264,15 +267,23 @@ namespace Tessella
           , lane(threadIdx.x & 31u)
         {}
 
-        /// Doubles that integrate_products() and integrate_source() need
-        /// together. @p n_points: of the rule for f.
-        __host__ static std::size_t
-        n_scratch(const unsigned int max_degree, const unsigned int n_points)
+        /// Doubles that integrate_products() needs.
+        __host__ __device__ static constexpr std::size_t
+                 n_scratch_of_products(const unsigned int max_degree)
         {
-          const std::size_t m      = max_degree + 1,
-                            facets = dim > 2 ? n_points * n_points : n_points;
-          return n_together * dim * (2 * max_degree + 1) + dim * n_points * m +
-                 m * facets + m * m * std::max<std::size_t>(n_points, m);
+          return n_together * dim * (2 * max_degree + 1);
+        }
+
+        /// Doubles that a warp of integrate_source() needs. @p n_points: of the
+        /// rule.
+        __host__ __device__ static constexpr std::size_t
+                 n_scratch_of_source(const unsigned int max_degree,
+                                     const unsigned int n_points)
+        {
+          const std::size_t m       = max_degree + 1,
+                            n_lines = dim > 2 ? n_points * n_points : n_points;
+          return dim * n_points * m + m * n_lines +
+                 m * m * (n_points > m ? n_points : m);
         }
 
         /// Edge @p d of a sub-cell in the variable of the box: from where, and
@@ -358,10 +369,17 @@ namespace Tessella
             }
         }
 
-        /// Moments of f, in @p to, and the integral of |f|, which lane 0 has;
-        /// by a warp: one variable after the other.
-        __device__ double
-        integrate_source(double *scratch, double *to) const
+        /// Moments of f: products of functions of all variables, at [(i m + j)
+        /// m
+        /// + l], m = degree + 1 (in 2-D [i m + j]), of the sub-cells from @p
+        /// begin on in these @p steps, one variable after the other, by a warp;
+        /// returns where they are, and the integral of |f| that each lane has
+        /// seen.
+        __device__ const double *
+        integrate_source(double            *scratch,
+                         const unsigned int begin,
+                         const unsigned int step,
+                         double            &absolute) const
         {
           const HDGForm<dim> &form    = P.form;
           const unsigned int n_points = P.n_line_points[degree], m = degree + 1,
@@ -375,9 +393,11 @@ namespace Tessella
           const auto functions = [&](const unsigned int d) {
             return table + d * n_points * m;
           };
-          double             absolute = 0., sums[max_functions] = {};
-          const unsigned int end = P.D.subcell_offset[k + 1];
-          for (unsigned int s = P.D.subcell_offset[k]; s < end; ++s)
+          double             sums[max_functions] = {};
+          const unsigned int end                 = P.D.subcell_offset[k + 1];
+          absolute                               = 0.;
+          for (unsigned int s = P.D.subcell_offset[k] + begin; s < end;
+               s += step)
             {
               __syncwarp();
               for (unsigned int i = lane; i < dim * n_points; i += 32)
@@ -469,20 +489,66 @@ namespace Tessella
               if (j < m)
                 last[lane * m + j] = sums[j];
           __syncwarp();
-          for (unsigned int e = lane; e < P.n_source_rows * m; e += 32)
+          return last;
+        }
+
+        /// All moments, and the integral of |f|, by a block, which has @p
+        /// scratch for it. Ends with a barrier.
+        __device__ void
+        integrate(double *scratch, double *to) const
+        {
+          const unsigned int m = degree + 1, warp = this_warp(),
+                             n_warps = blockDim.x / 32 - 1;
+          const std::size_t of_warp  = n_scratch_of_source(
+                              P.layout.max_degree,
+                              P.n_line_points[P.layout.max_degree]),
+                            shift = n_scratch_of_products(P.layout.max_degree);
+          __shared__ const double *results[n_most];
+          __shared__ double        absolute[n_most];
+          if (warp == 0)
+            integrate_products(scratch, to);
+          else if (P.form.source)
             {
-              const unsigned int row = e / m, i = e - row * m,
-                                 rows = __ldg(P.moment_row + row),
-                                 j    = (rows & 1023u) - width,
-                                 l    = dim > 2 ? (rows >> 10) - 2 * width : 0;
-              // (functions of other polytopes may be more)
-              to[row * width + i] =
-                j < m && l < m ? last[dim > 2 ? (i * m + j) * m + l : i * m + j]
-                               : 0.;
+              double              size;
+              const double *const result =
+                integrate_source(scratch + shift + (warp - 1) * of_warp,
+                                 warp - 1,
+                                 n_warps,
+                                 size);
+              for (unsigned int s = 16; s > 0; s /= 2)
+                size += __shfl_xor_sync(~0u, size, s);
+              if (lane == 0)
+                {
+                  results[warp - 1]  = result;
+                  absolute[warp - 1] = size;
+                }
             }
-          for (unsigned int s = 16; s > 0; s /= 2)
-            absolute += __shfl_xor_sync(~0u, absolute, s);
-          return absolute;
+          __syncthreads();
+          double *const of_source = to + P.n_moment_rows * width;
+          if (P.form.source)
+            for (unsigned int e = threadIdx.x; e < P.n_source_rows * m;
+                 e += blockDim.x)
+              {
+                const unsigned int row = e / m, i = e - row * m,
+                                   rows = __ldg(P.moment_row + row),
+                                   j    = (rows & 1023u) - width,
+                                   l = dim > 2 ? (rows >> 10) - 2 * width : 0;
+                double sum           = 0.;
+                // (functions of other polytopes may be more)
+                if (j < m && l < m)
+                  for (unsigned int w = 0; w < n_warps; ++w)
+                    sum +=
+                      results[w][dim > 2 ? (i * m + j) * m + l : i * m + j];
+                of_source[row * width + i] = sum;
+              }
+          if (threadIdx.x == 0)
+            {
+              double sum = 0.;
+              for (unsigned int w = 0; P.form.source && w < n_warps; ++w)
+                sum += absolute[w];
+              P.abs_f[k] = sum;
+            }
+          __syncthreads();
         }
       };
 
@@ -492,7 +558,7 @@ namespace Tessella
       /// Polytopes whose functions are close to dependent are left to
       /// hdg_volume_kernel().
       template <int dim>
-      __global__ void __launch_bounds__(64, 12)
+      __global__ void __launch_bounds__(128, 6)
         hdg_basis_kernel(const __grid_constant__ HDGData<dim> P)
       {
         extern __shared__ double shared[];
@@ -512,22 +578,7 @@ namespace Tessella
                    i += blockDim.x)
                 moments[i] = block.moments()[i];
             else
-              {
-                const HDGBrickMoments<dim> sums(P, k);
-                if (this_warp() == 0)
-                  sums.integrate_products(shared, moments);
-                else if (P.form.source)
-                  {
-                    const double absolute =
-                      sums.integrate_source(shared + sums.n_together * dim *
-                                                       sums.width,
-                                            moments + of_source);
-                    if (sums.lane == 0)
-                      P.abs_f[k] = absolute;
-                  }
-                else if (sums.lane == 0)
-                  P.abs_f[k] = 0.;
-              }
+              HDGBrickMoments<dim>(P, k).integrate(shared, moments);
             __syncthreads();
             // (padding is zero, and what only some entries are written of)
             Block::zero(shared, L.tables);
