@@ -103,7 +103,6 @@ namespace Tessella
           , to(P,
                P.state_layout,
                P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-               nullptr,
                k)
         {}
 
@@ -706,7 +705,6 @@ namespace Tessella
               P,
               P.state_layout,
               P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-              nullptr,
               k);
             const unsigned int begin = P.D.polytope_interface_offset[k],
                                end   = P.D.polytope_interface_offset[k + 1],

@@ -125,7 +125,6 @@ namespace Tessella
                               P.state_layout,
                               P.state + std::size_t(k - P.first) *
                                           P.state_layout.inverse,
-                              nullptr,
                               k);
             const unsigned int n = whole.n, size = dim * n * L.mass_stride;
             __syncthreads();
@@ -236,7 +235,6 @@ namespace Tessella
           , from(P,
                  P.state_layout,
                  P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-                 nullptr,
                  k)
           , n(from.n)
           , n_traces(from.n_traces)

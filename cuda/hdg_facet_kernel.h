@@ -73,7 +73,6 @@ namespace Tessella
           , to(P,
                P.state_layout,
                P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-               nullptr,
                k)
         {}
 
@@ -572,7 +571,6 @@ namespace Tessella
           , to(P,
                P.state_layout,
                P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-               nullptr,
                k)
         {}
 

@@ -288,7 +288,6 @@ namespace Tessella
         const HDGData<dim> &P;
         const HDGLayout    &L;
         double *const       base;
-        HDGSliceQuad *const slice_quad; ///< in shared memory
         const unsigned int  k;
         const unsigned int  n, degree;
         /// Trace functions of the polytope, and those here.
@@ -304,12 +303,10 @@ namespace Tessella
         HDGBlock(const HDGData<dim> &P,
                  const HDGLayout    &L,
                  double             *base,
-                 HDGSliceQuad       *slice_quad,
                  const unsigned int  k)
           : P(P)
           , L(L)
           , base(base)
-          , slice_quad(slice_quad)
           , k(k)
           , n(P.D.n_basis[k])
           , degree(P.D.degree[k])
@@ -1658,7 +1655,7 @@ namespace Tessella
           {
             const unsigned int k =
               P.part_is_done ? P.undone[1 + i] : P.first + i;
-            Block block(P, P.layout, base, nullptr, k);
+            Block block(P, P.layout, base, k);
             if (threadIdx.x == 0)
               {
                 abs_f      = 0.;
@@ -1684,7 +1681,6 @@ namespace Tessella
                   P,
                   P.state_layout,
                   P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-                  nullptr,
                   k));
               }
             if (threadIdx.x == 0)
@@ -1719,12 +1715,11 @@ namespace Tessella
             const unsigned int status = P.status[k];
             if (status & hdg_failed)
               continue;
-            const Block block(P, P.layout, base, nullptr, k);
+            const Block block(P, P.layout, base, k);
             block.load(
               Block(P,
                     P.state_layout,
                     P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-                    nullptr,
                     k),
               P.partial +
                 std::size_t(P.D.polytope_interface_offset[k] - P.first_entry) *

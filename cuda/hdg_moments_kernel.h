@@ -568,7 +568,7 @@ namespace Tessella
         const HDGLayout &L = P.layout;
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
-            Block              block(P, L, shared, nullptr, k);
+            Block              block(P, L, shared, k);
             double *const      moments = shared + L.tables;
             const unsigned int of_source =
               P.n_moment_rows * (2 * L.max_degree + 1);
@@ -605,7 +605,6 @@ namespace Tessella
                   P,
                   P.state_layout,
                   P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-                  nullptr,
                   k));
               }
             else

@@ -131,7 +131,6 @@ namespace Tessella
               P,
               P.state_layout,
               P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-              nullptr,
               k);
             recover_from_rows(block, lambda, sum + length, sum);
             CT = block.transform_of_polytope();

@@ -570,6 +570,8 @@ namespace Tessella
                                  w[1] = {s == 0 ? v.x : v.y};
                     WarpProduct<2, 1, 1, double>::add(r, a, w, all);
                   }
+                // (lanes without a row have read the last one)
+                __syncwarp();
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
                   if (i0 + 8 * h + g < end)
