@@ -15,6 +15,9 @@ fail() {
   exit 1
 }
 
+[ $# -eq 0 ] || fail "there are no arguments; what is done is written at the" \
+  "beginning of the file."
+
 # need_packages PACKAGE...: installs those that are missing, with apt-get. Does
 # nothing, and needs no rights, when all are there.
 need_packages() {
