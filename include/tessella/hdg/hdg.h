@@ -158,9 +158,11 @@ namespace Tessella
    * + 4 dim N^2 m + (dim + 1) N m^2 for the rest; with a full tensor a up to
    * dim times that. Between generation and gathering K of all polytopes is in
    * memory (8 m^2 bytes each, about that of the matrix); LocalSolvers::keep
-   * takes 8 (dim + 1) N (m + 1) bytes a polytope until the next assemble(); on
-   * a device, where a is a constant scalar, there is no advection and N is at
-   * most 24, m is that of the largest polytope.
+   * takes 8 (dim + 1) N (m + 1) bytes a polytope until the next assemble(). On
+   * a device, where a is a constant scalar and there is no advection, these are
+   * 8 (N (m + 1) + N^2 / 2) bytes for simplices, and m is that of the largest
+   * polytope elsewhere if N is at most 24; integrals on simplices are
+   * combinations of tables there, and q is not eliminated.
    *
    * <b>Many processes.</b> On distributed meshes all functions are collective.
    * Local problems are solved by the owners of polytopes, on a device if each
