@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // How does the error fall where polytopes are refined by what an error
 // estimator says? Solve, estimate, mark, refine, agglomerate anew, transfer the

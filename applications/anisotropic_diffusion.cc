@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // How does a program give its coefficients as a functor, so that a device
 // evaluates them? The functor is in anisotropic_diffusion/field.cu; here is a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // How fast is assembly on this machine? Times set-up, matrix structure and
 // assembly of one problem for lists of degrees, backends, strategies, threads

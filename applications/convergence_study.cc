@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // How do the errors of the polytopic dG method behave under refinement? All
 // that defines a study is in a parameter file; see parameter_files/.

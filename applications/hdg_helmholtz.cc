@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Hybridizable dG from a parameter file: errors, and the time of each stage in
 // the categories of King, Yakovlev, Fu, Kirby and Sherwin (J. Sci. Comput. 60,

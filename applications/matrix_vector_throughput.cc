@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // How fast are products with a matrix that stays on a CUDA device? Assembles
 // one problem for a list of degrees, in double and single precision, and times

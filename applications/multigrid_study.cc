@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // How fast does multigrid on nested polytopes converge, and how long does it
 // take from the mesh's flat view to the solution, on the host and on a device?

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // How large must the constant of the interior penalty be, and what does a too
 // large one cost? The default in tessella/grid/penalty.h follows from this.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // How are parabolic problems solved by space-time dG on polytopes? Slab after
 // slab on prismatic elements, with steps of fixed or adaptive length and local

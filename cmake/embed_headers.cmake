@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # cmake -DDIRECTORY=include -DHEADERS="a.h;b.h" -DOUTPUT=file.cc -P ...
 # Writes headers as texts into a C++ file, for run-time compilation.
@@ -9,7 +9,7 @@ foreach(header ${HEADERS})
     "          {\"${header}\", R\"tessella(${text})tessella\"},\n")
 endforeach()
 # What NVRTC does not have of the standard library.
-set(content "// SPDX-License-Identifier: LGPL-2.1-or-later
+set(content "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Made by cmake/embed_headers.cmake.
 

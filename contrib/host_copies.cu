@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 //
 // What several devices of a host can deliver at once, and what its memory can
 // take: each of N processes copies 1 GiB from its own device to the host, to

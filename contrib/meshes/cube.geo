@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // Unit cube, unstructured: tetrahedra of size h, or (hexahedra = 1) hexahedra,
 // four to each tetrahedron of size h, whose faces are not planar. Boundary ids: 1
 // bottom, 2 top, 3 front, 4 right, 5 back, 6 left.

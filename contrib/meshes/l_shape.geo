@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // (-1,1)^2 without [0,1] x [-1,0], triangles of size h, at the re-entrant corner
 // of size h / grading. Boundary ids: 1 the two sides of the corner, 2 the rest.
 DefineConstant[ h = {0.2, Name "h"}, grading = {1, Name "grading"} ];

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // (0,2) x (0,1): triangles on the left half (material id 1), quadrilaterals on
 // the right half (material id 2). Boundary ids: 1 bottom, 2 right, 3 top, 4
 // left.

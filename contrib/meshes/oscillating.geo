@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // Unit square with oscillating sides: sin waves of given number and amplitude.
 // Triangles of size h along the sides, 4 h in the middle. Boundary ids: 1
 // bottom, 2 right, 3 top, 4 left.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // Unit square, unstructured triangles of size h, or (quads = 1) unstructured
 // quadrilaterals. Boundary ids: 1 bottom, 2 right, 3 top, 4 left.
 DefineConstant[ h = {0.1, Name "h"}, quads = {0, Name "quads"} ];

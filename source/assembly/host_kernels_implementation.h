@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // The host kernels for one instruction set. Included once by each
 // host_kernels_*.cc, which defines TESSELLA_LANES (doubles per vector),

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # All parameters of PROGRAM are documented: in what --print-parameters writes,
 # a comment stands before each. FILES (names with %% between them, if any) have

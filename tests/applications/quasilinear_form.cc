@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // The form of nonlinear_diffusion: for a discrete function that is a
 // polynomial, Picard's matrix against that of the same coefficient as a

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # Runs [LAUNCHER] PROGRAM PARAMETER_FILE with SETTINGS ("Section/Name=value", separated by
 # %%) in DIRECTORY and checks that it succeeds, that the files NAME with SUFFIXES

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Tables of coefficients for a device: the same to the last bit for all sizes
 // of chunks (which decide what two polytopes share), whether a form evaluates

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // The yardstick of measured times: points of the leanest rules against the
 // library's, and operations and bytes on small meshes, counted by hand.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # Runs PROGRAM PARAMETER_FILE (or COMMAND, with %% between its words) in an empty
 # DIRECTORY and checks that it

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Lists that go to the device while its copy engine is busy with something
 // else. A copy from memory that is not pinned may return before it arrives, and

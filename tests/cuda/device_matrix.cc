@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Vectors and matrices on a CUDA device: operations against those of deal.II
 // and Trilinos, assembly there against assembly on the host, solvers, the same

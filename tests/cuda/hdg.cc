@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Hybridizable dG on a CUDA device: trace matrix, right-hand side, u and q as
 // on the host; the same bits when repeated, in tiles, for matrices on the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Hybridizable dG on the devices of several processes, which may share one: the
 // same bits for every number of processes; a trace matrix on the device is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // The forms of nonlinear_diffusion, whose expressions are compiled for the
 // device at run time and take the iterate's values and gradients there: against

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Block matrices, preconditioners and multigrid on the devices of several
 // processes, which may share one: the checks of tests/multigrid/parallel.cc.

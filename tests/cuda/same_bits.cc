@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Several processes, which may share devices: the same polytopes give the same
 // matrix as on one process, to the last bit. Argument: host, coefficients are

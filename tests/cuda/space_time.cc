@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Space-time slabs on a device against the host backend: every entry of matrix
 // and right-hand side, on all kinds of meshes, for both spaces, with local time

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // The other assembly strategies against the host backend: every entry of matrix
 // and right-hand side on meshes of simplices, with periodic boundaries and with

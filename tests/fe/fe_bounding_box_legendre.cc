@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // The element on the unit cell: order of the functions, orthonormality,
 // derivatives against difference quotients, systems, hp. MMX registers must
 // stay clean: a compiler's vectorisation once broke all long doubles.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // PolytopeValues, PolytopeInterfaceValues, MappingBoundingBox and quadrature on
 // polytopes of all kinds of cells: exactness, divergence theorem for basis
 // functions, derivatives, both sides of interfaces, FEValues on the bounding

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Coefficients with a value per material or per cell: exact solutions of
 // problems with jumps, jumps inside polytopes, both ways of giving values, and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Every strategy on every kind of mesh: ids are a numbering without gaps, sizes
 // keep their bounds, levels nest, results repeat, repair leaves no polytope in

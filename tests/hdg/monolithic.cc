@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // u, q and traces against a dense solve of the system in which nothing is
 // eliminated: (u, q, lambda) at once, with the equations as they stand in the

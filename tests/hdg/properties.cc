@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Polynomials are reproduced; orders of convergence and of post-processing;
 // symmetry and definiteness; the same bits for every number of threads; what

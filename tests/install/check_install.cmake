@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # Installs what is built in BUILD_DIRECTORY to DIRECTORY/installed, moves that
 # away (an installation must not depend on where it was made), takes the first

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Checkpoints: the same polytopes, degrees and bits of the solution on other
 // numbers of processes; what is damaged or does not fit is an error on all

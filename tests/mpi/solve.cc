@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // A program with the Trilinos solver stack on one and on all processes: errors,
 // values at points, output; strategies on distributed meshes; errors that one

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Space-time slabs of the same polytopes distributed over different numbers of
 // processes: matrix and right-hand side are the same to the last bit by

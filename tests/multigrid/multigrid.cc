@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Block matrices, block preconditioners and multigrid on the host: products
 // against deal.II's, injection of polynomials, iterations and contraction that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Sums of HostVector: the same bits in every order, for every number of threads
 // and processes; their error; numbers that are too large, infinite or none.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // Output: polytopes as VTK polygons and polyhedra, solutions on the fine cells,
 // drawings, and what happens when a file cannot be written.
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # Runs PROGRAM with PARAMETER_FILE in DIRECTORY to t = 0.5, on from there to
 # t = 1, and in one go: the states at the end must be the same to the last bit.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Space-time slabs: polynomials are reproduced on all kinds of meshes with
 // local time stepping, prisms give the matrix that their tetrahedra give,

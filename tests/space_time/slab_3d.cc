@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Space-time slabs of three space dimensions: the matrix is the sum of products
 // of matrices in space and in time, polynomials are reproduced on all kinds of
