@@ -12,6 +12,9 @@ function(tessella_precompile_headers target)
   if(NOT TESSELLA_PRECOMPILED_HEADERS)
     return()
   endif()
+  # The library needs position-independent code, and all users of the
+  # precompiled header must have the same flags.
+  set(position_independent ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
   # A library of one empty file: the others take what it precompiles. (The
   # library itself is compiled with a macro that programs do not have.)
   if(NOT TARGET tessella_headers)
@@ -19,7 +22,8 @@ function(tessella_precompile_headers target)
     file(GENERATE OUTPUT ${source} CONTENT "")
     add_library(tessella_headers OBJECT ${source})
     deal_ii_setup_target(tessella_headers)
-    target_compile_options(tessella_headers PRIVATE ${tessella_symbols})
+    target_compile_options(tessella_headers PRIVATE
+      ${tessella_symbols} ${position_independent})
     target_precompile_headers(tessella_headers PRIVATE
       <deal.II/base/exceptions.h>
       <deal.II/base/function.h>
@@ -66,5 +70,6 @@ function(tessella_precompile_headers target)
         SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
+  target_compile_options(${target} PRIVATE ${position_independent})
   target_precompile_headers(${target} REUSE_FROM tessella_headers)
 endfunction()

@@ -76,3 +76,4 @@ configure() {
 }
 
 packages_to_build="g++ cmake ninja-build libdeal.ii-dev"
+packages_to_test="numdiff perl openmpi-bin gmsh"

@@ -320,8 +320,11 @@ namespace Tessella
             print_help(info);
             return;
           }
+        // PETSc, where deal.II has it, would take our options for its own and
+        // complain at the end that nothing used them.
+        int                                    n_arguments = 1;
         const Utilities::MPI::MPI_InitFinalize mpi(
-          argc, argv, numbers::invalid_unsigned_int);
+          n_arguments, argv, numbers::invalid_unsigned_int);
         const unsigned int n_processes =
           Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
         // messages of a program that has failed must not get in the way

@@ -86,3 +86,29 @@ execute_process(
 if(status EQUAL 0 OR NOT output MATCHES "Tessella[ \n]+was[ \n]+installed")
   message(FATAL_ERROR "Mixing build types was not noticed:\n${output}")
 endif()
+
+# The name of the library and the package file agree about which versions are
+# compatible: those with the same minor version.
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" series "${VERSION}")
+file(GLOB_RECURSE names RELATIVE ${DIRECTORY}/moved
+  ${DIRECTORY}/moved/lib*/libtessella*.so.${series})
+if(NOT names)
+  message(FATAL_ERROR "There is no libtessella.so.${series}.")
+endif()
+file(GLOB_RECURSE version_file ${DIRECTORY}/moved/tessellaConfigVersion.cmake)
+string(REPLACE "." ";" numbers "${VERSION}")
+list(GET numbers 0 major)
+list(GET numbers 1 minor)
+math(EXPR next "${minor} + 1")
+foreach(wanted ${series} ${major}.${next})
+  set(PACKAGE_FIND_VERSION ${wanted})
+  set(PACKAGE_FIND_VERSION_MAJOR ${major})
+  string(REGEX REPLACE ".*\\." "" PACKAGE_FIND_VERSION_MINOR ${wanted})
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+  include(${version_file})
+  if((wanted STREQUAL series AND NOT PACKAGE_VERSION_COMPATIBLE) OR
+     (NOT wanted STREQUAL series AND PACKAGE_VERSION_COMPATIBLE))
+    message(FATAL_ERROR "Version ${wanted} of ${VERSION}: compatible is "
+      "${PACKAGE_VERSION_COMPATIBLE}.")
+  endif()
+endforeach()

@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#
+# Builds this tree and runs its tests with the deal.II of other releases of the
+# distribution.
+#
+#   contrib/check_dealii_versions.sh [OPTION]... [SUITE]...
+#
+# A SUITE is a name that debootstrap knows, by default trixie (Debian 13) and
+# unstable. For each one a root is made by debootstrap from this machine's own
+# mirror, in build-versions/SUITE (or $VERSIONS_DIR/SUITE); a root that is there is
+# brought up to date and used again. In it the tracked and untracked files of this
+# tree are built with contrib/check.sh, as Release, without CUDA, and all tests
+# run. Needs root's rights, 6 GB on disk for each suite, and 20 to 30 minutes on two
+# cores for each.
+#
+# Options:
+#   --debug          the Debug build and its tests as well
+#   --cxx20 SUITE    compile with -std=c++20 in that suite; may be repeated
+#   --clean          build from nothing
+#
+# Prints a table with the compiler, the versions of deal.II and Trilinos, the
+# number of the compiler's warnings and of the tests that passed; the log of each
+# suite is build-versions/SUITE.log. The exit status is 0 if and only if there is
+# no warning and no failure.
+
+set -u
+arguments=("$@")
+set --
+. "$(dirname "$0")/common.sh"
+
+types=Release
+clean=false
+suites=()
+cxx20=" "
+set -- "${arguments[@]}"
+while [ $# -gt 0 ]; do
+  case $1 in
+    --debug) types="Release Debug" ;;
+    --clean) clean=true ;;
+    --cxx20)
+      [ $# -gt 1 ] || fail "--cxx20 needs the name of a suite."
+      cxx20+="$2 "
+      shift
+      ;;
+    -*) fail "there is no option '$1'; the options are explained at the" \
+      "beginning of the file." ;;
+    *) suites+=("$1") ;;
+  esac
+  shift
+done
+[ ${#suites[@]} -gt 0 ] || suites=(trixie unstable)
+[ "$(id -u)" -eq 0 ] || fail "debootstrap and chroot need root's rights."
+folder=${VERSIONS_DIR:-$root/build-versions}
+mkdir -p "$folder"
+
+# Mounts are made in a name space of their own and end with it.
+if [ -z "${CHECK_VERSIONS_INSIDE:-}" ]; then
+  CHECK_VERSIONS_INSIDE=1 exec unshare --mount --propagation private \
+    "$0" "${arguments[@]}"
+fi
+
+need_packages debootstrap
+
+# The mirror of this machine, from sources.list or *.sources.
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/{*.list,*.sources} \
+  2>/dev/null | awk '
+    $1 == "deb" { for (i = 2; i <= NF; ++i) if ($i ~ /^https?:/) { print $i; exit } }
+    $1 == "URIs:" { print $2; exit }')
+[ -n "$mirror" ] || fail "there is no mirror in the sources of apt."
+
+# in_root ROOT COMMAND: with nothing of this machine's environment.
+in_root() {
+  chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    LANG=C.UTF-8 bash -c "$2"
+}
+
+# check_suite SUITE: prints a row of the table.
+check_suite() {
+  local suite=$1 target=$folder/$1 log=$folder/$1.log standard=C++17 flags=
+  if [ ! -f "$target/made-by-check_dealii_versions" ]; then
+    rm -rf "$target"
+    debootstrap --variant=minbase --include=ca-certificates "$suite" \
+      "$target" "$mirror" || return 1
+    touch "$target/made-by-check_dealii_versions"
+  fi
+  # How this machine reaches its mirror.
+  cp -L /etc/resolv.conf "$target/etc/resolv.conf"
+  cp /etc/apt/apt.conf.d/* "$target/etc/apt/apt.conf.d/" 2>/dev/null
+  rm -f "$target"/etc/apt/apt.conf.d/20packagekit
+  mount -t proc proc "$target/proc" || return 1
+  mount -t tmpfs tmpfs "$target/dev/shm" || return 1
+  in_root "$target" "apt-get update && DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends $packages_to_build \
+    $packages_to_test" || return 1
+
+  # Present files, with their times: a second run builds what has changed.
+  mkdir -p "$target/tessella"
+  $clean && rm -rf "$target/tessella"/*
+  (cd "$root" && git ls-files -z --cached --others --exclude-standard |
+    while IFS= read -r -d '' file; do [ -e "$file" ] && printf '%s\0' "$file"; done |
+    tar --null --files-from - -c) |
+    tar -C "$target/tessella" -x || return 1
+
+  case $cxx20 in
+    *" $suite "*)
+      standard=C++20
+      flags=-std=c++20
+      ;;
+  esac
+  in_root "$target" "cd /tessella && BUILD_TYPES='$types' CXXFLAGS='$flags' \
+    contrib/check.sh"
+}
+
+rows=()
+failed=0
+for suite in "${suites[@]}"; do
+  say "$suite: see $folder/$suite.log"
+  log=$folder/$suite.log
+  begin=$SECONDS
+  check_suite "$suite" >"$log" 2>&1
+  status=$?
+  warnings=$(grep -c 'warning:' "$log")
+  tests=$(sed -n 's/^.*% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' \
+    "$log" | awk '{ failed += $1; all += $2 }
+      END { if (NR) printf "%d of %d", all - failed, all; else print "none" }')
+  about() { in_root "$folder/$suite" "$1" 2>/dev/null | tail -1; }
+  package() { about "dpkg-query -W -f '\${Version}\n' $1"; }
+  compiler=$(about 'c++ -dumpfullversion')
+  standard=C++17
+  case $cxx20 in *" $suite "*) standard=C++20 ;; esac
+  [ "$status" -eq 0 ] && [ "$warnings" -eq 0 ] || failed=1
+  rows+=("$(printf '| %s | g++ %s, %s | %s | %s | %s | %d | %s |' \
+    "$(about '. /etc/os-release; echo $PRETTY_NAME')" "$compiler" "$standard" \
+    "$(package 'libdeal.ii-dev')" "$(package 'libtrilinos-epetra-dev')" \
+    "$(grep -q 'tests passed' "$log" && echo passed || echo FAILED)" \
+    "$warnings" "$tests")")
+  echo "  $(((SECONDS - begin) / 60)) minutes, exit status $status"
+done
+
+say "Versions"
+cat <<'X'
+| system | compiler | deal.II | Trilinos | build | warnings | tests passed |
+| --- | --- | --- | --- | --- | --- | --- |
+X
+printf '%s\n' "${rows[@]}"
+exit $failed

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#
+# check_generations.sh SOURCE FOLDER: contrib/check.sh compiles kernels for the
+# cards of the machine, for one generation where there is none, and for what
+# CUDAARCHS says. cmake is a stand-in that prints CUDAARCHS and fails, so that
+# nothing is built.
+
+set -u
+source=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder/bin"
+
+stand_in() {
+  printf '#!/bin/sh\n%s\n' "$2" >"$folder/bin/$1"
+  chmod +x "$folder/bin/$1"
+}
+stand_in cmake 'echo "CUDAARCHS=$CUDAARCHS"; exit 1'
+stand_in clang-format-14 'echo "clang-format version 14."'
+stand_in dpkg-query 'echo "install ok installed"'
+
+failures=0
+# expect GENERATIONS CAPABILITIES [VARIABLE=VALUE]: what nvidia-smi prints of the
+# cards of the machine.
+expect() {
+  local generations=$1
+  stand_in nvidia-smi "printf '$2'"
+  local said
+  said=$(env -u CUDAARCHS PATH="$folder/bin:$PATH" BUILD_DIR="$folder/build" \
+    ${3:-A=} "$source/contrib/check.sh" 2>&1 | grep '^CUDAARCHS=')
+  if [ "$said" = "CUDAARCHS=$generations" ]; then
+    echo "$generations: ok"
+  else
+    echo "FAILED: \"$said\" instead of $generations"
+    failures=$((failures + 1))
+  fi
+}
+expect 90-real ''
+expect 90-real 'No devices were found\n'
+expect '75-real;90-real' '9.0\n7.5\n9.0\n'
+expect 80-real '9.0\n' CUDAARCHS=80-real
+exit $failures
