@@ -91,7 +91,9 @@ namespace Tessella
             problem.diffusion_tensor->value_list(points, tensors);
             if (target != nullptr)
               for (const Tensor<2, dim> &tensor : tensors)
-                target = std::copy_n(tensor.begin_raw(), dim * dim, target);
+                for (unsigned int d = 0; d < dim; ++d)
+                  for (unsigned int e = 0; e < dim; ++e)
+                    *target++ = tensor[d][e];
           }
         for (unsigned int d = 0; d < dim; ++d)
           scalar(problem.advection.get(), d);

@@ -555,12 +555,18 @@ namespace
                                none.vmult(x, y);
                              }) != "no exception");
     multigrid.initialize(test.matrix, hierarchy);
-    check("sizes",
-          contains(message_of([&] {
-                     Vector<double> x(3), y(3);
-                     multigrid.vmult(x, y);
-                   }),
-                   "Dimension"));
+    // deal.II's exception, whose text depends on its version
+    bool wrong_sizes = false;
+    try
+      {
+        Vector<double> x(3), y(3);
+        multigrid.vmult(x, y);
+      }
+    catch (const ExcDimensionMismatch &)
+      {
+        wrong_sizes = true;
+      }
+    check("sizes", wrong_sizes);
   }
 } // namespace
 
