@@ -2,15 +2,10 @@
 #ifndef tessella_source_grid_dual_graph_h
 #define tessella_source_grid_dual_graph_h
 
-#include <deal.II/base/config.h>
+#include <deal.II/grid/tria.h>
 
 #include <cstddef>
 #include <vector>
-
-DEAL_II_NAMESPACE_OPEN
-template <int dim, int spacedim>
-class Triangulation;
-DEAL_II_NAMESPACE_CLOSE
 
 namespace Tessella
 {

@@ -6,23 +6,13 @@
 
 #include <deal.II/base/types.h>
 
+#include <deal.II/distributed/fully_distributed_tria.h>
+#include <deal.II/grid/tria.h>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-DEAL_II_NAMESPACE_OPEN
-template <int dim, int spacedim>
-class Triangulation;
-namespace parallel
-{
-  namespace fullydistributed
-  {
-    template <int dim, int spacedim>
-    class Triangulation;
-  }
-} // namespace parallel
-DEAL_II_NAMESPACE_CLOSE
 
 namespace Tessella
 {
