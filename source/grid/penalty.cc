@@ -191,8 +191,8 @@ namespace Tessella
 
       for (int j = 0; j < n; ++j)
         {
-          double b = wall[0][j];
-          for (int i = 1; i < w; ++i)
+          double b = std::numeric_limits<double>::infinity();
+          for (int i = 0; i < w; ++i)
             b = std::min(b, wall[i][j]);
           consider(height[j], b);
         }

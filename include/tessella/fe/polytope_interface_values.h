@@ -161,13 +161,15 @@ namespace Tessella
     dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
     quadrature_point_indices() const
     {
-      return {0u, n_quadrature_points};
+      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
+        0u, n_quadrature_points);
     }
 
     dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
     dof_indices() const
     {
-      return {0u, n_current_interface_dofs()};
+      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
+        0u, n_current_interface_dofs());
     }
 
     bool

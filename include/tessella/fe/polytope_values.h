@@ -149,13 +149,15 @@ namespace Tessella
     dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
     quadrature_point_indices() const
     {
-      return {0u, n_quadrature_points};
+      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
+        0u, n_quadrature_points);
     }
 
     dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
     dof_indices() const
     {
-      return {0u, dofs_per_cell};
+      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
+        0u, dofs_per_cell);
     }
 
     const dealii::Point<dim> &
