@@ -18,7 +18,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <limits>
+#include <type_traits>
+#include <unordered_map>
 
 #include "../base/collective.h"
 #include "ghost_exchange.h"
@@ -90,13 +94,11 @@ namespace Tessella
   }
 
   template <int dim>
-  PolytopeAccessor<dim>
+  PolytopeIterator<dim>
   PolytopeAccessor<dim>::neighbor(const unsigned int f) const
   {
-    Assert(!at_boundary(f),
-           dealii::ExcMessage("This face is at the boundary."));
     const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return PolytopeAccessor(
+    return PolytopeIterator<dim>(
       *handler, mesh.neighbor(interface_and_side(mesh, present_index, f)));
   }
 
@@ -105,6 +107,8 @@ namespace Tessella
   PolytopeAccessor<dim>::neighbor_of_agglomerated_neighbor(
     const unsigned int f) const
   {
+    Assert(!at_boundary(f),
+           dealii::ExcMessage("This face is at the boundary."));
     const PolytopicMesh<dim> &mesh  = handler->polytopic_mesh();
     const unsigned int        other = neighbor(f).index();
     const unsigned int entry = interface_and_side(mesh, present_index, f) ^ 1u;
@@ -121,7 +125,15 @@ namespace Tessella
   double
   PolytopeAccessor<dim>::measure() const
   {
+    AssertIndexRange(present_index, handler->polytopic_mesh().n_polytopes());
     return handler->polytopic_mesh().measure[present_index];
+  }
+
+  template <int dim>
+  double
+  PolytopeAccessor<dim>::volume() const
+  {
+    return measure();
   }
 
   template <int dim>
@@ -144,6 +156,39 @@ namespace Tessella
   }
 
   template <int dim>
+  dealii::BoundingBox<dim>
+  PolytopeAccessor<dim>::get_bounding_box() const
+  {
+    return bounding_box();
+  }
+
+  template <int dim>
+  dealii::CellId
+  PolytopeAccessor<dim>::id() const
+  {
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    AssertIndexRange(present_index, mesh.n_polytopes());
+    if (!is_locally_owned())
+      return handler
+        ->ghost_first_cells[present_index - mesh.n_owned_polytopes()];
+    return handler
+      ->active_cell(mesh.subcell_cell[mesh.subcell_offset[present_index]])
+      ->id();
+  }
+
+  template <int dim>
+  dealii::types::subdomain_id
+  PolytopeAccessor<dim>::subdomain_id() const
+  {
+    // Of a ghost polytope, all cells that this process knows are its owner's.
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    AssertIndexRange(present_index, mesh.n_polytopes());
+    return handler
+      ->active_cell(mesh.subcell_cell[mesh.subcell_offset[present_index]])
+      ->subdomain_id();
+  }
+
+  template <int dim>
   std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
   PolytopeAccessor<dim>::get_agglomerate() const
   {
@@ -155,6 +200,37 @@ namespace Tessella
          s < mesh.subcell_offset[present_index + 1];
          ++s)
       result.push_back(handler->active_cell(mesh.subcell_cell[s]));
+    return result;
+  }
+
+  template <int dim>
+  std::vector<typename dealii::Triangulation<dim>::active_face_iterator>
+  PolytopeAccessor<dim>::polytope_boundary() const
+  {
+    AssertThrow(is_locally_owned(),
+                ExcUserInput("polytope_boundary() is known to the process that "
+                             "owns the polytope only: ask for it where "
+                             "is_locally_owned() is true."));
+    // A face that two cells of the polytope share is inside of it.
+    using FaceIterator = typename dealii::Triangulation<dim>::face_iterator;
+    std::vector<FaceIterator>                       faces;
+    std::unordered_map<int, unsigned char>          n_cells;
+    const std::function<void(const FaceIterator &)> add =
+      [&](const FaceIterator &face) {
+        if (face->has_children())
+          for (unsigned int c = 0; c < face->n_children(); ++c)
+            add(face->child(c));
+        else if (++n_cells[face->index()] == 1)
+          faces.push_back(face);
+      };
+    for (const auto &cell : get_agglomerate())
+      for (const unsigned int f : cell->face_indices())
+        add(cell->face(f));
+    std::vector<typename dealii::Triangulation<dim>::active_face_iterator>
+      result;
+    for (const FaceIterator &face : faces)
+      if (n_cells[face->index()] == 1)
+        result.emplace_back(face);
     return result;
   }
 
@@ -178,10 +254,35 @@ namespace Tessella
   }
 
   template <int dim>
+  const dealii::FiniteElement<dim> &
+  PolytopeAccessor<dim>::get_fe() const
+  {
+    return handler->get_fe(active_fe_index());
+  }
+
+  template <int dim>
   unsigned int
   PolytopeAccessor<dim>::active_fe_index() const
   {
     return handler->active_fe_index(present_index);
+  }
+
+  template <int dim>
+  void
+  PolytopeAccessor<dim>::set_active_fe_index(const unsigned int index) const
+  {
+    handler->check_cells();
+    AssertThrow(is_locally_owned(),
+                ExcUserInput("set_active_fe_index() was called for a polytope "
+                             "of another process: each process chooses the "
+                             "elements of the polytopes that it owns."));
+    std::vector<unsigned int> &next = handler->next_fe_indices;
+    if (next.empty())
+      {
+        next = handler->fe_indices;
+        next.resize(handler->n_polytopes(), 0);
+      }
+    next[present_index] = index;
   }
 
   template <int dim>
@@ -207,6 +308,16 @@ namespace Tessella
       indices[i] = first + i;
   }
 
+  template <int dim>
+  dealii::IteratorState::IteratorStates
+  PolytopeIterator<dim>::state() const
+  {
+    const unsigned int n = this->handler->polytopic_mesh().n_polytopes();
+    return this->present_index < n    ? dealii::IteratorState::valid
+           : this->present_index == n ? dealii::IteratorState::past_the_end
+                                      : dealii::IteratorState::invalid;
+  }
+
   // ---- AgglomerationHandler
 
   template <int dim>
@@ -218,23 +329,64 @@ namespace Tessella
     , is_parallel(
         dynamic_cast<const dealii::parallel::TriangulationBase<dim> *>(
           &triangulation) != nullptr)
+    , triangulation_has_changed(std::make_shared<bool>(false))
   {
-    AssertThrow(triangulation.n_global_active_cells() > 0,
+    list_cells();
+    triangulation_listener = triangulation.signals.any_change.connect(
+      [changed = triangulation_has_changed]() { *changed = true; });
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::list_cells()
+  {
+    clear_polytopes();
+    pending_agglomerates.clear();
+    first_global_polytope = 0;
+    n_all_polytopes       = 0;
+    ghost_polytopes.clear();
+    ghost_first_cells.clear();
+    ghosts.reset();
+    cells.clear();
+
+    const dealii::Triangulation<dim> &tria = *triangulation;
+    AssertThrow(tria.n_global_active_cells() > 0,
                 ExcUserInput("The triangulation has no cells: create or read "
                              "the mesh before the AgglomerationHandler."));
-    if (mapping != nullptr)
-      for (const dealii::ReferenceCell &type :
-           triangulation.get_reference_cells())
-        AssertThrow(mapping->is_compatible_with(type),
+    if (user_mapping != nullptr)
+      for (const dealii::ReferenceCell &type : tria.get_reference_cells())
+        AssertThrow(user_mapping->is_compatible_with(type),
                     ExcUserInput(
                       "The mapping given to AgglomerationHandler does not know "
                       "the cell type " +
                       type.to_string() + " of the triangulation."));
 
-    cells.reserve(triangulation.n_active_cells());
-    for (auto cell = triangulation.begin_active(); cell != triangulation.end();
-         ++cell)
+    cells.reserve(tria.n_active_cells());
+    for (auto cell = tria.begin_active(); cell != tria.end(); ++cell)
       cells.push_back(cell);
+    *triangulation_has_changed = false;
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::throw_changed()
+  {
+    AssertThrow(false,
+                ExcUserInput(
+                  "The triangulation has changed since the "
+                  "AgglomerationHandler listed its cells: call agglomerate() "
+                  "and distribute_dofs() again after refinement."));
+    std::abort();
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::check_finalized() const
+  {
+    AssertThrow(n_all_polytopes > 0 || pending_agglomerates.empty(),
+                ExcUserInput("define_agglomerate() takes effect with "
+                             "finalize_agglomerates(): call that before the "
+                             "polytopes are used."));
   }
 
   template <int dim>
@@ -246,11 +398,8 @@ namespace Tessella
                 ExcUserInput("The agglomeration strategy is an empty "
                              "function."));
     pending_agglomerates.clear();
-    if (!is_parallel)
-      {
-        build(strategy(*triangulation));
-        return;
-      }
+    if (*triangulation_has_changed)
+      list_cells();
     // (strategies of the library that communicate throw on all processes)
     build(strategy(*triangulation));
   }
@@ -263,6 +412,8 @@ namespace Tessella
   {
     AssertThrow(!cells.empty(),
                 ExcUserInput("An agglomerate needs at least one cell."));
+    if (*triangulation_has_changed)
+      list_cells();
     std::vector<unsigned int> indices;
     indices.reserve(cells.size());
     for (const auto &cell : cells)
@@ -280,6 +431,19 @@ namespace Tessella
   void
   AgglomerationHandler<dim>::finalize_agglomerates()
   {
+    // After a change of the triangulation, a series is valid where a process
+    // has begun it with the new cells; others may have named none.
+    bool begun = !*triangulation_has_changed;
+    if (is_parallel)
+      begun = dealii::Utilities::MPI::logical_or(begun, get_communicator());
+    if (*triangulation_has_changed)
+      {
+        pending_agglomerates.clear();
+        if (!begun)
+          throw_changed();
+        list_cells();
+      }
+
     std::vector<unsigned int> ids(cells.size(), invalid_index);
     unsigned int              n       = 0;
     const auto                collect = [&]() {
@@ -312,10 +476,22 @@ namespace Tessella
 
   template <int dim>
   void
+  AgglomerationHandler<dim>::finalize_pending_agglomerates()
+  {
+    bool pending = !pending_agglomerates.empty();
+    if (is_parallel)
+      pending = dealii::Utilities::MPI::logical_or(pending, get_communicator());
+    if (pending)
+      finalize_agglomerates();
+  }
+
+  template <int dim>
+  void
   AgglomerationHandler<dim>::clear_dofs()
   {
     fe_collection.reset();
     fe_indices.clear();
+    next_fe_indices.clear();
     present_n_components = 1;
     mesh.degree.clear();
     mesh.n_basis.clear();
@@ -340,6 +516,17 @@ namespace Tessella
 
   template <int dim>
   void
+  AgglomerationHandler<dim>::clear_polytopes()
+  {
+    clear_dofs();
+    cell_polytope.clear();
+    curved_facets.clear();
+    present_n_curved_cells = 0;
+    mesh                   = PolytopicMesh<dim>();
+  }
+
+  template <int dim>
+  void
   AgglomerationHandler<dim>::distribute_dofs(
     const dealii::FiniteElement<dim> &fe)
   {
@@ -350,9 +537,39 @@ namespace Tessella
   template <int dim>
   void
   AgglomerationHandler<dim>::distribute_dofs(
+    const dealii::hp::FECollection<dim> &new_collection)
+  {
+    std::vector<unsigned int> indices =
+      next_fe_indices.empty() ? fe_indices : next_fe_indices;
+    indices.resize(n_polytopes(), 0);
+    distribute_dofs(new_collection, indices);
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::distribute_agglomerated_dofs(
+    const dealii::FiniteElement<dim> &fe)
+  {
+    finalize_pending_agglomerates();
+    distribute_dofs(fe);
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::distribute_agglomerated_dofs(
+    const dealii::hp::FECollection<dim> &new_collection)
+  {
+    finalize_pending_agglomerates();
+    distribute_dofs(new_collection);
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::distribute_dofs(
     const dealii::hp::FECollection<dim> &new_collection,
     const std::vector<unsigned int>     &new_fe_indices)
   {
+    check_cells();
     const unsigned int n = n_polytopes();
     // What the elements of the collection are.
     std::vector<unsigned int> degrees(new_collection.size()),
@@ -501,11 +718,21 @@ namespace Tessella
   }
 
   template <int dim>
+  const dealii::FiniteElement<dim> &
+  AgglomerationHandler<dim>::get_fe(const unsigned int index) const
+  {
+    return get_fe_collection()[index];
+  }
+
+  template <int dim>
   unsigned int
   AgglomerationHandler<dim>::active_fe_index(const unsigned int polytope) const
   {
-    AssertIndexRange(polytope, fe_indices.size());
-    return fe_indices[polytope];
+    check_cells();
+    AssertIndexRange(polytope, mesh.n_polytopes());
+    if (!fe_indices.empty())
+      return fe_indices[polytope];
+    return polytope < next_fe_indices.size() ? next_fe_indices[polytope] : 0;
   }
 
   template <int dim>
@@ -513,6 +740,14 @@ namespace Tessella
   AgglomerationHandler<dim>::n_polytopes() const
   {
     return mesh.n_owned_polytopes();
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_agglomerates() const
+  {
+    check_finalized();
+    return n_polytopes();
   }
 
   template <int dim>
@@ -527,6 +762,7 @@ namespace Tessella
   AgglomerationHandler<dim>::global_polytope_index(
     const unsigned int polytope) const
   {
+    check_cells();
     AssertIndexRange(polytope, mesh.n_polytopes());
     return polytope < n_polytopes() ? first_global_polytope + polytope
                                     : ghost_polytopes[polytope - n_polytopes()];
@@ -553,6 +789,7 @@ namespace Tessella
   dealii::types::global_dof_index
   AgglomerationHandler<dim>::first_dof(const unsigned int polytope) const
   {
+    check_cells();
     AssertIndexRange(polytope, mesh.n_polytopes());
     return static_cast<dealii::types::global_dof_index>(
       polytope < n_polytopes() ? first_own_dof + mesh.dof_offset[polytope]
@@ -613,6 +850,7 @@ namespace Tessella
   dealii::IndexSet
   AgglomerationHandler<dim>::locally_owned_dofs() const
   {
+    check_cells();
     dealii::IndexSet set(n_dofs());
     if (n_locally_owned_dofs() > 0)
       set.add_range(first_own_dof, first_own_dof + n_locally_owned_dofs());
@@ -624,6 +862,7 @@ namespace Tessella
   dealii::IndexSet
   AgglomerationHandler<dim>::locally_relevant_dofs() const
   {
+    check_cells();
     dealii::IndexSet set = locally_owned_dofs();
     for (unsigned int g = 0; g < ghost_first_dof.size(); ++g)
       {
@@ -642,6 +881,7 @@ namespace Tessella
   AgglomerationHandler<dim>::make_sparsity_pattern(
     SparsityPatternType &sparsity) const
   {
+    check_cells();
     AssertThrow(!mesh.dof_offset.empty(),
                 ExcUserInput("make_sparsity_pattern() needs degrees of "
                              "freedom: call distribute_dofs() first."));
@@ -692,28 +932,69 @@ namespace Tessella
   }
 
   template <int dim>
-  PolytopeAccessor<dim>
-  AgglomerationHandler<dim>::polytope(const unsigned int index) const
+  template <typename SparsityPatternType>
+  void
+  AgglomerationHandler<dim>::create_agglomeration_sparsity_pattern(
+    SparsityPatternType &sparsity) const
   {
-    AssertIndexRange(index, mesh.n_polytopes());
-    return PolytopeAccessor<dim>(*this, index);
+    if constexpr (std::is_same<SparsityPatternType,
+                               dealii::DynamicSparsityPattern>::value)
+      {
+        sparsity.reinit(n_dofs(), n_dofs(), locally_relevant_dofs());
+        make_sparsity_pattern(sparsity);
+      }
+    else if constexpr (std::is_same<SparsityPatternType,
+                                    dealii::SparsityPattern>::value)
+      {
+        dealii::DynamicSparsityPattern dynamic;
+        create_agglomeration_sparsity_pattern(dynamic);
+        sparsity.copy_from(dynamic);
+      }
+    else
+      {
+        sparsity.reinit(locally_owned_dofs(), get_communicator());
+        make_sparsity_pattern(sparsity);
+        sparsity.compress();
+      }
   }
 
   template <int dim>
-  std::vector<PolytopeAccessor<dim>>
+  PolytopeIterator<dim>
+  AgglomerationHandler<dim>::polytope(const unsigned int index) const
+  {
+    check_cells();
+    AssertIndexRange(index, mesh.n_polytopes());
+    return PolytopeIterator<dim>(*this, index);
+  }
+
+  template <int dim>
+  PolytopeIterator<dim>
+  AgglomerationHandler<dim>::begin() const
+  {
+    check_cells();
+    check_finalized();
+    return PolytopeIterator<dim>(*this, 0);
+  }
+
+  template <int dim>
+  PolytopeIterator<dim>
+  AgglomerationHandler<dim>::end() const
+  {
+    return begin() + n_polytopes();
+  }
+
+  template <int dim>
+  dealii::IteratorRange<PolytopeIterator<dim>>
   AgglomerationHandler<dim>::polytope_iterators() const
   {
-    std::vector<PolytopeAccessor<dim>> result;
-    result.reserve(n_polytopes());
-    for (unsigned int k = 0; k < n_polytopes(); ++k)
-      result.emplace_back(*this, k);
-    return result;
+    return {begin(), end()};
   }
 
   template <int dim>
   const std::vector<unsigned int> &
   AgglomerationHandler<dim>::polytope_of_cell() const
   {
+    check_cells();
     return cell_polytope;
   }
 
@@ -722,6 +1003,7 @@ namespace Tessella
   AgglomerationHandler<dim>::active_cell(
     const unsigned int active_cell_index) const
   {
+    check_cells();
     AssertIndexRange(active_cell_index, cells.size());
     return cells[active_cell_index];
   }
@@ -730,6 +1012,7 @@ namespace Tessella
   dealii::BoundingBox<dim>
   AgglomerationHandler<dim>::bounding_box(const unsigned int polytope) const
   {
+    check_cells();
     AssertIndexRange(polytope, mesh.n_polytopes());
     std::pair<dealii::Point<dim>, dealii::Point<dim>> corners;
     for (int d = 0; d < dim; ++d)
@@ -744,6 +1027,7 @@ namespace Tessella
   const PolytopicMesh<dim> &
   AgglomerationHandler<dim>::polytopic_mesh() const
   {
+    check_cells();
     return mesh;
   }
 
@@ -751,6 +1035,7 @@ namespace Tessella
   PolytopicMesh<dim> &
   AgglomerationHandler<dim>::mutable_polytopic_mesh() const
   {
+    check_cells();
     return mesh;
   }
 
@@ -774,6 +1059,8 @@ namespace Tessella
 
   template class PolytopeAccessor<2>;
   template class PolytopeAccessor<3>;
+  template class PolytopeIterator<2>;
+  template class PolytopeIterator<3>;
   template class AgglomerationHandler<2>;
   template class AgglomerationHandler<3>;
 
@@ -786,6 +1073,21 @@ namespace Tessella
   TESSELLA_INSTANTIATE(dealii::DynamicSparsityPattern);
   TESSELLA_INSTANTIATE(dealii::SparsityPattern);
   TESSELLA_INSTANTIATE(dealii::BlockDynamicSparsityPattern);
+#ifdef DEAL_II_WITH_TRILINOS
+  TESSELLA_INSTANTIATE(dealii::TrilinosWrappers::SparsityPattern);
+#endif
+#undef TESSELLA_INSTANTIATE
+
+#define TESSELLA_INSTANTIATE(Pattern)                                      \
+  template void                                                            \
+  AgglomerationHandler<2>::create_agglomeration_sparsity_pattern<Pattern>( \
+    Pattern &) const;                                                      \
+  template void                                                            \
+  AgglomerationHandler<3>::create_agglomeration_sparsity_pattern<Pattern>( \
+    Pattern &) const
+
+  TESSELLA_INSTANTIATE(dealii::DynamicSparsityPattern);
+  TESSELLA_INSTANTIATE(dealii::SparsityPattern);
 #ifdef DEAL_II_WITH_TRILINOS
   TESSELLA_INSTANTIATE(dealii::TrilinosWrappers::SparsityPattern);
 #endif

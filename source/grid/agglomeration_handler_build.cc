@@ -548,10 +548,6 @@ namespace Tessella
       Compatibility::get_communicator(*triangulation);
     std::vector<unsigned int> position, order;
     Tessella::on_all_processes(communicator, [&]() {
-      AssertThrow(cells.size() == triangulation->n_active_cells(),
-                  ExcUserInput("The triangulation has changed since the "
-                               "AgglomerationHandler was made: make a new one "
-                               "after refinement."));
       AssertThrow(ids.size() == cells.size(),
                   ExcUserInput(
                     "The agglomeration strategy returned " +
@@ -624,10 +620,6 @@ namespace Tessella
   {
     const auto        &tria    = *triangulation;
     const unsigned int n_cells = cells.size();
-    AssertThrow(n_cells == tria.n_active_cells(),
-                ExcUserInput("The triangulation has changed since the "
-                             "AgglomerationHandler was made: make a new one "
-                             "after refinement."));
     AssertThrow(ids.size() == n_cells,
                 ExcUserInput("The agglomeration strategy returned " +
                              std::to_string(ids.size()) + " polytope ids for " +
@@ -635,11 +627,7 @@ namespace Tessella
 
     // ---- the old state goes first, so that nothing half-made remains if
     // there is an error below
-    clear_dofs();
-    cell_polytope.clear();
-    curved_facets.clear();
-    present_n_curved_cells = 0;
-    mesh                   = PolytopicMesh<dim>();
+    clear_polytopes();
     PolytopicMesh<dim> view;
 
     // ---- cells into polytopes; with several processes those of ghosts come

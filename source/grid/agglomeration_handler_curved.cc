@@ -716,6 +716,7 @@ namespace Tessella
   void
   AgglomerationHandler<dim>::tabulate(const unsigned int extra_order) const
   {
+    check_cells();
     if (present_n_curved_cells == 0)
       return;
     AssertThrow(!mesh.degree.empty(),

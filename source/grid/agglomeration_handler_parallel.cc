@@ -243,7 +243,7 @@ namespace Tessella
     ghosts->communicate(send, receive);
 
     // ---- ghosts: by process, there by number
-    std::vector<dealii::CellId> ghost_first_cell;
+    ghost_first_cells.clear();
     ghost_polytopes.clear();
     for (unsigned int p = 0; p < ranks.size(); ++p)
       {
@@ -269,7 +269,7 @@ namespace Tessella
                 ghosts->partners[p].ghosts.push_back(
                   static_cast<unsigned int>(n_own + ghost_polytopes.size()));
                 ghost_polytopes.push_back(messages[i].polytope);
-                ghost_first_cell.emplace_back(messages[i].first_cell);
+                ghost_first_cells.emplace_back(messages[i].first_cell);
               }
             ids[cell_at[ghost_cells[p][i]]] =
               static_cast<unsigned int>(n_own + ghost_polytopes.size() - 1);
@@ -284,7 +284,7 @@ namespace Tessella
     std::sort(sorted.begin(),
               sorted.end(),
               [&](const unsigned int a, const unsigned int b) {
-                return ghost_first_cell[a] < ghost_first_cell[b];
+                return ghost_first_cells[a] < ghost_first_cells[b];
               });
     order.resize(n_own + n_ghosts);
     unsigned int k = 0, next = 0;
@@ -295,7 +295,7 @@ namespace Tessella
         while (begin < end)
           {
             const unsigned int middle = begin + (end - begin) / 2;
-            if (cells[first_cell[middle]]->id() < ghost_first_cell[g])
+            if (cells[first_cell[middle]]->id() < ghost_first_cells[g])
               begin = middle + 1;
             else
               end = middle;
@@ -408,6 +408,7 @@ namespace Tessella
   AgglomerationHandler<dim>::exchange_polytope_values(
     std::vector<double> &values, const unsigned int n_components) const
   {
+    check_cells();
     AssertDimension(values.size(),
                     std::size_t(n_components) * mesh.n_polytopes());
     if (ghosts != nullptr)
@@ -421,6 +422,7 @@ namespace Tessella
   AgglomerationHandler<dim>::exchange_dof_values(
     std::vector<double> &values) const
   {
+    check_cells();
     AssertDimension(values.size(), mesh.dof_offset.back());
     if (ghosts == nullptr || n_all_polytopes == 0)
       return;
@@ -455,6 +457,7 @@ namespace Tessella
   AgglomerationHandler<dim>::exchange_facet_values(
     std::vector<double> &values) const
   {
+    check_cells();
     AssertDimension(values.size(), 2 * std::size_t(mesh.n_facets()));
     if (ghosts != nullptr)
       (*ghosts)(values, 1, true);

@@ -1499,6 +1499,8 @@ namespace Tessella
   const PolytopicMesh<dim + 1> &
   SpaceTimeSlab<dim>::polytopic_mesh() const
   {
+    // which throws if the triangulation has changed
+    implementation->handler->polytopic_mesh();
     return implementation->mesh;
   }
 

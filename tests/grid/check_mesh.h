@@ -251,13 +251,16 @@ check_mesh(const std::string               &name,
   for (const PolytopeAccessor<dim> &polytope : handler.polytope_iterators())
     {
       const unsigned int k      = polytope.index();
-      unsigned int       before = 0, boundary_before = 0;
-      bool               in_boundary = false;
+      unsigned int       before = 0, boundary_before = 0, n_facets = 0;
+      bool               in_boundary = false, shifted = false;
       for (unsigned int f = 0; f < polytope.n_faces(); ++f, ++n_entries)
         {
           const unsigned int entry =
             mesh.polytope_interface[mesh.polytope_interface_offset[k] + f];
           require(mesh.interface_polytope[entry] == k, "lists of interfaces");
+          n_facets +=
+            mesh.facet_offset[entry / 2 + 1] - mesh.facet_offset[entry / 2];
+          shifted = shifted || mesh.interface_shift[entry / 2] != 0;
           if (polytope.at_boundary(f))
             {
               require(!in_boundary || boundary_before < polytope.boundary_id(f),
@@ -276,6 +279,9 @@ check_mesh(const std::string               &name,
                     neighbor.neighbor_of_agglomerated_neighbor(g) == f,
                   "neighbour of neighbour");
         }
+      // (a periodic facet may be smaller than the face)
+      require(shifted || polytope.polytope_boundary().size() == n_facets,
+              "faces of the boundary");
     }
   unsigned int n_sides = 0;
   for (const unsigned int k : mesh.interface_polytope)

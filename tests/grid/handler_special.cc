@@ -16,6 +16,15 @@
 #include <deal.II/lac/trilinos_sparsity_pattern.h>
 #include <deal.II/numerics/vector_tools.h>
 
+#include <tessella/grid/penalty.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <utility>
+
 #include "check_mesh.h"
 
 // ---- curved
@@ -520,6 +529,294 @@ check_numbering()
           handler.polytopic_mesh().memory_consumption());
 }
 
+// ---- the words of deal.II's class
+
+template <int dim>
+void
+check_vocabulary()
+{
+  const std::string  d = std::to_string(dim) + "-D ";
+  Triangulation<dim> tria;
+  GridGenerator::subdivided_hyper_cube(tria, 4);
+  refine_some(tria, 2);
+  AgglomerationHandler<dim> handler(tria);
+  handler.agglomerate(mixed_up<dim>(9));
+  const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+
+  // Iterators.
+  const auto begin = handler.begin(), end = handler.end();
+  auto       it = begin;
+  check(d + "iterators",
+        end - begin == 9 && std::distance(begin, end) == 9 &&
+          begin[3].index() == 3 && (2 + begin)->index() == 2 &&
+          (*(end - 1)).index() == 8 && (it++)->index() == 0 &&
+          (it--)->index() == 1 && it == begin && ++it != begin && begin < end &&
+          end > begin && begin <= begin && end >= begin && (it -= 1) == begin &&
+          handler.polytope(4)->index() == 4 &&
+          end.state() == IteratorState::past_the_end &&
+          std::is_copy_assignable<PolytopeIterator<dim>>::value);
+  const auto largest =
+    std::max_element(begin, end, [](const auto &a, const auto &b) {
+      return a.volume() < b.volume();
+    });
+  check(d + "iterators in algorithms",
+        largest->volume() ==
+          *std::max_element(mesh.measure.begin(), mesh.measure.end()));
+
+  // What a polytope says, with "." and with "->".
+  double           volume = 0.;
+  bool             same = true, faces_fit = true, neighbors_fit = true;
+  std::set<CellId> ids;
+  unsigned int     k = 0;
+  for (const auto &polytope : handler.polytope_iterators())
+    {
+      volume += polytope->volume();
+      std::set<CellId> cells;
+      for (const auto &cell : polytope->get_agglomerate())
+        cells.insert(cell->id());
+      ids.insert(polytope->id());
+      same = same && polytope->index() == k && polytope.index() == k++ &&
+             polytope.volume() == polytope->measure() &&
+             polytope->get_bounding_box().get_boundary_points() ==
+               polytope.bounding_box().get_boundary_points() &&
+             polytope->id() == *cells.begin() &&
+             polytope->subdomain_id() == 0 && polytope->active_fe_index() == 0;
+      double area = 0., expected = 0.;
+      for (const auto &face : polytope->polytope_boundary())
+        {
+          area += face->measure();
+          faces_fit = faces_fit && !face->has_children();
+        }
+      for (unsigned int f = 0; f < polytope->n_faces(); ++f)
+        {
+          const unsigned int i =
+            mesh.polytope_interface
+              [mesh.polytope_interface_offset[polytope->index()] + f] /
+            2;
+          for (unsigned int g = mesh.facet_offset[i];
+               g < mesh.facet_offset[i + 1];
+               ++g)
+            expected += mesh.facet_measure[g];
+          const auto neighbor = polytope->neighbor(f);
+          neighbors_fit =
+            neighbors_fit &&
+            (polytope->at_boundary(f)
+               ? neighbor.state() == IteratorState::invalid
+               : neighbor.state() == IteratorState::valid &&
+                   neighbor->neighbor(
+                     polytope->neighbor_of_agglomerated_neighbor(f)) ==
+                     polytope);
+        }
+      faces_fit = faces_fit && std::abs(area - expected) < 1e-12 * expected;
+    }
+  check(d + "the same by both names", same);
+  check(d + "ids of polytopes", ids.size() == 9);
+  check(d + "faces of the boundary", faces_fit);
+  check(d + "neighbours", neighbors_fit);
+  check_close(d + "volume", volume, 1., 1e-12);
+
+  // Elements.
+  hp::FECollection<dim> collection(FE_BoundingBoxLegendre<dim>(1),
+                                   FE_BoundingBoxLegendre<dim>(2),
+                                   FE_BoundingBoxLegendre<dim>(3));
+  const auto            degrees = [&]() {
+    std::string result;
+    for (const auto &polytope : handler.polytope_iterators())
+      result += std::to_string(polytope->get_fe().degree) +
+                (polytope->degree() == polytope->get_fe().degree ? "" : "?");
+    return result;
+  };
+  for (const auto &polytope : handler.polytope_iterators())
+    polytope->set_active_fe_index(polytope->index() % 3);
+  check(d + "index before degrees of freedom",
+        handler.polytope(5)->active_fe_index() == 2);
+  handler.distribute_agglomerated_dofs(collection);
+  check(d + "elements that were set", degrees() == "123123123");
+  handler.polytope(4)->set_active_fe_index(2);
+  check(d + "degrees of freedom stay",
+        degrees() == "123123123" && handler.polytope(4).active_fe_index() == 1);
+  handler.distribute_dofs(collection);
+  check(d + "one element set anew", degrees() == "123133123");
+  handler.polytope(7).set_active_fe_index(3);
+  check_throws<ExcUserInput>(
+    d + "index outside of the collection",
+    [&]() { handler.distribute_dofs(collection); },
+    "Polytope 7 has element index 3, but the collection has 3 elements.");
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(4));
+  check(d + "one element for all", degrees() == "444444444");
+  handler.distribute_dofs(collection);
+  check(d + "index 0 by default", degrees() == "111111111");
+  handler.polytope(0)->set_active_fe_index(1);
+  handler.agglomerate(mixed_up<dim>(9));
+  handler.distribute_dofs(collection);
+  check(d + "index 0 in a new agglomeration", degrees() == "111111111");
+  check(d + "first element", handler.get_fe(2).degree == 3);
+
+  // Sparsity patterns of any size before.
+  DynamicSparsityPattern expected(handler.n_dofs(), handler.n_dofs()), dsp(1);
+  SparsityPattern        sparsity;
+  TrilinosWrappers::SparsityPattern trilinos;
+  handler.make_sparsity_pattern(expected);
+  handler.create_agglomeration_sparsity_pattern(dsp);
+  handler.create_agglomeration_sparsity_pattern(sparsity);
+  handler.create_agglomeration_sparsity_pattern(trilinos);
+  bool right = true;
+  for (const auto &entry : expected)
+    right = right && dsp.exists(entry.row(), entry.column()) &&
+            sparsity.exists(entry.row(), entry.column()) &&
+            trilinos.exists(entry.row(), entry.column());
+  check(d + "sparsity patterns made",
+        right && dsp.n_nonzero_elements() == expected.n_nonzero_elements() &&
+          sparsity.n_nonzero_elements() == expected.n_nonzero_elements() &&
+          trilinos.n_nonzero_elements() == expected.n_nonzero_elements());
+
+  // Without finalize_agglomerates().
+  AgglomerationHandler<dim> by_hand(tria);
+  by_hand.define_agglomerate({by_hand.active_cell(0), by_hand.active_cell(1)});
+  check_throws<ExcUserInput>(
+    d + "agglomerates that are not finalized",
+    [&]() { by_hand.n_agglomerates(); },
+    "finalize_agglomerates()");
+  check_throws<ExcUserInput>(
+    d + "iterators that are not finalized",
+    [&]() { by_hand.polytope_iterators(); },
+    "finalize_agglomerates()");
+  by_hand.distribute_agglomerated_dofs(FE_BoundingBoxLegendre<dim>(1));
+  check(d + "agglomerates finalized",
+        by_hand.n_agglomerates() == tria.n_active_cells() - 1 &&
+          by_hand.n_dofs() == (dim + 1) * (tria.n_active_cells() - 1));
+}
+
+// ---- a mesh that changes
+
+void
+check_change()
+{
+  Triangulation<2> tria;
+  GridGenerator::subdivided_hyper_cube(tria, 3);
+  tria.refine_global();
+  AgglomerationHandler<2>              handler(tria);
+  const FE_BoundingBoxLegendre<2>      fe(1);
+  std::vector<double>                  values;
+  DynamicSparsityPattern               dsp;
+  const hp::FECollection<2>            collection(fe);
+  std::unique_ptr<PolytopeIterator<2>> polytope;
+  // Everything that is about cells, polytopes and numbers.
+  const std::vector<std::pair<std::string, std::function<void()>>> uses = {
+    {"flat view", [&]() { handler.polytopic_mesh(); }},
+    {"flat view to change", [&]() { handler.mutable_polytopic_mesh(); }},
+    {"elements", [&]() { handler.distribute_dofs(fe); }},
+    {"collection", [&]() { handler.distribute_dofs(collection); }},
+    {"agglomerated dofs", [&]() { handler.distribute_agglomerated_dofs(fe); }},
+    {"end of a series", [&]() { handler.finalize_agglomerates(); }},
+    {"cells of polytopes", [&]() { handler.polytope_of_cell(); }},
+    {"cell", [&]() { handler.active_cell(0); }},
+    {"polytope", [&]() { handler.polytope(0); }},
+    {"iterators", [&]() { handler.polytope_iterators(); }},
+    {"box", [&]() { handler.bounding_box(0); }},
+    {"element index", [&]() { handler.active_fe_index(0); }},
+    {"global number", [&]() { handler.global_polytope_index(0); }},
+    {"first dof", [&]() { handler.first_dof(0); }},
+    {"owned dofs", [&]() { handler.locally_owned_dofs(); }},
+    {"relevant dofs", [&]() { handler.locally_relevant_dofs(); }},
+    {"sparsity", [&]() { handler.make_sparsity_pattern(dsp); }},
+    {"new sparsity",
+     [&]() { handler.create_agglomeration_sparsity_pattern(dsp); }},
+    {"tables", [&]() { handler.tabulate(2); }},
+    {"penalty",
+     [&]() { handler.fill_penalty_factors(PenaltyFormula::simplex); }},
+    {"exchange of polytopes",
+     [&]() { handler.exchange_polytope_values(values, 1); }},
+    {"exchange of dofs", [&]() { handler.exchange_dof_values(values); }},
+    {"exchange of facets", [&]() { handler.exchange_facet_values(values); }},
+    {"accessor: dofs",
+     [&]() {
+       std::vector<types::global_dof_index> dofs;
+       (*polytope)->get_dof_indices(dofs);
+     }},
+    {"accessor: volume", [&]() { (*polytope)->volume(); }},
+    {"accessor: faces", [&]() { (*polytope)->n_faces(); }},
+    {"accessor: boundary", [&]() { (*polytope)->polytope_boundary(); }},
+    {"accessor: id", [&]() { (*polytope)->id(); }},
+    {"accessor: element", [&]() { (*polytope)->set_active_fe_index(0); }}};
+
+  const auto refine = [&]() {
+    // Four cells become one, one becomes four: as many cells as before.
+    for (const auto &cell : tria.active_cell_iterators())
+      if (cell->level() == 1 && cell->parent()->center().norm() < .3)
+        cell->set_coarsen_flag();
+    tria.last_active()->set_refine_flag();
+    tria.execute_coarsening_and_refinement();
+  };
+  const std::vector<std::pair<std::string, std::function<void()>>> changes = {
+    {"as many cells", refine},
+    {"vertices", [&]() { GridTools::scale(2., tria); }},
+    {"refinement", [&]() { tria.refine_global(); }}};
+  for (const auto &change : changes)
+    {
+      handler.agglomerate(mixed_up<2>(5));
+      handler.distribute_dofs(fe);
+      polytope = std::make_unique<PolytopeIterator<2>>(handler.polytope(1));
+      const unsigned int n_cells = tria.n_active_cells();
+      // A series that is open is lost.
+      handler.define_agglomerate(
+        {handler.active_cell(0), handler.active_cell(1)});
+      change.second();
+      if (change.first != "refinement")
+        check("as many cells after: " + change.first,
+              tria.n_active_cells() == n_cells);
+      for (const auto &use : uses)
+        check_throws<ExcUserInput>(change.first + ", " + use.first,
+                                   use.second,
+                                   "The triangulation has changed");
+      check(change.first + ", counts",
+            handler.n_polytopes() == 5 && handler.n_dofs() == 15);
+
+      handler.agglomerate(mixed_up<2>(5));
+      check_mesh(change.first + ", afresh",
+                 handler,
+                 change.first == "as many cells" ? 1. : 4.);
+      handler.distribute_dofs(fe);
+      check(change.first + ", cells",
+            handler.active_cell(tria.n_active_cells() - 1) ==
+                tria.last_active() &&
+              handler.polytope_of_cell().size() == tria.n_active_cells());
+    }
+
+  // By hand: the cells are those of the triangulation.
+  tria.refine_global();
+  const auto first = tria.begin_active();
+  handler.define_agglomerate({first, std::next(first)});
+  check("change, nothing but new cells",
+        handler.n_polytopes() == 0 && handler.n_dofs() == 0);
+  handler.finalize_agglomerates();
+  check("change, agglomerates by hand",
+        handler.n_agglomerates() == tria.n_active_cells() - 1 &&
+          handler.polytope_of_cell()[0] == 0 &&
+          handler.polytope_of_cell()[1] == 0);
+
+  // A handler that has been moved listens, one that is gone does not.
+  {
+    AgglomerationHandler<2> moved(std::move(handler));
+    check("moved", moved.n_polytopes() == tria.n_active_cells() - 1);
+    tria.refine_global();
+    check_throws<ExcUserInput>(
+      "moved, refinement",
+      [&]() { moved.polytopic_mesh(); },
+      "The triangulation has changed");
+  }
+  tria.refine_global();
+  // A mesh that is taken away.
+  Triangulation<2> other;
+  GridGenerator::hyper_cube(other);
+  AgglomerationHandler<2> without(other);
+  other.clear();
+  check_throws<ExcUserInput>(
+    "no mesh any more",
+    [&]() { without.agglomerate(mixed_up<2>(1)); },
+    "no cells");
+}
+
 // ---- errors
 
 void
@@ -693,5 +990,8 @@ main(int argc, char **argv)
   check_thin();
   check_numbering<2>();
   check_numbering<3>();
+  check_vocabulary<2>();
+  check_vocabulary<3>();
+  check_change();
   check_errors();
 }

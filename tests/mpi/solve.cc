@@ -18,6 +18,9 @@
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/vector_tools.h>
 
+#include <set>
+#include <utility>
+
 #include "../tests.h"
 
 using namespace dealii;
@@ -116,6 +119,115 @@ solve(const MPI_Comm comm, const std::string &file)
       data_out.write_vtu_file(file);
     }
   return result;
+}
+
+// Ghost polytopes say what their owners say; elements are chosen by owners;
+// agglomerates that only some processes name; a mesh that changes.
+template <int dim>
+void
+check_polytopes(const std::string &suffix)
+{
+  const MPI_Comm     comm = MPI_COMM_WORLD;
+  const unsigned int me   = Utilities::MPI::this_mpi_process(comm);
+  parallel::distributed::Triangulation<dim> triangulation(comm);
+  refine(triangulation);
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(Agglomeration::complete_families<dim>());
+
+  // By global number: id, owner and element of each polytope.
+  const auto element = [](const CellId &id) {
+    return static_cast<unsigned int>(id.to_string().back()) % 3;
+  };
+  std::vector<std::pair<std::string, unsigned int>> own;
+  for (const auto &polytope : handler.polytope_iterators())
+    {
+      own.emplace_back(polytope->id().to_string(), polytope->subdomain_id());
+      polytope->set_active_fe_index(element(polytope->id()));
+    }
+  std::vector<std::pair<std::string, unsigned int>> all;
+  for (const auto &part : Utilities::MPI::all_gather(comm, own))
+    all.insert(all.end(), part.begin(), part.end());
+  const hp::FECollection<dim> collection(FE_BoundingBoxLegendre<dim>(1),
+                                         FE_BoundingBoxLegendre<dim>(2),
+                                         FE_BoundingBoxLegendre<dim>(3));
+  handler.distribute_dofs(collection);
+  std::set<std::string> ids;
+  for (const auto &polytope : all)
+    ids.insert(polytope.first);
+  bool right = ids.size() == handler.n_global_polytopes(), elements = true,
+       refused = false, met_ghost = false;
+  for (const auto &polytope : handler.polytope_iterators())
+    for (unsigned int f = 0; f < polytope->n_faces(); ++f)
+      if (!polytope->at_boundary(f))
+        {
+          const auto  neighbor = polytope->neighbor(f);
+          const auto &owners   = all[neighbor->global_index()];
+          right = right && neighbor->id().to_string() == owners.first &&
+                  neighbor->subdomain_id() == owners.second &&
+                  (owners.second == me) == neighbor->is_locally_owned();
+          elements = elements &&
+                     neighbor->active_fe_index() == element(neighbor->id()) &&
+                     neighbor->degree() == neighbor->get_fe().degree;
+          if (neighbor->is_locally_owned() || met_ghost)
+            continue;
+          met_ghost = true;
+          try
+            {
+              neighbor->set_active_fe_index(0);
+            }
+          catch (const ExcUserInput &)
+            {
+              try
+                {
+                  neighbor->polytope_boundary();
+                }
+              catch (const ExcUserInput &)
+                {
+                  refused = true;
+                }
+            }
+        }
+  const auto everywhere = [&](const bool value) {
+    return Utilities::MPI::min(value ? 1 : 0, comm) == 1;
+  };
+  check("ids and owners" + suffix, everywhere(right));
+  check("elements of owners" + suffix, everywhere(elements));
+  check("ghosts refuse" + suffix, everywhere(refused));
+  const bool last = me + 1 == Utilities::MPI::n_mpi_processes(comm);
+  if (last)
+    handler.begin()->set_active_fe_index(3);
+  check_throws<ExceptionBase>(
+    "an element that is not there" + suffix,
+    [&]() { handler.distribute_dofs(collection); },
+    "has element index 3, but the collection has 3 elements");
+
+  // Two cells of the last process, before and after a change of the mesh.
+  const std::uint64_t n_before = triangulation.n_global_active_cells();
+  const auto          name     = [&]() {
+    if (!last)
+      return;
+    std::vector<typename Triangulation<dim>::active_cell_iterator> cells;
+    for (const auto &cell : triangulation.active_cell_iterators())
+      if (cell->is_locally_owned() && cells.size() < 2)
+        cells.push_back(cell);
+    handler.define_agglomerate(cells);
+  };
+  name();
+  handler.distribute_agglomerated_dofs(FE_BoundingBoxLegendre<dim>(1));
+  check("named by one process" + suffix,
+        handler.n_global_polytopes() == n_before - 1);
+  name();
+  triangulation.refine_global(1);
+  check_throws<ExcUserInput>(
+    "changed mesh" + suffix,
+    [&]() { handler.distribute_agglomerated_dofs(collection); },
+    "The triangulation has changed");
+  name();
+  handler.distribute_agglomerated_dofs(collection);
+  check("named afresh" + suffix,
+        handler.n_global_polytopes() ==
+            triangulation.n_global_active_cells() - 1 &&
+          handler.n_dofs() == (dim + 1) * handler.n_global_polytopes());
 }
 
 template <int dim>
@@ -219,6 +331,8 @@ test()
   form.set_diffusion(1.);
   assembler.assemble(form, matrix, rhs);
   check("and on" + suffix, matrix.frobenius_norm() > 0.);
+
+  check_polytopes<dim>(suffix);
 }
 
 int

@@ -4,11 +4,14 @@
 
 #include <deal.II/base/bounding_box.h>
 #include <deal.II/base/index_set.h>
+#include <deal.II/base/iterator_range.h>
 #include <deal.II/base/types.h>
 
 #include <deal.II/fe/fe.h>
 #include <deal.II/fe/mapping.h>
+#include <deal.II/grid/cell_id.h>
 #include <deal.II/grid/tria.h>
+#include <deal.II/grid/tria_iterator.h>
 #include <deal.II/hp/fe_collection.h>
 
 #include <tessella/base/compatibility.h>
@@ -17,6 +20,9 @@
 #include <tessella/grid/polytopic_space.h>
 
 #include <array>
+#include <boost/signals2/connection.hpp>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -24,12 +30,13 @@ namespace Tessella
 {
   template <int dim>
   class AgglomerationHandler;
+  template <int dim>
+  class PolytopeIterator;
   struct GhostExchange;
 
   /**
-   * Read access to one polytope; what
-   * AgglomerationHandler::polytope_iterators() gives. "Face" means, as in
-   * deal.II's vocabulary of agglomeration, all that the polytope shares with
+   * Access to one polytope; what a PolytopeIterator points to. "Face" means, as
+   * in deal.II's vocabulary of agglomeration, all that the polytope shares with
    * one neighbour or one boundary id: an interface.
    */
   template <int dim>
@@ -62,37 +69,205 @@ namespace Tessella
     /// Boundary id of face @p f, which must be at the boundary.
     dealii::types::boundary_id
     boundary_id(const unsigned int f) const;
-    /// The polytope behind face @p f, which must not be at the boundary.
-    PolytopeAccessor
+    /// The polytope behind face @p f. Where the face is at the boundary, the
+    /// state() of the iterator is invalid, as with deal.II's cells.
+    PolytopeIterator<dim>
     neighbor(const unsigned int f) const;
     /// Number of the same face as the neighbour counts it.
     unsigned int
     neighbor_of_agglomerated_neighbor(const unsigned int f) const;
+    /// Volume of the polytope, in 2-D its area.
     double
     measure() const;
+    /// The same as measure().
+    double
+    volume() const;
     /// Diagonal of the bounding box.
     double
     diameter() const;
     dealii::BoundingBox<dim>
     bounding_box() const;
+    /// The same as bounding_box().
+    dealii::BoundingBox<dim>
+    get_bounding_box() const;
+    /// CellId of the polytope's first cell in the order of CellId. No other
+    /// polytope of any process has it, and it does not depend on the number of
+    /// processes.
+    dealii::CellId
+    id() const;
+    /// The process that owns the polytope; on a triangulation that is not
+    /// distributed, the subdomain id of the polytope's first cell.
+    dealii::types::subdomain_id
+    subdomain_id() const;
     /// The active cells that make up the polytope.
     std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
     get_agglomerate() const;
     unsigned int
     n_background_cells() const;
+    /// The active faces of the triangulation that make up the boundary of the
+    /// polytope, in the order of the cells that get_agglomerate() gives: faces
+    /// that belong to one cell of the polytope only. Where a neighbour is
+    /// finer, these are the faces of the finer cells. The polytope must be
+    /// locally owned.
+    std::vector<typename dealii::Triangulation<dim>::active_face_iterator>
+    polytope_boundary() const;
     unsigned int
     degree() const;
+    /// The element of the polytope.
+    const dealii::FiniteElement<dim> &
+    get_fe() const;
+    /// Index of the polytope's element in the collection of distribute_dofs();
+    /// until elements are distributed, what set_active_fe_index() has set, by
+    /// default 0.
     unsigned int
     active_fe_index() const;
+    /// Chooses the element of the polytope by its index in the collection that
+    /// AgglomerationHandler::distribute_dofs() will get; the degrees of freedom
+    /// at hand stay as they are until then. A new agglomeration sets all
+    /// indices to 0. The polytope must be locally owned: the other processes
+    /// learn the index from its owner. Not thread safe.
+    void
+    set_active_fe_index(const unsigned int index) const;
     unsigned int
     n_dofs() const;
     void
     get_dof_indices(
       std::vector<dealii::types::global_dof_index> &indices) const;
 
-  private:
+  protected:
     const AgglomerationHandler<dim> *handler;
     unsigned int                     present_index;
+  };
+
+  /**
+   * Random access iterator over polytopes, in the order of their numbers. It is
+   * also an accessor, so that a loop may be written with "->", as for cells and
+   * as in polyDEAL, or with ".":
+   *
+   *     for (const auto &polytope : handler.polytope_iterators())
+   *       sum += polytope->volume();
+   */
+  template <int dim>
+  class PolytopeIterator : public PolytopeAccessor<dim>
+  {
+  public:
+    using iterator_category = std::random_access_iterator_tag;
+    using value_type        = PolytopeAccessor<dim>;
+    using difference_type   = std::ptrdiff_t;
+    using pointer           = const PolytopeAccessor<dim> *;
+    using reference         = PolytopeAccessor<dim>;
+
+    using PolytopeAccessor<dim>::PolytopeAccessor;
+
+    /// valid: it points to a polytope of the flat view, an own one or a ghost;
+    /// past_the_end: its number is the one after them; invalid: it is what
+    /// neighbor() gives at the boundary. The end of a range is end() of that
+    /// range.
+    dealii::IteratorState::IteratorStates
+    state() const;
+
+    PolytopeAccessor<dim>
+    operator*() const
+    {
+      return *this;
+    }
+    const PolytopeAccessor<dim> *
+    operator->() const
+    {
+      return this;
+    }
+    PolytopeAccessor<dim>
+    operator[](const difference_type n) const
+    {
+      return *(*this + n);
+    }
+
+    PolytopeIterator &
+    operator+=(const difference_type n)
+    {
+      this->present_index = static_cast<unsigned int>(this->present_index + n);
+      return *this;
+    }
+    PolytopeIterator &
+    operator-=(const difference_type n)
+    {
+      return *this += -n;
+    }
+    PolytopeIterator &
+    operator++()
+    {
+      return *this += 1;
+    }
+    PolytopeIterator &
+    operator--()
+    {
+      return *this += -1;
+    }
+    PolytopeIterator
+    operator++(int)
+    {
+      PolytopeIterator old = *this;
+      ++*this;
+      return old;
+    }
+    PolytopeIterator
+    operator--(int)
+    {
+      PolytopeIterator old = *this;
+      --*this;
+      return old;
+    }
+    friend PolytopeIterator
+    operator+(PolytopeIterator iterator, const difference_type n)
+    {
+      return iterator += n;
+    }
+    friend PolytopeIterator
+    operator+(const difference_type n, PolytopeIterator iterator)
+    {
+      return iterator += n;
+    }
+    friend PolytopeIterator
+    operator-(PolytopeIterator iterator, const difference_type n)
+    {
+      return iterator -= n;
+    }
+    friend difference_type
+    operator-(const PolytopeIterator &a, const PolytopeIterator &b)
+    {
+      return static_cast<difference_type>(a.present_index) -
+             static_cast<difference_type>(b.present_index);
+    }
+    friend bool
+    operator==(const PolytopeIterator &a, const PolytopeIterator &b)
+    {
+      return a.handler == b.handler && a.present_index == b.present_index;
+    }
+    friend bool
+    operator!=(const PolytopeIterator &a, const PolytopeIterator &b)
+    {
+      return !(a == b);
+    }
+    friend bool
+    operator<(const PolytopeIterator &a, const PolytopeIterator &b)
+    {
+      return a.present_index < b.present_index;
+    }
+    friend bool
+    operator>(const PolytopeIterator &a, const PolytopeIterator &b)
+    {
+      return b < a;
+    }
+    friend bool
+    operator<=(const PolytopeIterator &a, const PolytopeIterator &b)
+    {
+      return !(b < a);
+    }
+    friend bool
+    operator>=(const PolytopeIterator &a, const PolytopeIterator &b)
+    {
+      return !(a < b);
+    }
   };
 
   /**
@@ -150,8 +325,68 @@ namespace Tessella
    * of cells, below 4 microseconds a cell together; with several processes, in
    * the number of those that a process knows.
    *
-   * The triangulation must outlive the handler and must not change; after
-   * refinement build a new agglomeration.
+   * The triangulation must outlive the handler.
+   *
+   * <b>Refinement.</b> When the triangulation changes (refinement, coarsening,
+   * a new partition, moved vertices), polytopes and degrees of freedom no
+   * longer belong to its cells. From then on everything that hands out cells,
+   * polytopes or numbers of degrees of freedom throws an exception, which says
+   * so, in Release mode as well; only the numbers that count polytopes and
+   * degrees of freedom go on. agglomerate(), or define_agglomerate() and
+   * finalize_agglomerates(), make the handler valid again with the new cells,
+   * and distribute_dofs() follows.
+   *
+   * <b>Names of polyDEAL and of deal.II's own AgglomerationHandler.</b> Where
+   * the name is the same on both sides, so is the meaning, unless the table
+   * says otherwise. Iterators take "->".
+   *
+   * <table>
+   * <tr><th>there</th><th>here</th></tr>
+   * <tr><td>AgglomerationHandler(cached_tria)</td>
+   *     <td>AgglomerationHandler(triangulation, &mapping); without a mapping,
+   *     straight cells</td></tr>
+   * <tr><td>define_agglomerate(cells)</td>
+   *     <td>the same, without an iterator as result, and
+   *     finalize_agglomerates() at the end</td></tr>
+   * <tr><td>CellsAgglomerator, an R-tree</td>
+   *     <td>agglomerate(Agglomeration::rtree())</td></tr>
+   * <tr><td>n_agglomerates()</td><td>the same, or n_polytopes()</td></tr>
+   * <tr><td>begin(), end(), polytope_iterators()</td><td>the same</td></tr>
+   * <tr><td>polytope->volume()</td>
+   *     <td>the same, or measure(): always the polytope's volume, where the
+   *     other class may give that of the bounding box</td></tr>
+   * <tr><td>polytope->get_bounding_box()</td>
+   *     <td>the same, or bounding_box(); both by value</td></tr>
+   * <tr><td>polytope->id(), subdomain_id()</td><td>the same; id() is that of
+   *     the first cell in the order of CellId</td></tr>
+   * <tr><td>polytope->polytope_boundary()</td>
+   *     <td>the same, by value</td></tr>
+   * <tr><td>polytope->n_agglomerated_faces()</td>
+   *     <td>polytope->polytope_boundary().size()</td></tr>
+   * <tr><td>polytope->get_dof_indices(indices)</td>
+   *     <td>the same; the vector gets its size</td></tr>
+   * <tr><td>polytope->get_fe(), active_fe_index(), set_active_fe_index()</td>
+   *     <td>the same</td></tr>
+   * <tr><td>cell_to_polytope_index(cell)</td>
+   *     <td>polytope_of_cell()[cell->active_cell_index()]</td></tr>
+   * <tr><td>distribute_agglomerated_dofs(fe)</td>
+   *     <td>the same, or distribute_dofs(fe); the element is
+   *     FE_BoundingBoxLegendre</td></tr>
+   * <tr><td>create_agglomeration_sparsity_pattern(sparsity)</td>
+   *     <td>the same; make_sparsity_pattern(sparsity) fills a pattern that has
+   *     its size</td></tr>
+   * <tr><td>n_dofs_per_cell()</td><td>polytope->n_dofs()</td></tr>
+   * <tr><td>initialize_fe_values(), reinit(polytope)</td>
+   *     <td>PolytopeValues</td></tr>
+   * <tr><td>reinit(polytope, f), reinit_interface(...)</td>
+   *     <td>PolytopeInterfaceValues</td></tr>
+   * </table>
+   *
+   * deal.II's class has the name of this one. A program with "using namespace
+   * dealii" and "using namespace Tessella" therefore writes
+   * Tessella::AgglomerationHandler, or puts its own code into a namespace and
+   * writes "using Tessella::AgglomerationHandler" there; a using-declaration
+   * outside of all namespaces does not resolve the ambiguity.
    */
   template <int dim>
   class AgglomerationHandler : public PolytopicSpace<dim>
@@ -164,13 +399,15 @@ namespace Tessella
       const dealii::Mapping<dim>       *mapping = nullptr);
 
     /// Groups cells by a strategy and builds the flat view. Degrees of freedom
-    /// of an earlier agglomeration are dropped.
+    /// of an earlier agglomeration are dropped. The cells are those that the
+    /// triangulation has now.
     void
     agglomerate(const Agglomeration::Strategy<dim> &strategy);
 
     /// Marks @p cells as one polytope, as deal.II's own handler does; cells
     /// never named become polytopes of their own. Takes effect with
-    /// finalize_agglomerates().
+    /// finalize_agglomerates(). After a change of the triangulation the first
+    /// call drops what belongs to the old cells.
     void
     define_agglomerate(
       const std::vector<
@@ -196,6 +433,20 @@ namespace Tessella
     distribute_dofs(const dealii::hp::FECollection<dim> &fe_collection,
                     const std::vector<unsigned int>     &fe_indices);
 
+    /// hp: the element of each polytope is that of its
+    /// PolytopeAccessor::set_active_fe_index(); without a call of that, the one
+    /// that it has, and in a new agglomeration that of index 0.
+    void
+    distribute_dofs(const dealii::hp::FECollection<dim> &fe_collection);
+
+    /// The same as distribute_dofs(), after finalize_agglomerates() where
+    /// define_agglomerate() has been called since the last one. Collective.
+    void
+    distribute_agglomerated_dofs(const dealii::FiniteElement<dim> &fe);
+    void
+    distribute_agglomerated_dofs(
+      const dealii::hp::FECollection<dim> &fe_collection);
+
     const dealii::Triangulation<dim> &
     get_triangulation() const;
     /// The mapping given to the constructor, or deal.II's default linear one
@@ -204,14 +455,20 @@ namespace Tessella
     get_mapping() const;
     const dealii::hp::FECollection<dim> &
     get_fe_collection() const;
+    /// An element of get_fe_collection().
+    const dealii::FiniteElement<dim> &
+    get_fe(const unsigned int index = 0) const;
 
-    /// Index of the polytope's element in get_fe_collection().
+    /// See PolytopeAccessor::active_fe_index().
     unsigned int
     active_fe_index(const unsigned int polytope) const;
 
     /// Number of polytopes that this process owns: all in a serial program.
     unsigned int
     n_polytopes() const override;
+    /// The same as n_polytopes().
+    unsigned int
+    n_agglomerates() const;
     unsigned int
     n_global_polytopes() const override;
     /// Number of a polytope of the flat view among those of all processes.
@@ -250,10 +507,24 @@ namespace Tessella
     void
     make_sparsity_pattern(SparsityPatternType &sparsity) const;
 
-    PolytopeAccessor<dim>
+    /// Gives @p sparsity its size and the entries of make_sparsity_pattern():
+    /// a DynamicSparsityPattern with the rows of locally_relevant_dofs(), a
+    /// SparsityPattern or TrilinosWrappers::SparsityPattern ready for a matrix.
+    /// There are no constraints to take into account, since boundary values are
+    /// imposed weakly.
+    template <typename SparsityPatternType>
+    void
+    create_agglomeration_sparsity_pattern(SparsityPatternType &sparsity) const;
+
+    PolytopeIterator<dim>
     polytope(const unsigned int index) const;
+    /// First polytope that this process owns, and past the last one.
+    PolytopeIterator<dim>
+    begin() const;
+    PolytopeIterator<dim>
+    end() const;
     /// All polytopes that this process owns, in order.
-    std::vector<PolytopeAccessor<dim>>
+    dealii::IteratorRange<PolytopeIterator<dim>>
     polytope_iterators() const;
 
     /// Polytope of every active cell, by active_cell_index; invalid_index for
@@ -373,6 +644,31 @@ namespace Tessella
                        const std::vector<unsigned int> &order);
     void
     clear_dofs();
+    /// Drops polytopes and degrees of freedom.
+    void
+    clear_polytopes();
+    /// Lists the cells of the triangulation as it is now, and drops everything
+    /// that belongs to other cells.
+    void
+    list_cells();
+    /// Throws if the triangulation has changed since list_cells().
+    void
+    check_cells() const
+    {
+      if (*triangulation_has_changed)
+        throw_changed();
+    }
+    [[noreturn]] static void
+    throw_changed();
+    /// Throws if define_agglomerate() waits for the first
+    /// finalize_agglomerates().
+    void
+    check_finalized() const;
+    /// finalize_agglomerates(), if a process has called define_agglomerate()
+    /// since the last one.
+    void
+    finalize_pending_agglomerates();
+    friend class PolytopeAccessor<dim>;
 
     SmartPointer<const dealii::Triangulation<dim>, AgglomerationHandler<dim>>
                                 triangulation;
@@ -399,6 +695,17 @@ namespace Tessella
     std::vector<std::uint64_t>     ghost_first_dof;
     std::uint64_t                  first_own_dof = 0, n_all_dofs = 0;
     std::shared_ptr<GhostExchange> ghosts;
+    /// Their first cells, see PolytopeAccessor::id().
+    std::vector<dealii::CellId> ghost_first_cells;
+
+    /// What PolytopeAccessor::set_active_fe_index() has set since the last
+    /// distribute_dofs(), for own polytopes; empty: nothing.
+    mutable std::vector<unsigned int> next_fe_indices;
+
+    /// Set by a signal of the triangulation; on the heap, so that a handler can
+    /// be moved.
+    std::shared_ptr<bool>              triangulation_has_changed;
+    boost::signals2::scoped_connection triangulation_listener;
   };
 } // namespace Tessella
 
