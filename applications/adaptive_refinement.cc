@@ -33,8 +33,10 @@
 #include "common/discretisation_input.h"
 #include "common/equation_input.h"
 #include "common/linear_solver.h"
+#include "common/memory_check.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/solvability.h"
 #include "common/study_output.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
@@ -336,6 +338,13 @@ namespace Tessella
         std::unique_ptr<CheckpointReader<dim>>     reader;
         if (parameters.checkpoint.restart.empty())
           {
+            check_memory(dim,
+                         mesh.triangulation->n_global_active_cells() *
+                           std::pow(2., dim * adaptation.initial_refinements),
+                         true,
+                         "Adaptation/Initial refinements = " +
+                           std::to_string(adaptation.initial_refinements),
+                         "lower Adaptation/Initial refinements");
             mesh.triangulation->refine_global(adaptation.initial_refinements);
             handler = agglomerate(mesh, degree);
           }
@@ -407,7 +416,8 @@ namespace Tessella
                      describe_devices(assembler.report()))
                   output.print_machine(line);
               }
-            said_backend                   = true;
+            said_backend = true;
+            check_solvability(*handler, matrix);
             const MatrixSource<dim> source = {problem.form, data};
             const double guessed = relative_residual(matrix, solution, rhs);
             const SolverReport report = parameters.solver.solve(
@@ -525,6 +535,12 @@ namespace Tessella
                 adaptation.top,
                 adaptation.bottom);
             triangulation.prepare_coarsening_and_refinement();
+            check_memory(dim,
+                         n_cells_after_refinement(triangulation),
+                         true,
+                         "Adaptation/Maximum unknowns = " +
+                           std::to_string(adaptation.max_unknowns),
+                         "lower Adaptation/Maximum unknowns");
             PolytopicSolutionTransfer<dim> transfer(triangulation);
             transfer.prepare_for_coarsening_and_refinement(*handler, solution);
             triangulation.execute_coarsening_and_refinement();
@@ -535,6 +551,19 @@ namespace Tessella
         if (!error_curve.x.empty())
           curves.push_back(error_curve);
         curves.push_back(estimate_curve);
+      }
+
+      /// At least; coarsening may be refused.
+      static double
+      n_cells_after_refinement(const Triangulation<dim> &triangulation)
+      {
+        double n = 0.;
+        for (const auto &cell : triangulation.active_cell_iterators())
+          if (cell->is_locally_owned())
+            n += cell->refine_flag_set()    ? 1 << dim
+                 : cell->coarsen_flag_set() ? 1. / (1 << dim)
+                                            : 1.;
+        return Utilities::MPI::sum(n, MPI_COMM_WORLD);
       }
 
       /// Of the initial guess.

@@ -23,6 +23,7 @@
 #include "common/linear_solver.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/solvability.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -169,6 +170,11 @@ namespace Tessella
 
               timer.restart();
               solution.reinit(rhs);
+              check_solvability(handler,
+                                matrix,
+                                "the constant",
+                                "Leave a pair of boundaries out of "
+                                "Mesh/Periodic boundaries.");
               row.n_iterations =
                 parameters.solver
                   .solve(handler, matrix, solution, rhs, symmetric)

@@ -17,6 +17,7 @@
 #include <deal.II/lac/trilinos_solver.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/error_message.h>
 #include <tessella/base/on_all_processes.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/hdg/hdg.h>
@@ -37,6 +38,7 @@
 #include "common/expression.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/solvability.h"
 #include "common/text_table.h"
 
 namespace Tessella
@@ -290,6 +292,7 @@ namespace Tessella
         });
         screen() << "Level " << level << ": " << mesh.description << " in "
                  << handler.n_global_polytopes() << " polytopes." << std::endl;
+        check_solvability(handler, problem.form);
         for (const unsigned int degree : parameters.discretisation.degrees())
           run_degree(level, degree, handler, flux_handler, finer);
       }
@@ -403,6 +406,39 @@ namespace Tessella
                       "HDG/Solver to direct."));
       }
 
+      /// tau in the middle of a facet.
+      double
+      tau(const PolytopicMesh<dim> &mesh, const unsigned int facet) const
+      {
+        const unsigned int begin = mesh.facet_vertex_offset[facet],
+                           end   = mesh.facet_vertex_offset[facet + 1];
+        double middle[dim]       = {};
+        for (unsigned int i = dim * begin; i < dim * end; ++i)
+          middle[i % dim] += mesh.facet_vertices[i] / (end - begin);
+        return parameters.tau.value(middle);
+      }
+
+      /// Of a trace system that was not solved: is it because tau is zero? Then
+      /// nothing but q couples traces to the polytopes, and where q has too few
+      /// functions the matrix is singular.
+      void
+      check_tau(const AgglomerationHandler<dim> &handler,
+                const std::string               &reason) const
+      {
+        const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
+        std::uint64_t             n_zero = 0;
+        for (unsigned int f = 0; f + 1 < mesh.facet_vertex_offset.size(); ++f)
+          if (mesh.facet_measure[f] > 0. && tau(mesh, f) == 0.)
+            ++n_zero;
+        AssertThrow(n_zero == 0,
+                    ExcMessage(
+                      "The trace system is singular or nearly so, "
+                      "since HDG/Tau is zero on " +
+                      std::to_string(n_zero) +
+                      " facets: give a positive HDG/Tau. The solver says: " +
+                      reason));
+      }
+
       static std::string
       scientific(const double error)
       {
@@ -455,12 +491,7 @@ namespace Tessella
             const PolytopicMesh<dim> &facets = handler.polytopic_mesh();
             data.tau_of_facet = [this, &facets](const unsigned int f,
                                                 const unsigned int) {
-              const unsigned int begin = facets.facet_vertex_offset[f],
-                                 end   = facets.facet_vertex_offset[f + 1];
-              double middle[dim]       = {};
-              for (unsigned int i = dim * begin; i < dim * end; ++i)
-                middle[i % dim] += facets.facet_vertices[i] / (end - begin);
-              return parameters.tau.value(middle);
+              return tau(facets, f);
             };
           }
         // the parameter file's equation
@@ -511,10 +542,18 @@ namespace Tessella
             else
               hdg.assemble(problem.form, matrix, rhs);
             Timer timer;
-            n_iterations = on_device
-                             ? solve(device->matrix, device->trace, device->rhs)
-                             : solve(matrix, trace, rhs);
-            global       = std::min(global, timer.wall_time());
+            try
+              {
+                n_iterations =
+                  on_device ? solve(device->matrix, device->trace, device->rhs)
+                            : solve(matrix, trace, rhs);
+              }
+            catch (const std::exception &exception)
+              {
+                check_tau(handler, error_message(exception));
+                throw;
+              }
+            global = std::min(global, timer.wall_time());
             if (on_device)
               hdg.recover(problem.form, device->trace, device->u, device->q);
             else

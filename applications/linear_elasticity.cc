@@ -54,6 +54,7 @@
 #include "common/expression.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/solvability.h"
 
 namespace Tessella
 {
@@ -297,6 +298,12 @@ namespace Tessella
 
                 set_up(handler);
                 assemble(handler);
+                check_solvability(
+                  handler,
+                  matrix,
+                  "the rigid body motions",
+                  "Leave one boundary id out of Elasticity/Neumann boundary "
+                  "ids and Mesh/Periodic boundaries.");
                 const unsigned int n_iterations = solve(handler);
 
                 table.add_value("level", level);
@@ -343,8 +350,7 @@ namespace Tessella
           .string();
       }
 
-      // A condition for an id that the mesh does not have is a slip, and
-      // without any given displacement rigid motions are free.
+      // A condition for an id that the mesh does not have is a slip.
       void
       check_boundary_ids(const Triangulation<dim> &triangulation) const
       {
@@ -356,10 +362,6 @@ namespace Tessella
                       ExcMessage("Elasticity/Neumann boundary ids has the id " +
                                  std::to_string(id) +
                                  ", which no face of the mesh has."));
-        AssertThrow(parameters.neumann_ids.size() < present.size(),
-                    ExcMessage("Elasticity/Neumann boundary ids has all ids of "
-                               "the mesh: leave one boundary where the "
-                               "displacement is given."));
       }
 
       SymmetricTensor<2, dim>

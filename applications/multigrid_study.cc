@@ -37,6 +37,7 @@
 #include "common/linear_solver.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/solvability.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 
@@ -286,6 +287,16 @@ namespace Tessella
                                 agglomerated.mesh.description + " in " +
                                 std::to_string(handler.n_global_polytopes()) +
                                 " polytopes.");
+        const auto set_jump = [&](const double jump) {
+          if (jumping)
+            problem.form.set_diffusion(CellwiseCoefficient(
+              std::map<types::material_id, double>{{0, 1.}, {1, jump}}));
+        };
+        for (const double jump : parameters.jumps)
+          {
+            set_jump(jump);
+            check_solvability(handler, problem.form);
+          }
         for (const unsigned int degree : parameters.discretisation.degrees())
           {
             parameters.discretisation.distribute_dofs(handler, degree);
@@ -293,9 +304,7 @@ namespace Tessella
               handler, parameters.discretisation.penalty().formula);
             for (const double jump : parameters.jumps)
               {
-                if (jumping)
-                  problem.form.set_diffusion(CellwiseCoefficient(
-                    std::map<types::material_id, double>{{0, 1.}, {1, jump}}));
+                set_jump(jump);
                 for (const unsigned int children : parameters.children)
                   for (const std::string &solver : parameters.solvers)
                     run_solver(level, degree, jump, children, solver, handler);

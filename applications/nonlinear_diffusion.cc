@@ -31,6 +31,7 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/error_message.h>
+#include <tessella/fe/polytope_values.h>
 #include <tessella/forms/discrete_field.h>
 #include <tessella/numerics/vector_tools.h>
 
@@ -47,6 +48,7 @@
 #include "common/linear_solver.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/solvability.h"
 #include "common/study_output.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
@@ -134,6 +136,7 @@ namespace Tessella
                       const AgglomerationHandler<dim> &handler,
                       const unsigned int               coefficient_order)
         : parameters(parameters)
+        , problem(problem)
         , iteration(parameters.equation.iteration())
         , handler(handler)
         , assembler(handler, assembler_data(parameters.discretisation))
@@ -164,10 +167,21 @@ namespace Tessella
         assembler.assemble(picard, matrix, rhs);
         double norm = compute_residual(solution);
         assembly_time += timer.wall_time();
-        const double scale = rhs.l2_norm() > 0. ? rhs.l2_norm() : norm;
         AssertThrow(std::isfinite(norm),
                     ExcMessage("The residual of Equation/Initial guess is not "
                                "finite."));
+        check_diffusion();
+        check_solvability(handler,
+                          matrix,
+                          "the constant",
+                          "Leave a boundary id out of Boundary "
+                          "conditions/Neumann boundary ids where "
+                          "Equation/Diffusion of the given value of u is "
+                          "positive.");
+        // (where both are zero, the initial guess is the solution)
+        const double scale = rhs.l2_norm() > 0. ? rhs.l2_norm()
+                             : norm > 0.        ? norm
+                                                : 1.;
         add_row(table, row, 0, "", norm / scale, nan, nan, nan);
 
         const double first    = norm;
@@ -198,6 +212,7 @@ namespace Tessella
                           "use Iteration/Method = newton, or begin with a "
                           "better Equation/Initial guess."));
             solution.swap(candidate);
+            check_diffusion();
 
             // The order says nothing about the first step, nor where rounding
             // is all that is left.
@@ -219,6 +234,7 @@ namespace Tessella
       }
 
       const Parameters                &parameters;
+      const QuasilinearProblem<dim>   &problem;
       const IterationParameters       &iteration;
       const AgglomerationHandler<dim> &handler;
       PolytopicAssembler<dim>          assembler;
@@ -239,6 +255,42 @@ namespace Tessella
         data.instruction_set = discretisation.instruction_set();
         data.penalty         = discretisation.penalty();
         return data;
+      }
+
+      // Where a(x, u) vanishes on a polytope and at its boundary, so do the
+      // rows of the matrix: no residual says how far u is from a solution
+      // there.
+      void
+      check_diffusion() const
+      {
+        const auto         &offset = handler.polytopic_mesh().dof_offset;
+        PolytopeValues<dim> values(handler,
+                                   0,
+                                   update_values | update_quadrature_points);
+        std::vector<double> u;
+        for (const auto &polytope : handler.polytope_iterators())
+          {
+            const unsigned int k         = polytope.index();
+            bool               vanishing = true;
+            for (auto i = offset[k]; vanishing && i < offset[k + 1]; ++i)
+              vanishing = matrix.diag_element(i) == 0.;
+            if (!vanishing)
+              continue;
+            values.reinit(polytope);
+            values.get_function_values(solution, u);
+            std::ostringstream where;
+            for (int d = 0; d < dim; ++d)
+              where << (d > 0 ? ", " : "") << values.quadrature_point(0)[d];
+            const Expression &diffusion = problem.diffusion.text();
+            AssertThrow(false,
+                        ExcMessage(
+                          diffusion.name() + " = " + diffusion.text() +
+                          " is zero at the point (" + where.str() +
+                          "), where u is " + short_text(u[0]) +
+                          ", and all around it, where the equation then does "
+                          "not determine u. Change the expression, or begin "
+                          "with another Equation/Initial guess."));
+          }
       }
 
       // Of what was assembled last.
@@ -527,19 +579,16 @@ namespace Tessella
         parameters.output.print("  " + table.describe(row));
       }
 
-      // A condition for an id that the mesh does not have is a slip, and
-      // without a part where u is given the constant is open.
+      // A condition for an id that the mesh does not have is a slip.
       void
       check_boundary_ids(const Triangulation<dim> &triangulation) const
       {
         std::set<types::boundary_id> present;
         std::string                  names;
-        bool                         dirichlet = false;
         for (const types::boundary_id id : triangulation.get_boundary_ids())
           {
             present.insert(id);
             names += (names.empty() ? "" : ", ") + std::to_string(id);
-            dirichlet = dirichlet || problem.neumann_ids.count(id) == 0;
           }
         for (const types::boundary_id id : problem.neumann_ids)
           AssertThrow(present.count(id) > 0,
@@ -548,10 +597,6 @@ namespace Tessella
                                  std::to_string(id) +
                                  ", but the mesh has the boundary ids " +
                                  names + " only."));
-        AssertThrow(dirichlet,
-                    ExcMessage("The problem has no unique solution: nothing "
-                               "fixes the constant. Leave a boundary id out of "
-                               "Boundary conditions/Neumann boundary ids."));
       }
     };
   } // namespace Application

@@ -34,6 +34,7 @@
 #include <string>
 #include <vector>
 
+#include "common/memory_check.h"
 #include "common/program.h"
 
 namespace Tessella
@@ -159,11 +160,13 @@ namespace Tessella
         std::cout << std::endl;
         for (const unsigned int size : parameters.cells_per_polytope)
           {
-            setup(parameters.coercivity_cells,
+            setup("Cells per direction, coercivity",
+                  parameters.coercivity_cells,
                   size,
                   coercivity_triangulation,
                   coercivity_handler);
-            setup(parameters.accuracy_cells,
+            setup("Cells per direction, accuracy",
+                  parameters.accuracy_cells,
                   size,
                   accuracy_triangulation,
                   accuracy_handler);
@@ -195,13 +198,19 @@ namespace Tessella
       };
 
       void
-      setup(const unsigned int                          n_cells,
+      setup(const std::string                          &parameter,
+            const unsigned int                          n_cells,
             const unsigned int                          cells_per_polytope,
             Triangulation<dim>                         &triangulation,
             std::unique_ptr<AgglomerationHandler<dim>> &handler)
       {
         handler.reset();
         triangulation.clear();
+        check_memory(dim,
+                     std::pow(n_cells, dim),
+                     false,
+                     parameter + " = " + std::to_string(n_cells),
+                     "lower " + parameter);
         if (parameters.simplices)
           GridGenerator::subdivided_hyper_cube_with_simplices(triangulation,
                                                               n_cells);

@@ -160,11 +160,18 @@ namespace Tessella
                                                       : Backend::automatic;
       present_device_memory     = static_cast<std::size_t>(
         1024. * 1024. * prm.get_double("Device memory"));
-      const std::string set        = prm.get("Instruction set");
-      present_instruction_set      = set == "plain"    ? InstructionSet::plain
-                                     : set == "avx2"   ? InstructionSet::avx2
-                                     : set == "avx512" ? InstructionSet::avx512
-                                                       : InstructionSet::automatic;
+      const std::string set   = prm.get("Instruction set");
+      present_instruction_set = set == "plain"    ? InstructionSet::plain
+                                : set == "avx2"   ? InstructionSet::avx2
+                                : set == "avx512" ? InstructionSet::avx512
+                                                  : InstructionSet::automatic;
+      on_all_processes(MPI_COMM_WORLD, [&]() {
+        AssertThrow(present_backend != Backend::cuda || cuda_is_available(),
+                    ExcMessage(
+                      "Execution/Backend = cuda: " + why_cuda_is_unavailable() +
+                      " Take Execution/Backend = host or "
+                      "automatic."));
+      });
       present_device               = prm.get_integer("Device");
       const unsigned int n_threads = prm.get_integer("Threads");
       const std::string  cache     = prm.get("Kernel cache");

@@ -19,6 +19,7 @@
 #include <tuple>
 
 #include "expression.h"
+#include "memory_check.h"
 #include "program.h"
 
 namespace Tessella
@@ -427,7 +428,92 @@ namespace Tessella
           }
         triangulation.add_periodicity(pairs);
       }
+
+      // How many cells a generator makes at least; one if its arguments do not
+      // tell, or are not valid.
+      double
+      n_generated_cells(const int          dim,
+                        const std::string &generator,
+                        const std::string &arguments)
+      {
+        const std::vector<std::string> list    = split(arguments, ':');
+        const auto                     product = [&](const std::size_t i) {
+          double result = 1.;
+          for (const std::string &text :
+               split(i < list.size() ? list[i] : "", ','))
+            {
+              double             n = 0.;
+              std::istringstream in(text);
+              if (in >> n && n > 1.)
+                result *= n;
+            }
+          return result;
+        };
+        if (generator == "subdivided_hyper_cube" ||
+            generator == "subdivided_hyper_cube_with_simplices")
+          return std::pow(product(0), dim);
+        if (generator == "subdivided_hyper_rectangle" ||
+            generator == "subdivided_hyper_rectangle_with_simplices" ||
+            generator == "cheese")
+          return product(0);
+        if (generator == "subdivided_cylinder")
+          return product(0);
+        if (generator == "hyper_shell" || generator == "cylinder_shell")
+          return product(3);
+        return 1.;
+      }
     } // namespace
+
+    unsigned int
+    MeshInput::last_refinements() const
+    {
+      return initial_refinements + (sequence ? 0 : levels - 1);
+    }
+
+    template <int dim>
+    void
+    MeshInput::check_memory(const double       n_coarse_cells,
+                            const unsigned int n_refinements,
+                            const bool         distributed) const
+    {
+      std::string origin, remedy;
+      const auto  add = [&](const std::string &name, const std::string &value) {
+        origin += (origin.empty() ? "" : ", ") + name + " = " + value;
+        remedy += (remedy.empty() ? "lower " : " or ") + name;
+      };
+      if (initial_refinements > 0)
+        add("Mesh/Initial refinements", std::to_string(initial_refinements));
+      if (!sequence && levels > 1)
+        add("Mesh/Levels", std::to_string(levels));
+      if (origin.empty() || n_coarse_cells > 1e6)
+        {
+          const bool generated = files.empty();
+          add(generated ? "Mesh/Generator arguments" : "Mesh/Files",
+              generated ? generator_arguments[0] : files[0]);
+        }
+      const unsigned int n_children = 1 << dim;
+      Application::check_memory(dim,
+                                n_coarse_cells *
+                                  std::pow(n_children, n_refinements) *
+                                  (simplices ? (dim == 2 ? 8. : 24.) : 1.),
+                                distributed,
+                                origin,
+                                remedy);
+    }
+
+    template <int dim>
+    void
+    MeshInput::check_memory_of_generated_meshes(const bool distributed) const
+    {
+      double n_cells = 1.;
+      for (unsigned int i = 0; files.empty() && i < generator_arguments.size();
+           ++i)
+        if (!sequence || i < levels)
+          n_cells =
+            std::max(n_cells,
+                     n_generated_cells(dim, generator, generator_arguments[i]));
+      check_memory<dim>(n_cells, last_refinements(), distributed);
+    }
 
     template <int dim>
     void
@@ -553,6 +639,14 @@ namespace Tessella
         parse_constants("", "");
       const unsigned int n_refinements =
         initial_refinements + (sequence ? 0 : level);
+      // (of all meshes, so that nothing is computed in vain)
+      const bool distributed = p4est != nullptr;
+      guard([&]() { check_memory_of_generated_meshes<dim>(distributed); });
+      const auto check_size = [&](const Triangulation<dim> &coarse) {
+        check_memory<dim>(coarse.n_active_cells(),
+                          last_refinements(),
+                          distributed);
+      };
 
       if (simplices)
         {
@@ -562,12 +656,16 @@ namespace Tessella
                       ExcMessage("Mesh/Convert to simplices works for "
                                  "quadrilaterals and hexahedra only, but the "
                                  "mesh has other cells."));
+          check_size(cubes);
           cubes.refine_global(n_refinements);
           GridGenerator::flatten_triangulation(cubes, flat);
           GridGenerator::convert_hypercube_to_simplex_mesh(flat, tria);
         }
       else if (p4est == nullptr)
-        create_coarse(level, tria, mesh);
+        {
+          create_coarse(level, tria, mesh);
+          check_size(tria);
+        }
       else
         {
           Triangulation<dim> coarse;
@@ -579,6 +677,7 @@ namespace Tessella
                                    "quadrilaterals and hexahedra that the "
                                    "generator has not refined: take fully "
                                    "distributed."));
+            check_size(coarse);
           });
           tria.copy_triangulation(coarse);
         }
@@ -622,7 +721,7 @@ namespace Tessella
       std::mt19937     random(1);
       for (unsigned int step = 0; step < local_steps; ++step)
         {
-          bool any = false;
+          double n_marked = 0.;
           for (const auto &cell : tria.active_cell_iterators())
             {
               if (!cell->is_locally_owned())
@@ -637,13 +736,22 @@ namespace Tessella
                                 static_cast<double>(std::mt19937::max())))
                 {
                   cell->set_refine_flag();
-                  any = true;
+                  ++n_marked;
                 }
             }
           if (Utilities::MPI::n_mpi_processes(communicator) > 1)
-            any = Utilities::MPI::max(any ? 1 : 0, communicator) > 0;
-          if (!any)
+            n_marked = Utilities::MPI::sum(n_marked, communicator);
+          if (n_marked == 0.)
             break;
+          guard([&]() {
+            Application::check_memory(dim,
+                                      tria.n_global_active_cells() +
+                                        ((1 << dim) - 1) * n_marked,
+                                      distributed,
+                                      "Mesh/Local refinement steps = " +
+                                        std::to_string(local_steps),
+                                      "lower Mesh/Local refinement steps");
+          });
           try
             {
               tria.execute_coarsening_and_refinement();

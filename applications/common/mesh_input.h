@@ -103,6 +103,21 @@ namespace Tessella
       create(const unsigned int                          level,
              std::unique_ptr<dealii::Triangulation<dim>> triangulation,
              const unsigned int                          levels_together) const;
+      /// Global refinements of the mesh that is refined most.
+      unsigned int
+      last_refinements() const;
+      /// Throws if a mesh of @p n_coarse_cells cells, refined @p n_refinements
+      /// times and cut into simplices, does not fit into memory.
+      template <int dim>
+      void
+      check_memory(const double       n_coarse_cells,
+                   const unsigned int n_refinements,
+                   const bool         distributed) const;
+      /// The same for all meshes before any of them is made, as far as the
+      /// generator's arguments tell their numbers of cells.
+      template <int dim>
+      void
+      check_memory_of_generated_meshes(const bool distributed) const;
       template <int dim>
       void
       create_coarse(const unsigned int          level,

@@ -148,9 +148,11 @@ namespace Tessella
       p.damping              = prm.get_double("Damping");
       p.n_halvings           = prm.get_integer("Step halvings");
       prm.leave_subsection();
-      AssertThrow(p.tolerance > 0.,
-                  ExcMessage("Iteration/Tolerance must be positive: rounding "
-                             "keeps the residual from being zero."));
+      AssertThrow(p.tolerance > 0. && p.tolerance < 1.,
+                  ExcMessage("Iteration/Tolerance must lie between 0 and 1: "
+                             "rounding keeps the residual from being zero, and "
+                             "the initial guess may have a relative residual "
+                             "of 1."));
       AssertThrow(p.damping > 0.,
                   ExcMessage("Iteration/Damping must be positive, or no step "
                              "is made."));

@@ -826,10 +826,10 @@ namespace Tessella
                     " there. Use fewer processes a device, or the host "
                     "backend.");
                 if (problem.device_memory > 0 && limit == problem.device_memory)
-                  throw Device::Error(
-                    need + "assembly may use only " + megabytes(limit) +
-                    " there. Raise AdditionalData::"
-                    "device_memory, or use the host backend.");
+                  throw Device::Error(need + "assembly may use only " +
+                                      megabytes(limit) +
+                                      " there. Raise this limit of the device "
+                                      "memory, or use the host backend.");
                 throw Device::Error(need + "only " + megabytes(limit) +
                                     " are free there. Free memory of the "
                                     "device, use a smaller problem, or the "

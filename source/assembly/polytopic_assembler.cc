@@ -824,13 +824,13 @@ namespace Tessella
 #ifndef TESSELLA_HAVE_CUDA
           AssertThrow(false,
                       ExcMessage("This build of Tessella has no CUDA backend: "
-                                 "use Backend::host, or build with "
+                                 "take the host backend, or build with "
                                  "-DTESSELLA_WITH_CUDA=ON."));
 #endif
           AssertThrow(cuda_is_available(),
                       ExcMessage(why_cuda_is_unavailable() +
-                                 " Please use Backend::host or "
-                                 "Backend::automatic."));
+                                 " Please take the backend host or "
+                                 "automatic."));
         }
     });
     // Host and device agree to rounding only: all processes take the same one.
@@ -847,10 +847,11 @@ namespace Tessella
       }
     AssertThrow(data.strategy == AssemblyStrategy::block_rows ||
                   implementation->backend == Backend::cuda,
-                ExcMessage("The assembly strategy " + name(data.strategy) +
-                           " runs on a CUDA device only: use Backend::cuda on "
-                           "a machine that has one, or the strategy " +
-                           name(AssemblyStrategy::block_rows) + "."));
+                ExcMessage(
+                  "The assembly strategy " + name(data.strategy) +
+                  " runs on a CUDA device only: take the backend cuda on "
+                  "a machine that has one, or the strategy " +
+                  name(AssemblyStrategy::block_rows) + "."));
 #ifdef TESSELLA_HAVE_CUDA
     if (implementation->backend == Backend::cuda)
       {

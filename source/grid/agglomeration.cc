@@ -528,7 +528,7 @@ namespace Tessella
                       "The partition cuts polytopes: cell " +
                       dealii::CellId(*cut).to_string() +
                       ", for one, has descendants on several processes. Go up "
-                      "fewer levels, use complete_families(), or let cut "
+                      "fewer levels, take complete families, or let cut "
                       "ancestors be split."));
       }
     } // namespace

@@ -829,13 +829,13 @@ namespace Tessella
 #ifndef TESSELLA_HAVE_CUDA
         AssertThrow(false,
                     ExcMessage("This build of Tessella has no CUDA backend: "
-                               "use Backend::host, or build with "
+                               "take the host backend, or build with "
                                "-DTESSELLA_WITH_CUDA=ON."));
 #endif
         AssertThrow(cuda_is_available(),
                     ExcMessage(why_cuda_is_unavailable() +
-                               " Please use Backend::host or "
-                               "Backend::automatic."));
+                               " Please take the backend host or "
+                               "automatic."));
       }
     AssertThrow(data.instruction_set == InstructionSet::automatic ||
                   data.instruction_set <= best_instruction_set(),

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "../assembly/host_points.h"
@@ -657,6 +658,15 @@ namespace Tessella
         {
           mirror(n, E.data(), n_padded);
           regular = Dense::cholesky(n_padded, E.data(), n_padded) == n_padded;
+          // The highest polynomials are held by tau and c alone.
+          double smallest = std::numeric_limits<double>::max(), largest = 0.;
+          for (unsigned int i = 0; i < n; ++i)
+            {
+              const double root = E[std::size_t(i) * (n_padded + 1)];
+              smallest          = std::min(smallest, root);
+              largest           = std::max(largest, root);
+            }
+          regular = regular && smallest > 1e-7 * largest;
           if (regular)
             {
               Dense::invert_lower(

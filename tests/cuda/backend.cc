@@ -351,7 +351,7 @@ namespace
         message = exception.what();
       }
     verify("message",
-           message.find("use Backend::host") != std::string::npos,
+           message.find("backend host or automatic") != std::string::npos,
            message);
     // and nothing is lost
     const auto result =

@@ -492,7 +492,7 @@ main(int argc, char **argv)
                                    options<2>(Backend::cuda,
                                               TraceSpaceType::facet));
                       }),
-                      "Backend::host"));
+                      "backend host or automatic"));
     }
   else if (name == "other")
     run_other();

@@ -346,7 +346,7 @@ namespace
         else
           {
             ++n_errors;
-            verify_contains(message, "device_memory");
+            verify_contains(message, "device memory");
           }
       }
     verify(name + ", parts",

@@ -42,8 +42,12 @@ file(WRITE ${DIRECTORY}/poisson.cc "${program}")
 code_block(cmake project)
 file(WRITE ${DIRECTORY}/CMakeLists.txt "${project}")
 
+# (no build type is given: the only one that is installed is taken)
 run(${CMAKE_COMMAND} -S ${DIRECTORY} -B ${DIRECTORY}/build -G ${GENERATOR}
-  -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${DIRECTORY}/moved)
+  -DCMAKE_PREFIX_PATH=${DIRECTORY}/moved)
+if(NOT output MATCHES "CMAKE_BUILD_TYPE is ${BUILD_TYPE}")
+  message(FATAL_ERROR "The installed build type is not the default:\n${output}")
+endif()
 run(${CMAKE_COMMAND} --build ${DIRECTORY}/build)
 
 execute_process(COMMAND ${DIRECTORY}/build/poisson ${MESH}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "memory_check.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      constexpr double unknown = std::numeric_limits<double>::infinity();
+      constexpr double GiB     = 1024. * 1024. * 1024.;
+
+      // The number after a name in a file of lines "name: number unit".
+      double
+      entry(const std::string &file, const std::string &name)
+      {
+        std::ifstream in(file);
+        for (std::string line; std::getline(in, line);)
+          {
+            std::istringstream words(line);
+            std::string        word;
+            double             value;
+            if (words >> word >> value && word == name)
+              return value;
+          }
+        return unknown;
+      }
+
+      // The number that a file begins with; "max" is no number.
+      double
+      number(const std::string &file)
+      {
+        std::ifstream in(file);
+        double        value;
+        return in >> value ? value : unknown;
+      }
+
+      // What a control group leaves: cached files can be dropped. Groups that
+      // do not exist or have no limit leave everything.
+      double
+      left_in_group(const std::string &folder,
+                    const std::string &limit_file,
+                    const std::string &usage_file,
+                    const std::string &prefix)
+      {
+        const double limit = number(folder + "/" + limit_file),
+                     usage = number(folder + "/" + usage_file);
+        if (limit == unknown || usage == unknown)
+          return unknown;
+        double cached = 0.;
+        for (const std::string list : {"inactive_file", "active_file"})
+          {
+            const double bytes = entry(folder + "/memory.stat", prefix + list);
+            cached += bytes == unknown ? 0. : bytes;
+          }
+        return std::max(0., limit - std::max(0., usage - cached));
+      }
+
+      // The least that the groups of this process, up to the root, leave.
+      double
+      left_in_groups()
+      {
+        double        least = unknown;
+        std::ifstream in("/proc/self/cgroup");
+        for (std::string line; std::getline(in, line);)
+          {
+            // "4:memory:/path" (version 1) or "0::/path" (version 2)
+            const auto first  = line.find(':'),
+                       second = line.find(':', first + 1);
+            if (first == std::string::npos || second == std::string::npos)
+              continue;
+            const std::string list = line.substr(first + 1, second - first - 1);
+            std::string       path = line.substr(second + 1);
+            const bool        old  = list == "memory";
+            if (!old && !list.empty())
+              continue;
+            for (bool root = false; !root;)
+              {
+                root = path.empty() || path == "/";
+                const std::string folder =
+                  (old ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") +
+                  (root ? "" : path);
+                least = std::min(least,
+                                 old ? left_in_group(folder,
+                                                     "memory.limit_in_bytes",
+                                                     "memory.usage_in_bytes",
+                                                     "total_")
+                                     : left_in_group(folder,
+                                                     "memory.max",
+                                                     "memory.current",
+                                                     ""));
+                path.erase(std::min(path.size(), path.rfind('/')));
+              }
+          }
+        return least;
+      }
+
+      struct Machine
+      {
+        double       bytes              = unknown;
+        unsigned int n_processes        = 1; // on this machine
+        unsigned int n_processes_in_all = 1;
+
+        Machine()
+        {
+          const double free = entry("/proc/meminfo", "MemAvailable:"),
+                       swap = entry("/proc/meminfo", "SwapFree:");
+          if (free != unknown)
+            bytes = 1024. * (free + (swap != unknown ? swap : 0.));
+          bytes = std::min(bytes, left_in_groups());
+          if (!Utilities::MPI::job_supports_mpi())
+            return;
+          n_processes_in_all = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
+          if (n_processes_in_all == 1)
+            return;
+          MPI_Comm machine;
+          int      ierr = MPI_Comm_split_type(
+            MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+          AssertThrowMPI(ierr);
+          n_processes = Utilities::MPI::n_mpi_processes(machine);
+          bytes       = Utilities::MPI::min(bytes, machine);
+          ierr        = MPI_Comm_free(&machine);
+          AssertThrowMPI(ierr);
+        }
+      };
+
+      const Machine &
+      machine()
+      {
+        static const Machine present;
+        return present;
+      }
+
+      std::string
+      count(const double n)
+      {
+        return n < 1e15 ? std::to_string(static_cast<std::uint64_t>(n))
+                        : short_text(n);
+      }
+    } // namespace
+
+
+
+    void
+    check_memory(const int          dim,
+                 const double       n_cells,
+                 const bool         distributed,
+                 const std::string &origin,
+                 const std::string &remedy)
+    {
+      // Measured for meshes of 260,000 to 1,000,000 cells, the less of
+      // simplices and hypercubes, less one sixth: 298 and 505 for the
+      // triangulation, 858 and 1,260 with the flat view of one polytope.
+      const double triangulation = dim == 2 ? 250. : 420.,
+                   flat_view     = dim == 2 ? 450. : 630.;
+      const Machine &here        = machine();
+      const double   n_own       = n_cells / here.n_processes_in_all,
+                   n_per_process = distributed ? n_own : n_cells;
+      const double bytes =
+        here.n_processes * (n_per_process * triangulation + n_own * flat_view);
+      const std::string mesh =
+        "The mesh would have " + count(n_cells) + " cells (" + origin + ")";
+      AssertThrow(bytes <= here.bytes,
+                  ExcMessage(mesh + ", which take at least " +
+                             short_text(bytes / GiB) + " GiB of memory" +
+                             (here.n_processes > 1
+                                ? " on the " +
+                                    std::to_string(here.n_processes) +
+                                    " processes of a machine"
+                                : "") +
+                             ", but " + short_text(here.bytes / GiB) +
+                             " GiB are available: " + remedy + "."));
+      // A cell has half of three edges or more, or of four faces.
+      AssertThrow(1.5 * n_per_process < std::numeric_limits<int>::max(),
+                  ExcMessage(mesh +
+                             ", more than deal.II can number on one process: " +
+                             remedy + "."));
+    }
+  } // namespace Application
+} // namespace Tessella
