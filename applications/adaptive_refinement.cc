@@ -444,7 +444,8 @@ namespace Tessella
                                     solution,
                                     indicators,
                                     extra_order);
-            const double estimate = ErrorEstimator::global(indicators, comm);
+            const double estimate =
+              ErrorEstimator::global(*handler, indicators);
             const double estimate_time = timer.wall_time();
 
             const double unknowns = static_cast<double>(handler->n_dofs());

@@ -462,9 +462,9 @@ namespace Tessella
           difference,
           dealii::VectorTools::L2_norm,
           parameters.discretisation.extra_order());
-        return VectorTools::compute_global_error(difference,
-                                                 dealii::VectorTools::L2_norm,
-                                                 MPI_COMM_WORLD);
+        return VectorTools::compute_global_error(handler,
+                                                 difference,
+                                                 dealii::VectorTools::L2_norm);
       }
 
       void

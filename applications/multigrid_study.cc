@@ -472,14 +472,12 @@ namespace Tessella
         if (parameters.nesting == "ancestors")
           return NestedAgglomeration::ancestors(handler, parameters.coarsest);
         return parameters.nesting == "metis"
-                 ? NestedAgglomeration::metis(handler.polytopic_mesh(),
+                 ? NestedAgglomeration::metis(handler,
                                               children,
-                                              parameters.coarsest,
-                                              handler.get_communicator())
-                 : NestedAgglomeration::rtree(handler.polytopic_mesh(),
+                                              parameters.coarsest)
+                 : NestedAgglomeration::rtree(handler,
                                               children,
-                                              parameters.coarsest,
-                                              handler.get_communicator());
+                                              parameters.coarsest);
       }
 
       // MGMatrix: of the preconditioner, possibly in single precision.

@@ -351,9 +351,8 @@ namespace Tessella
                                               *exact,
                                               difference,
                                               dealii::VectorTools::L2_norm);
-            errors.push_back(
-              VectorTools::compute_global_error(difference,
-                                                dealii::VectorTools::L2_norm));
+            errors.push_back(VectorTools::compute_global_error(
+              *accuracy_handler, difference, dealii::VectorTools::L2_norm));
             iterations.push_back(converged ? std::to_string(control.last_step())
                                            : "-");
           }

@@ -593,9 +593,8 @@ namespace Tessella
                          const bool                       symmetric)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      const MultigridHierarchy  hierarchy(
-        handler,
-        NestedAgglomeration::rtree(mesh, 0, 64, handler.get_communicator()));
+      const MultigridHierarchy  hierarchy(handler,
+                                         NestedAgglomeration::rtree(handler));
       typename Multigrid<MatrixType>::AdditionalData data;
       data.symmetric = symmetric;
       if (!symmetric)

@@ -6,10 +6,10 @@
 
 #include <tessella/base/error_message.h>
 #include <tessella/base/on_all_processes.h>
+#include <tessella/base/run_main.h>
 #include <tessella/numerics/write_file.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -17,7 +17,6 @@
 #include <iostream>
 #include <new>
 #include <sstream>
-#include <thread>
 #include <unistd.h>
 
 #include "expression.h"
@@ -240,49 +239,6 @@ namespace Tessella
           }
 
         execute(prm, command_line.parameter_file);
-      }
-
-      // Whether a process has failed; the first one that has says why. If this
-      // one has and the others do not come here within some time, it says so
-      // and ends all.
-      bool
-      any_failed(const MPI_Comm     communicator,
-                 const std::string &name,
-                 const std::string &message)
-      {
-        const unsigned int rank =
-          Utilities::MPI::this_mpi_process(communicator);
-        const unsigned int none = Utilities::MPI::n_mpi_processes(communicator);
-        const unsigned int own  = message.empty() ? none : rank;
-        unsigned int       first = none;
-        const auto         say   = [&]() {
-          std::cout.flush();
-          std::cerr << name << ": " << message << std::endl;
-        };
-        MPI_Request request;
-        MPI_Iallreduce(
-          &own, &first, 1, MPI_UNSIGNED, MPI_MIN, communicator, &request);
-        const auto start = std::chrono::steady_clock::now();
-        for (int done = 0;;)
-          {
-            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-            if (done != 0)
-              {
-                if (first == rank)
-                  say();
-                // (the first process that ends with an error may have the
-                // others killed)
-                MPI_Barrier(communicator);
-                return first != none;
-              }
-            if (!message.empty() && std::chrono::steady_clock::now() - start >
-                                      std::chrono::seconds(20))
-              {
-                say();
-                MPI_Abort(communicator, 1);
-              }
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-          }
       }
     } // namespace
 

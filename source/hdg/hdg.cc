@@ -20,6 +20,7 @@
 #include "../assembly/host_dispatch.h"
 #include "../base/collective.h"
 #include "../lac/halo_exchange.h"
+#include "../lac/vector_access.h"
 #include "free_parts.h"
 #include "local_solver.h"
 #include "post_processing.h"
@@ -1030,6 +1031,7 @@ namespace Tessella
                              "assemble() first."));
       data.check_reinit(form);
       data.check_shared(solution);
+      internal::check_no_ghosts(trace);
       AssertThrow(trace.size() == n_dofs() &&
                     trace.locally_owned_size() == data.numbering.n_owned_dofs(),
                   ExcMessage("The vector does not have the size of this trace "
@@ -1133,6 +1135,8 @@ namespace Tessella
     implementation->on_all_processes([&] {
       internal::check_post_processing(handler, finer);
       implementation->check_shared(solution);
+      internal::check_no_ghosts(solution);
+      internal::check_no_ghosts(flux);
       AssertThrow(solution.size() == handler.n_dofs() &&
                     flux.size() == dim * handler.n_dofs(),
                   ExcMessage("Solution and flux do not have the sizes that "
@@ -1181,6 +1185,7 @@ namespace Tessella
     Implementation &data      = *implementation;
     const auto     &numbering = data.numbering;
     AssertIndexRange(interface, numbering.block_of_interface.size());
+    internal::check_no_ghosts(trace);
 #ifdef TESSELLA_HAVE_CUDA
     data.fetch_dirichlet();
 #endif

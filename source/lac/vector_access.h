@@ -20,6 +20,22 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Vectors of Trilinos with ghost entries have them among their own, in the
+    /// order of all numbers.
+    template <typename VectorType>
+    inline void
+    check_no_ghosts(const VectorType &)
+    {}
+    inline void
+    check_no_ghosts(const dealii::TrilinosWrappers::MPI::Vector &vector)
+    {
+      AssertThrow(!vector.has_ghost_elements(),
+                  dealii::ExcMessage(
+                    "The vector has ghost entries, but one without is needed: "
+                    "reinit() it with locally_owned_dofs() alone, and assign "
+                    "the other one to it."));
+    }
+
     template <typename VectorType>
     inline auto
     entries(VectorType &vector) -> decltype(&*vector.begin())
@@ -57,6 +73,7 @@ namespace Tessella
                  const std::uint64_t n,
                  const std::uint64_t n_owned)
     {
+      check_no_ghosts(vector);
       AssertThrow(vector.size() == n,
                   dealii::ExcDimensionMismatch(vector.size(), n));
       AssertThrow(n_entries(vector) == n_owned,

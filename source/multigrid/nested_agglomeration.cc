@@ -121,15 +121,16 @@ namespace Tessella
 
     template <int dim>
     Parents
-    rtree(const PolytopicMesh<dim> &mesh,
-          const unsigned int        n_children,
-          const unsigned int        n_coarsest,
-          const MPI_Comm            communicator)
+    rtree(const AgglomerationHandler<dim> &handler,
+          const unsigned int               n_children,
+          const unsigned int               n_coarsest)
     {
-      const unsigned int  factor = children<dim>(n_children);
-      Parents             result;
-      std::vector<double> box = mesh.box;
-      unsigned int        n   = mesh.n_owned_polytopes();
+      const PolytopicMesh<dim> &mesh         = handler.polytopic_mesh();
+      const MPI_Comm            communicator = handler.get_communicator();
+      const unsigned int        factor       = children<dim>(n_children);
+      Parents                   result;
+      std::vector<double>       box = mesh.box;
+      unsigned int              n   = mesh.n_owned_polytopes();
       while (are_too_many(n, n_coarsest, communicator))
         {
           std::vector<Item<dim>> items(n);
@@ -158,12 +159,13 @@ namespace Tessella
 
     template <int dim>
     Parents
-    metis(const PolytopicMesh<dim> &mesh,
-          const unsigned int        n_children,
-          const unsigned int        n_coarsest,
-          const MPI_Comm            communicator)
+    metis(const AgglomerationHandler<dim> &handler,
+          const unsigned int               n_children,
+          const unsigned int               n_coarsest)
     {
-      const unsigned int        factor = children<dim>(n_children);
+      const PolytopicMesh<dim> &mesh         = handler.polytopic_mesh();
+      const MPI_Comm            communicator = handler.get_communicator();
+      const unsigned int        factor       = children<dim>(n_children);
       Parents                   result;
       internal::DualGraph       graph;
       std::vector<unsigned int> weights;
@@ -299,12 +301,14 @@ namespace Tessella
               const unsigned int               n_coarsest)
     {
       std::vector<std::vector<unsigned int>> ids;
-      const MPI_Comm     communicator = handler.get_communicator();
-      const unsigned int n_levels     = handler.get_triangulation().n_levels();
-      const auto         n_global     = [communicator](const unsigned int n) {
+      const MPI_Comm communicator = handler.get_communicator();
+      // (a process need not have cells of the finest level)
+      const unsigned int n_levels =
+        handler.get_triangulation().n_global_levels();
+      const auto n_global = [communicator](const unsigned int n) {
         return internal::n_processes(communicator) == 1
-                             ? n
-                             : Utilities::MPI::sum(n, communicator);
+                 ? n
+                 : Utilities::MPI::sum(n, communicator);
       };
       // ancestors, of all processes, that a level has
       const auto n_ancestors = [&](const std::vector<unsigned int> &level) {
@@ -337,14 +341,12 @@ namespace Tessella
 
 
 #define INSTANTIATE(dim)                                                  \
-  template Parents rtree(const PolytopicMesh<dim> &,                      \
+  template Parents rtree(const AgglomerationHandler<dim> &,               \
                          const unsigned int,                              \
+                         const unsigned int);                             \
+  template Parents metis(const AgglomerationHandler<dim> &,               \
                          const unsigned int,                              \
-                         const MPI_Comm);                                 \
-  template Parents metis(const PolytopicMesh<dim> &,                      \
-                         const unsigned int,                              \
-                         const unsigned int,                              \
-                         const MPI_Comm);                                 \
+                         const unsigned int);                             \
   template Parents by_id(const AgglomerationHandler<dim> &,               \
                          const std::vector<std::vector<unsigned int>> &); \
   template Parents by_strategies(                                         \

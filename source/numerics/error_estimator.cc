@@ -772,10 +772,21 @@ namespace Tessella
 
 
 
+    template <int dim>
     double
-    global(const dealii::Vector<double> &indicators,
-           const MPI_Comm                communicator)
+    global(const AgglomerationHandler<dim> &handler,
+           const dealii::Vector<double>    &indicators)
     {
+      const MPI_Comm communicator = handler.get_communicator();
+      on_all_processes(communicator, [&]() {
+        AssertThrow(indicators.size() == handler.n_polytopes(),
+                    ExcUserInput(
+                      "There are " + std::to_string(indicators.size()) +
+                      " error indicators, but this process has " +
+                      std::to_string(handler.n_polytopes()) +
+                      " polytopes: give the vector that residual() or jumps() "
+                      "filled for this handler."));
+      });
       double sum = 0.;
       for (const double eta : indicators)
         sum += eta * eta;
@@ -800,6 +811,10 @@ namespace Tessella
                       dealii::Vector<double> &,             \
                       const unsigned int)
 
+    template double
+    global(const AgglomerationHandler<2> &, const dealii::Vector<double> &);
+    template double
+    global(const AgglomerationHandler<3> &, const dealii::Vector<double> &);
     TESSELLA_INSTANTIATE(2, dealii::Vector<double>);
     TESSELLA_INSTANTIATE(3, dealii::Vector<double>);
 #ifdef DEAL_II_WITH_TRILINOS

@@ -24,6 +24,8 @@
 #include <string>
 #include <vector>
 
+#include "../lac/vector_access.h"
+
 namespace Tessella
 {
   /// What the functions in numerics share: quadrature points gathered from the
@@ -57,6 +59,7 @@ namespace Tessella
     vector_data(const dealii::TrilinosWrappers::MPI::Vector &vector,
                 const std::size_t                            n)
     {
+      check_no_ghosts(vector);
       const auto n_local = vector.end() - vector.begin();
       AssertThrow(static_cast<std::size_t>(n_local) == n,
                   dealii::ExcMessage(

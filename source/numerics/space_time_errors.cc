@@ -28,9 +28,9 @@ namespace Tessella
     const auto    norm = [&](const dealii::VectorTools::NormType type) {
       VectorTools::integrate_difference(
         slab.handler(), value, exact, difference, type);
-      return VectorTools::compute_global_error(difference,
-                                               type,
-                                               slab.get_communicator());
+      return VectorTools::compute_global_error(slab.handler(),
+                                               difference,
+                                               type);
     };
     const ReferenceRule      &rule = simplex_rule(1, 2 * slab.max_degree() + 2);
     const std::vector<double> times = slab.breakpoints();

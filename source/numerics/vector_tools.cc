@@ -7,8 +7,12 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/numerics/vector_tools.h>
 
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include "../base/collective.h"
 #include "collective_ranges.h"
@@ -51,6 +55,43 @@ namespace Tessella
             "The function has " + std::to_string(function.n_components) +
             " components, but the finite element has " +
             std::to_string(handler.n_components()) + "; they must be equal."));
+      }
+
+      /// The entries of @p vector for the handler's own degrees of freedom. A
+      /// vector that does not fit on one process is an error on all.
+      template <int dim, typename VectorType>
+      auto
+      own_values(const AgglomerationHandler<dim> &handler, VectorType &vector)
+      {
+        decltype(vector_data(vector, 0)) result = nullptr;
+        on_all_processes(handler.get_communicator(), [&]() {
+          result = vector_data(vector, handler.n_locally_owned_dofs());
+        });
+        return result;
+      }
+
+      /// @p who: the function that was called.
+      void
+      check_norm(const std::string &who,
+                 const NormType     norm,
+                 const double       exponent)
+      {
+        AssertThrow(norm == NormType::mean || norm == NormType::L1_norm ||
+                      norm == NormType::L2_norm || norm == NormType::Lp_norm ||
+                      norm == NormType::Linfty_norm ||
+                      norm == NormType::H1_seminorm ||
+                      norm == NormType::H1_norm,
+                    dealii::ExcMessage(
+                      who +
+                      " knows mean, L1_norm, L2_norm, Lp_norm, Linfty_norm, "
+                      "H1_seminorm and H1_norm; use one of these."));
+        AssertThrow(norm != NormType::Lp_norm ||
+                      (exponent >= 1. && std::isfinite(exponent)),
+                    dealii::ExcMessage(
+                      who +
+                      " needs an exponent from 1 on for Lp_norm, but it "
+                      "is " +
+                      std::to_string(exponent) + "."));
       }
 
       template <int dim>
@@ -515,8 +556,8 @@ namespace Tessella
       check_function(handler, function);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
-      double *const u = vector_data(vector, handler.n_locally_owned_dofs());
-      const unsigned int n_components = handler.n_components();
+      double *const                u            = own_values(handler, vector);
+      const unsigned int           n_components = handler.n_components();
 
       internal::apply_to_ranges(
         handler.get_communicator(),
@@ -577,8 +618,8 @@ namespace Tessella
       handler.tabulate(extra_order);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
-      double *const u = vector_data(vector, handler.n_locally_owned_dofs());
-      const unsigned int n_components = handler.n_components();
+      double *const                u            = own_values(handler, vector);
+      const unsigned int           n_components = handler.n_components();
 
       internal::apply_to_ranges(
         handler.get_communicator(),
@@ -606,6 +647,29 @@ namespace Tessella
 
     namespace
     {
+      /// Processes that ask for different points would get each other's values.
+      template <int dim>
+      void
+      check_same_points(const MPI_Comm                 communicator,
+                        const std::vector<Point<dim>> &points)
+      {
+        std::uint64_t number = points.size();
+        for (const Point<dim> &x : points)
+          for (int d = 0; d < dim; ++d)
+            {
+              std::uint64_t bits;
+              std::memcpy(&bits, &x[d], sizeof(bits));
+              number = (number ^ bits) * 1099511628211ull;
+              number ^= number >> 32;
+            }
+        AssertThrow(dealii::Utilities::MPI::min(number, communicator) ==
+                      dealii::Utilities::MPI::max(number, communicator),
+                    ExcUserInput(
+                      "The processes ask for values at different points: "
+                      "point_value() and point_values() need the same points, "
+                      "all of them, on every process."));
+      }
+
       /// Values at points that this process has, to all processes: those of the
       /// lowest one that has the point. Entries of @p missing become zero where
       /// there is one.
@@ -647,8 +711,9 @@ namespace Tessella
                  std::vector<dealii::Vector<double>> &values)
     {
       check_handler(handler);
-      const double *const u =
-        vector_data(vector, handler.n_locally_owned_dofs());
+      if (internal::n_processes(handler.get_communicator()) > 1)
+        check_same_points(handler.get_communicator(), points);
+      const double *const          u    = own_values(handler, vector);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
       const SubCellTree<dim>       tree(handler);
@@ -732,21 +797,16 @@ namespace Tessella
                          const Function<dim>             &exact,
                          dealii::Vector<float>           &difference,
                          const NormType                   norm,
-                         const unsigned int               extra_order)
+                         const unsigned int               extra_order,
+                         const double                     exponent)
     {
+      check_norm("integrate_difference()", norm, exponent);
       const bool gradients =
         (norm == NormType::H1_seminorm || norm == NormType::H1_norm);
-      AssertThrow(gradients || norm == NormType::mean ||
-                    norm == NormType::L1_norm || norm == NormType::L2_norm ||
-                    norm == NormType::Linfty_norm,
-                  dealii::ExcMessage(
-                    "integrate_difference() knows mean, L1_norm, L2_norm, "
-                    "Linfty_norm, H1_seminorm and H1_norm; use one of these."));
       check_handler(handler);
       check_function(handler, exact);
       handler.tabulate(extra_order);
-      const double *const u =
-        vector_data(solution, handler.n_locally_owned_dofs());
+      const double *const          u    = own_values(handler, solution);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
       const unsigned int           n_components = handler.n_components();
@@ -777,6 +837,20 @@ namespace Tessella
                                 norm != NormType::H1_seminorm,
                                 gradients);
                   const unsigned int n = batch.size();
+                  if (norm == NormType::Lp_norm)
+                    {
+                      // (the power is that of the length of the vector)
+                      for (unsigned int q = 0; q < n; ++q)
+                        {
+                          double square = 0.;
+                          for (unsigned int c = 0; c < n_components; ++c)
+                            square += error.value[std::size_t(c) * n + q] *
+                                      error.value[std::size_t(c) * n + q];
+                          sum +=
+                            batch.weight[q] * std::pow(square, .5 * exponent);
+                        }
+                      continue;
+                    }
                   for (unsigned int c = 0; c < n_components; ++c)
                     for (unsigned int q = 0; q < n; ++q)
                       {
@@ -819,19 +893,35 @@ namespace Tessella
       const bool root = (gradients || norm == NormType::L2_norm);
       difference.reinit(mesh.n_owned_polytopes(), true);
       for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        difference[k] =
-          static_cast<float>(root ? std::sqrt(total[k]) : total[k]);
+        difference[k] = static_cast<float>(root ? std::sqrt(total[k])
+                                           : norm == NormType::Lp_norm
+                                             ? std::pow(total[k], 1. / exponent)
+                                             : total[k]);
     }
 
 
 
+    template <int dim>
     double
-    compute_global_error(const dealii::Vector<float> &difference,
-                         const NormType               norm,
-                         const MPI_Comm               communicator)
+    compute_global_error(const AgglomerationHandler<dim> &handler,
+                         const dealii::Vector<float>     &cellwise_error,
+                         const NormType                   norm,
+                         const double                     exponent)
     {
+      check_norm("compute_global_error()", norm, exponent);
+      const MPI_Comm communicator = handler.get_communicator();
+      on_all_processes(communicator, [&]() {
+        AssertThrow(cellwise_error.size() == handler.n_polytopes(),
+                    ExcUserInput(
+                      "compute_global_error() was given " +
+                      std::to_string(cellwise_error.size()) +
+                      " numbers, but this process has " +
+                      std::to_string(handler.n_polytopes()) +
+                      " polytopes: give the vector that "
+                      "integrate_difference() filled for this handler."));
+      });
       double sum = 0.;
-      for (const float d : difference)
+      for (const float d : cellwise_error)
         {
           const double e = d;
           switch (norm)
@@ -843,23 +933,19 @@ namespace Tessella
               case NormType::Linfty_norm:
                 sum = std::max(sum, e);
                 break;
-              case NormType::L2_norm:
-              case NormType::H1_seminorm:
-              case NormType::H1_norm:
-                sum += e * e;
+              case NormType::Lp_norm:
+                sum += std::pow(e, exponent);
                 break;
-              default:
-                AssertThrow(
-                  false,
-                  dealii::ExcMessage(
-                    "compute_global_error() knows mean, L1_norm, L2_norm, "
-                    "Linfty_norm, H1_seminorm and H1_norm; use one of these."));
+              default: // L2_norm, H1_seminorm, H1_norm
+                sum += e * e;
             }
         }
       if (internal::n_processes(communicator) > 1)
         sum = norm == NormType::Linfty_norm
                 ? dealii::Utilities::MPI::max(sum, communicator)
                 : dealii::Utilities::MPI::sum(sum, communicator);
+      if (norm == NormType::Lp_norm)
+        return std::pow(sum, 1. / exponent);
       return (norm == NormType::L2_norm || norm == NormType::H1_seminorm ||
               norm == NormType::H1_norm)
                ? std::sqrt(sum)
@@ -1290,14 +1376,16 @@ namespace Tessella
       handler.tabulate(extra_order);
       const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
       const FacetStructure      facets = form.facet_structure();
-      AssertThrow(sigma.size() == mesh.n_facets() ||
-                    (sigma.empty() && !(facets.facets && facets.penalty)),
-                  dealii::ExcMessage(
-                    "compute_errors() needs the penalty of every facet; pass "
-                    "what PolytopicAssembler::penalty() returns for this form "
-                    "and handler."));
-      const double *const u =
-        vector_data(solution, handler.n_locally_owned_dofs());
+      on_all_processes(handler.get_communicator(), [&]() {
+        AssertThrow(
+          sigma.size() == mesh.n_facets() ||
+            (sigma.empty() && !(facets.facets && facets.penalty)),
+          dealii::ExcMessage(
+            "compute_errors() needs the penalty of every facet; pass "
+            "what PolytopicAssembler::penalty() returns for this form "
+            "and handler."));
+      });
+      const double *const          u = own_values(handler, solution);
       const PolytopeEvaluator<dim> evaluator(handler);
 
       const std::vector<WorkItem> items = work_items(mesh, 64);
@@ -1406,7 +1494,8 @@ namespace Tessella
     const Function<dim> &,                                                   \
     dealii::Vector<float> &,                                                 \
     const NormType,                                                          \
-    const unsigned int);                                                     \
+    const unsigned int,                                                      \
+    const double);                                                           \
   template ErrorNorms compute_errors<dim, VectorType>(                       \
     const AgglomerationHandler<dim> &,                                       \
     const Form<dim> &,                                                       \
@@ -1415,8 +1504,12 @@ namespace Tessella
     const Function<dim> &,                                                   \
     const unsigned int);
 
-#define TESSELLA_INSTANTIATE(dim)                          \
-  TESSELLA_INSTANTIATE_VECTOR(dim, dealii::Vector<double>) \
+#define TESSELLA_INSTANTIATE(dim)                                              \
+  template double compute_global_error<dim>(const AgglomerationHandler<dim> &, \
+                                            const dealii::Vector<float> &,     \
+                                            const NormType,                    \
+                                            const double);                     \
+  TESSELLA_INSTANTIATE_VECTOR(dim, dealii::Vector<double>)                     \
   TESSELLA_INSTANTIATE_TRILINOS(dim)
 
 #ifdef DEAL_II_WITH_TRILINOS

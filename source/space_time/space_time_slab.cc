@@ -24,6 +24,7 @@
 #include "../assembly/host_assembly.h"
 #include "../assembly/host_dispatch.h"
 #include "../base/collective.h"
+#include "../lac/vector_access.h"
 
 namespace Tessella
 {
@@ -169,11 +170,13 @@ namespace Tessella
     const double *
     begin(const TrilinosWrappers::MPI::Vector &vector)
     {
+      internal::check_no_ghosts(vector);
       return vector.trilinos_vector()[0];
     }
     double *
     begin(TrilinosWrappers::MPI::Vector &vector)
     {
+      internal::check_no_ghosts(vector);
       return vector.trilinos_vector()[0];
     }
   } // namespace

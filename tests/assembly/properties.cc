@@ -39,7 +39,8 @@ L2_error(const Tessella::AgglomerationHandler<dim> &handler,
   Vector<float> difference(handler.n_polytopes());
   Tessella::VectorTools::integrate_difference(
     handler, solution, exact, difference, VectorTools::L2_norm, 4);
-  return Tessella::VectorTools::compute_global_error(difference,
+  return Tessella::VectorTools::compute_global_error(handler,
+                                                     difference,
                                                      VectorTools::L2_norm);
 }
 

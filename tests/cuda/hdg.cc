@@ -59,7 +59,7 @@ namespace
                                                 cells,
                                                 dealii::VectorTools::L2_norm);
     return Tessella::VectorTools::compute_global_error(
-      cells, dealii::VectorTools::L2_norm);
+      handler, cells, dealii::VectorTools::L2_norm);
   }
 
   template <int dim>

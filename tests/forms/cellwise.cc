@@ -114,9 +114,8 @@ namespace
     Tessella::VectorTools::integrate_difference(
       handler, solution, *exact, difference, VectorTools::L2_norm, 4);
     check(name + "layers",
-          Tessella::VectorTools::compute_global_error(difference,
-                                                      VectorTools::L2_norm) <
-            1e-12);
+          Tessella::VectorTools::compute_global_error(
+            handler, difference, VectorTools::L2_norm) < 1e-12);
 
     const auto other = assemble(handler, by_cell);
     bool       same  = true;

@@ -503,7 +503,7 @@ private:
                                                 cells,
                                                 dealii::VectorTools::L2_norm);
     return Tessella::VectorTools::compute_global_error(
-      cells, dealii::VectorTools::L2_norm);
+      handler, cells, dealii::VectorTools::L2_norm);
   }
 };
 

@@ -35,7 +35,7 @@ L2_error(const Tessella::AgglomerationHandler<dim> &handler,
   Tessella::VectorTools::integrate_difference(
     handler, vector, exact, difference, dealii::VectorTools::L2_norm);
   return Tessella::VectorTools::compute_global_error(
-    difference, dealii::VectorTools::L2_norm);
+    handler, difference, dealii::VectorTools::L2_norm);
 }
 
 struct Errors

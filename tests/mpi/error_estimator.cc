@@ -247,17 +247,12 @@ no_residual()
                }),
                u);
   ErrorEstimator::residual(handler, form, sigma, u, eta);
-  check_below("no residual" + in,
-              ErrorEstimator::global(eta, MPI_COMM_WORLD),
-              1e-8);
+  check_below("no residual" + in, ErrorEstimator::global(handler, eta), 1e-8);
   ErrorEstimator::jumps(handler, form, sigma, u, eta);
-  check_below("no jumps" + in,
-              ErrorEstimator::global(eta, MPI_COMM_WORLD),
-              1e-12);
+  check_below("no jumps" + in, ErrorEstimator::global(handler, eta), 1e-12);
   u = 0.;
   ErrorEstimator::residual(handler, form, sigma, u, eta);
-  check("another function has" + in,
-        ErrorEstimator::global(eta, MPI_COMM_WORLD) > 1.);
+  check("another function has" + in, ErrorEstimator::global(handler, eta) > 1.);
 }
 
 // Bits of indicators of a projection, and of flags.
@@ -397,9 +392,9 @@ smooth()
         TVT::compute_errors(handler, form, sigma, u, *exact).dG;
       Vector<double> eta;
       ErrorEstimator::residual(handler, form, sigma, u, eta);
-      index[level] = ErrorEstimator::global(eta, MPI_COMM_WORLD) / error;
+      index[level] = ErrorEstimator::global(handler, eta) / error;
       ErrorEstimator::jumps(handler, form, sigma, u, eta);
-      jump_index[level] = ErrorEstimator::global(eta, MPI_COMM_WORLD) / error;
+      jump_index[level] = ErrorEstimator::global(handler, eta) / error;
     }
   check("efficiency index", index[0] > 1. && index[0] < 10.);
   check_close("efficiency index of a finer mesh", index[1] / index[0], 1., 0.1);

@@ -59,9 +59,7 @@ error(const AgglomerationHandler<dim>     &handler,
   const auto    norm = dealii::VectorTools::L2_norm;
   Vector<float> difference;
   TVT::integrate_difference(handler, vector, exact, difference, norm, 6);
-  return TVT::compute_global_error(difference,
-                                   norm,
-                                   handler.get_communicator());
+  return TVT::compute_global_error(handler, difference, norm);
 }
 
 // Of all components together.

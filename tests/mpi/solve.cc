@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // A program with the Trilinos solver stack on one and on all processes: errors,
-// values at points, output; strategies on distributed meshes; errors that one
-// process makes are thrown on all.
+// values at points, output; strategies on distributed meshes; what a serial
+// mesh means there; errors that one process makes are thrown on all.
 
 #include <deal.II/base/function_lib.h>
 
@@ -12,13 +12,17 @@
 #include <deal.II/lac/trilinos_precondition.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/error_message.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/multigrid/multigrid_hierarchy.h>
 #include <tessella/numerics/data_out.h>
+#include <tessella/numerics/error_estimator.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "../tests.h"
@@ -26,6 +30,30 @@
 using namespace dealii;
 namespace TVT = Tessella::VectorTools;
 using namespace Tessella;
+
+// Nothing that is summed over polytopes may be called with the numbers of this
+// process alone.
+template <typename Argument>
+using LocalError =
+  decltype(TVT::compute_global_error(std::declval<Argument>(),
+                                     dealii::VectorTools::L2_norm));
+template <typename Argument>
+using LocalEstimate =
+  decltype(ErrorEstimator::global(std::declval<Argument>()));
+template <typename Argument>
+using LocalTree =
+  decltype(NestedAgglomeration::rtree(std::declval<Argument>()));
+template <template <typename> class Call, typename Argument, typename = void>
+struct Compiles : std::false_type
+{};
+template <template <typename> class Call, typename Argument>
+struct Compiles<Call, Argument, std::void_t<Call<Argument>>> : std::true_type
+{};
+static_assert(Compiles<LocalTree, const AgglomerationHandler<2> &>::value &&
+                !Compiles<LocalTree, const PolytopicMesh<2> &>::value &&
+                !Compiles<LocalError, const Vector<float> &>::value &&
+                !Compiles<LocalEstimate, const Vector<double> &>::value,
+              "A sum over polytopes needs their handler.");
 
 template <int dim>
 void
@@ -97,8 +125,9 @@ solve(const MPI_Comm comm, const std::string &file)
   Vector<float> difference;
   TVT::integrate_difference(
     handler, other, *exact, difference, dealii::VectorTools::L2_norm, 4);
-  result.push_back(
-    TVT::compute_global_error(difference, dealii::VectorTools::L2_norm, comm));
+  result.push_back(TVT::compute_global_error(handler,
+                                             difference,
+                                             dealii::VectorTools::L2_norm));
   std::vector<Point<dim>> points(2);
   for (unsigned int d = 0; d < dim; ++d)
     {
@@ -230,6 +259,124 @@ check_polytopes(const std::string &suffix)
           handler.n_dofs() == (dim + 1) * handler.n_global_polytopes());
 }
 
+bool
+on_all(const bool condition)
+{
+  return Utilities::MPI::min(condition ? 1 : 0, MPI_COMM_WORLD) == 1;
+}
+
+// check_throws() on every process.
+template <typename Function>
+void
+check_all_throw(const std::string &name,
+                const Function    &function,
+                const std::string &text)
+{
+  std::string said;
+  try
+    {
+      function();
+    }
+  catch (const std::exception &exception)
+    {
+      said = error_message(exception);
+    }
+  check(name, on_all(said.find(text) != std::string::npos));
+}
+
+// Numbers of polytopes of the levels of nested agglomerations.
+template <int dim>
+void
+test_nested()
+{
+  const std::string suffix = " in " + std::to_string(dim) + "-D";
+  parallel::distributed::Triangulation<dim> triangulation(MPI_COMM_WORLD);
+  GridGenerator::hyper_cube(triangulation);
+  triangulation.refine_global(2);
+  // The last process has the finest cells, in the corner, the first one knows
+  // nothing of them.
+  for (unsigned int i = 0; i < 4; ++i)
+    {
+      for (const auto &cell : triangulation.active_cell_iterators())
+        if (cell->is_locally_owned())
+          {
+            bool corner = true;
+            for (int d = 0; d < dim; ++d)
+              corner =
+                corner && cell->center()[d] + cell->extent_in_direction(d) > 1.;
+            if (corner)
+              cell->set_refine_flag();
+          }
+      triangulation.execute_coarsening_and_refinement();
+    }
+  check("levels of the first process" + suffix,
+        Utilities::MPI::min(triangulation.n_levels(), MPI_COMM_WORLD) <
+          triangulation.n_global_levels());
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(Agglomeration::none<dim>());
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
+  const unsigned int n_processes =
+    Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
+  const auto n_coarsest = [&](const NestedAgglomeration::Parents &parents) {
+    const auto n = [](const std::vector<unsigned int> &parent) {
+      return parent.empty()
+               ? 0u
+               : 1 + *std::max_element(parent.begin(), parent.end());
+    };
+    return Utilities::MPI::sum(n(parents.back()), MPI_COMM_WORLD);
+  };
+  const auto few = [&](const unsigned int n, const unsigned int bound) {
+    return on_all(n >= n_processes && n <= bound);
+  };
+  check("R-tree counts all polytopes" + suffix,
+        few(n_coarsest(NestedAgglomeration::rtree(handler, 2, 12)), 12));
+  check("METIS counts all polytopes" + suffix,
+        few(n_coarsest(NestedAgglomeration::metis(handler, 2, 12)), 12));
+  check("ancestors" + suffix,
+        few(n_coarsest(NestedAgglomeration::ancestors(handler, 1)),
+            n_processes));
+}
+
+// Every process has the whole of a serial mesh: its numbers are those of the
+// whole, and a vector of which it has a part does not fit.
+template <int dim>
+void
+test_serial_mesh()
+{
+  const std::string  suffix = " in " + std::to_string(dim) + "-D";
+  Triangulation<dim> triangulation;
+  GridGenerator::hyper_cube(triangulation);
+  triangulation.refine_global(2);
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(Agglomeration::metis<dim>(4));
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
+  const Functions::ConstantFunction<dim> three(3.);
+  Vector<double>                         u(handler.n_dofs());
+  Vector<float>                          difference;
+  TVT::integrate_difference(
+    handler, u, three, difference, dealii::VectorTools::L2_norm);
+  const double norm = TVT::compute_global_error(handler,
+                                                difference,
+                                                dealii::VectorTools::L2_norm);
+  check("norm on a serial mesh" + suffix,
+        on_all(std::abs(norm - 3.) < 1e-6 && handler.n_polytopes() == 4 &&
+               handler.n_global_polytopes() == 4));
+  const unsigned int n_processes =
+                       Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD),
+                     process = Utilities::MPI::this_mpi_process(MPI_COMM_WORLD);
+  IndexSet owned(handler.n_dofs());
+  owned.add_range(handler.n_dofs() * process / n_processes,
+                  handler.n_dofs() * (process + 1) / n_processes);
+  TrilinosWrappers::MPI::Vector part(owned, MPI_COMM_WORLD);
+  check_all_throw(
+    "part of a vector" + suffix,
+    [&]() {
+      TVT::integrate_difference(
+        handler, part, three, difference, dealii::VectorTools::L2_norm);
+    },
+    "reinit() it with locally_owned_dofs()");
+}
+
 template <int dim>
 void
 test()
@@ -290,10 +437,69 @@ test()
         n(Agglomeration::ancestors_on_level<dim>(0, true)) ==
           Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD));
 
+  // ---- sums over the polytopes of all processes
+  handler.agglomerate(Agglomeration::none<dim>());
+  const double  n_cells = triangulation.n_global_active_cells();
+  Vector<float> ones(handler.n_polytopes());
+  ones = 1.f;
+  Vector<double> indicators(handler.n_polytopes());
+  indicators = 1.;
+  check("global error" + suffix,
+        on_all(TVT::compute_global_error(
+                 handler, ones, dealii::VectorTools::L1_norm) == n_cells &&
+               TVT::compute_global_error(
+                 handler, ones, dealii::VectorTools::Linfty_norm) == 1.));
+  check("global estimate" + suffix,
+        on_all(ErrorEstimator::global(handler, indicators) ==
+               std::sqrt(n_cells)));
+
   // ---- errors of the last process
   const bool last = Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) + 1 ==
                     Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
-  handler.agglomerate(Agglomeration::none<dim>());
+  ones.reinit(handler.n_polytopes() + (last ? 1 : 0));
+  indicators.reinit(handler.n_polytopes() + (last ? 1 : 0));
+  check_all_throw(
+    "global error of other polytopes" + suffix,
+    [&]() {
+      TVT::compute_global_error(handler, ones, dealii::VectorTools::L2_norm);
+    },
+    "give the vector that integrate_difference() filled for this handler");
+  check_all_throw(
+    "global estimate of other polytopes" + suffix,
+    [&]() { ErrorEstimator::global(handler, indicators); },
+    "give the vector that residual() or jumps() filled for this handler");
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
+  // (one process has ghosts, which come before its own entries)
+  IndexSet relevant = handler.locally_owned_dofs();
+  if (last)
+    relevant = handler.locally_relevant_dofs();
+  const TrilinosWrappers::MPI::Vector ghosted(handler.locally_owned_dofs(),
+                                              relevant,
+                                              MPI_COMM_WORLD);
+  check_all_throw(
+    "vector with ghosts" + suffix,
+    [&]() {
+      TVT::integrate_difference(handler,
+                                ghosted,
+                                Functions::ZeroFunction<dim>(),
+                                ones,
+                                dealii::VectorTools::L2_norm);
+    },
+    "The vector has ghost entries");
+  const TrilinosWrappers::MPI::Vector zero(handler.locally_owned_dofs(),
+                                           MPI_COMM_WORLD);
+  std::vector<Point<dim>>             points(3);
+  std::vector<Vector<double>>         values;
+  points[1][0] = last ? .25 : .75;
+  check_all_throw(
+    "other points" + suffix,
+    [&]() { TVT::point_values(handler, zero, points, values); },
+    "need the same points");
+  points.resize(last ? 1 : 2, Point<dim>());
+  check_all_throw(
+    "other number of points" + suffix,
+    [&]() { TVT::point_values(handler, zero, points, values); },
+    "need the same points");
   check_throws<ExceptionBase>(
     "element indices" + suffix,
     [&]() {
@@ -342,4 +548,8 @@ main(int argc, char **argv)
   initlog();
   test<2>();
   test<3>();
+  test_nested<2>();
+  test_nested<3>();
+  test_serial_mesh<2>();
+  test_serial_mesh<3>();
 }

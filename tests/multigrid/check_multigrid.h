@@ -160,8 +160,7 @@ namespace MultigridTest
     hierarchy(const unsigned int n_coarsest = 8) const
     {
       return MultigridHierarchy(
-        *handler,
-        NestedAgglomeration::rtree(handler->polytopic_mesh(), 0, n_coarsest));
+        *handler, NestedAgglomeration::rtree(*handler, 0, n_coarsest));
     }
 
     template <typename Preconditioner>

@@ -150,10 +150,8 @@ namespace MultigridTest
     MultigridHierarchy
     hierarchy() const
     {
-      return MultigridHierarchy(
-        handler,
-        NestedAgglomeration::rtree(
-          handler.polytopic_mesh(), 0, 8, handler.get_communicator()));
+      return MultigridHierarchy(handler,
+                                NestedAgglomeration::rtree(handler, 0, 8));
     }
 
     /// Numbers that depend on the global index alone.

@@ -117,9 +117,7 @@ namespace
     data.lowest_degree = 4;
     const Case<dim, Matrix>  same(4, 2, {3}, false);
     const MultigridHierarchy hierarchy(
-      *same.handler,
-      NestedAgglomeration::metis(same.handler->polytopic_mesh(), 3, 2),
-      data);
+      *same.handler, NestedAgglomeration::metis(*same.handler, 3, 2), data);
     check(prefix<dim>() + "injection at p = 3",
           injection_error<dim>(hierarchy) < 1e-11 &&
             hierarchy.level(hierarchy.n_levels() - 1).degree[0] == 3);
@@ -410,9 +408,8 @@ namespace
       handler,
       Agglomeration::nested<dim>(triangulation, Agglomeration::none<dim>(), 3));
     check(prefix<dim>() + "nested() of the agglomeration", nested.size() == 2);
-    for (const auto &parents :
-         {NestedAgglomeration::rtree(handler.polytopic_mesh(), 4, 5),
-          NestedAgglomeration::metis(handler.polytopic_mesh(), 4, 5)})
+    for (const auto &parents : {NestedAgglomeration::rtree(handler, 4, 5),
+                                NestedAgglomeration::metis(handler, 4, 5)})
       {
         bool         good = !parents.empty();
         unsigned int n    = handler.n_polytopes();
@@ -478,7 +475,7 @@ namespace
     multigrid.initialize(
       matrix,
       without_penalty,
-      MultigridHierarchy(handler, NestedAgglomeration::rtree(mesh, 0, 16)));
+      MultigridHierarchy(handler, NestedAgglomeration::rtree(handler, 0, 16)));
     Vector<double> x(rhs.size());
     SolverControl  control(500, 1e-8 * rhs.l2_norm(), false, false);
     SolverCG<>(control).solve(matrix, x, rhs, multigrid);

@@ -95,11 +95,12 @@ polynomials(const std::string &kind)
               {
                 Tessella::VectorTools::integrate_difference(
                   handler, u, exact, difference, norm);
-                check_below(
-                  at + what +
-                    (norm == Norm::H1_norm ? " H1 error" : " maximum error"),
-                  Tessella::VectorTools::compute_global_error(difference, norm),
-                  bound);
+                check_below(at + what +
+                              (norm == Norm::H1_norm ? " H1 error"
+                                                     : " maximum error"),
+                            Tessella::VectorTools::compute_global_error(
+                              handler, difference, norm),
+                            bound);
               }
           }
 
@@ -166,7 +167,9 @@ norms()
   auto          norm = [&](const Norm type) {
     Tessella::VectorTools::integrate_difference(
       handler, u, exact, difference, type);
-    return Tessella::VectorTools::compute_global_error(difference, type);
+    return Tessella::VectorTools::compute_global_error(handler,
+                                                       difference,
+                                                       type);
   };
   const std::string name = std::to_string(dim) + "-D ";
   const double      L2   = std::pow(3., -.5 * dim),
@@ -180,6 +183,25 @@ norms()
               norm(Norm::H1_norm),
               std::sqrt(L2 * L2 + H1 * H1),
               1e-6);
+  for (const double p : {1., 4.})
+    {
+      Tessella::VectorTools::integrate_difference(
+        handler, u, exact, difference, Norm::Lp_norm, 12, p);
+      check_close(name + "Lp, p = " + std::to_string(int(p)),
+                  Tessella::VectorTools::compute_global_error(
+                    handler, difference, Norm::Lp_norm, p),
+                  std::pow(p + 1., -dim / p),
+                  1e-6);
+    }
+  check_throws<dealii::ExceptionBase>(
+    name + "exponent",
+    [&]() {
+      Tessella::VectorTools::compute_global_error(handler,
+                                                  difference,
+                                                  Norm::Lp_norm,
+                                                  .5);
+    },
+    "needs an exponent from 1 on");
   const double maximum = norm(Norm::Linfty_norm);
   check(name + "maximum", maximum > .6 && maximum < 1.);
   check_throws<dealii::ExceptionBase>(
@@ -233,7 +255,8 @@ components()
   Tessella::VectorTools::integrate_difference(
     handler, u, exact, difference, Norm::H1_norm);
   check_below("components, project",
-              Tessella::VectorTools::compute_global_error(difference,
+              Tessella::VectorTools::compute_global_error(handler,
+                                                          difference,
                                                           Norm::H1_norm),
               1e-11);
   Vector<double> value;

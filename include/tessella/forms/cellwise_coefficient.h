@@ -33,7 +33,8 @@ namespace Tessella
     /// A value for each active cell of the triangulation, by its
     /// active_cell_index(). @p mesh: AgglomerationHandler::polytopic_mesh();
     /// the coefficient belongs to this agglomeration. Another number of values
-    /// than of cells is an error. Cost: one pass over the sub-cells.
+    /// than of cells is an error. On a mesh that is distributed over processes,
+    /// ghost cells need their values, too. Cost: one pass over the sub-cells.
     template <int dim>
     CellwiseCoefficient(const PolytopicMesh<dim>     &mesh,
                         const dealii::Vector<double> &values);

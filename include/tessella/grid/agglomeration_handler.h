@@ -320,6 +320,10 @@ namespace Tessella
    * agglomerate(), finalize_agglomerates() and distribute_dofs() are then
    * collective; an error on one process is thrown on all. A process may own no
    * polytope. See Agglomeration for which strategies depend on the partition.
+   * On a serial dealii::Triangulation every process of a parallel program has
+   * the whole mesh and does the whole work by itself: its communicator is
+   * MPI_COMM_SELF, vectors have all degrees of freedom on each process, and
+   * norms are those of the whole mesh.
    *
    * <b>Cost.</b> agglomerate() and distribute_dofs() are linear in the number
    * of cells, below 4 microseconds a cell together; with several processes, in
@@ -544,7 +548,7 @@ namespace Tessella
     polytopic_mesh() const override;
 
     /// Number of active cells whose geometry the mapping bends, and which are
-    /// therefore tabulated.
+    /// therefore tabulated; of those in the flat view of this process.
     unsigned int
     n_curved_cells() const;
 

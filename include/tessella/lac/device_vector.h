@@ -27,7 +27,8 @@ namespace Tessella
    *     DeviceVector<double>      rhs;
    *     assembler.reinit(matrix, rhs);
    *     assembler.assemble(form, matrix, rhs);
-   *     DeviceVector<double> solution(rhs.size());
+   *     DeviceVector<double> solution;
+   *     solution.reinit(rhs);
    *     SolverCG<DeviceVector<double>> solver(control);
    *     solver.solve(matrix, solution, rhs, PreconditionIdentity());
    *

@@ -43,8 +43,8 @@ namespace Tessella
    * for deal.II's solvers, on the host or on a CUDA device: the same algorithm
    * for HostBlockMatrix and DeviceBlockMatrix.
    *
-   *     MultigridHierarchy hierarchy(
-   *       handler, NestedAgglomeration::rtree(handler.polytopic_mesh()));
+   *     MultigridHierarchy hierarchy(handler,
+   *                                  NestedAgglomeration::rtree(handler));
    *     Multigrid<DeviceBlockMatrix<double>> multigrid;
    *     multigrid.initialize(matrix, matrix_without_penalty, hierarchy);
    *     SolverCG<DeviceVector<double>> solver(control);

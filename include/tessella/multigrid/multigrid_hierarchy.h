@@ -24,9 +24,8 @@ namespace Tessella
    * ends at @p n_coarsest polytopes or less.
    *
    * With several processes each groups the polytopes that it owns, and results
-   * are for these; functions that take a communicator or a handler are
-   * collective then, and @p n_coarsest counts the polytopes of all (each
-   * process keeps one at least).
+   * are for these; all functions are collective then, and @p n_coarsest counts
+   * the polytopes of all (each process keeps one at least).
    */
   namespace NestedAgglomeration
   {
@@ -34,24 +33,22 @@ namespace Tessella
 
     /**
      * An R-tree of the centres of the polytopes' boxes, filled from the top:
-     * sets are cut in the middle across the longest edge of their box. Needs
-     * the flat view alone. Cost: n log n, 0.1 microseconds a polytope and cut.
+     * sets are cut in the middle across the longest edge of their box. Cost: n
+     * log n, 0.1 microseconds a polytope and cut.
      */
     template <int dim>
     Parents
-    rtree(const PolytopicMesh<dim> &mesh,
-          const unsigned int        n_children   = 0,
-          const unsigned int        n_coarsest   = 64,
-          const MPI_Comm            communicator = MPI_COMM_SELF);
+    rtree(const AgglomerationHandler<dim> &handler,
+          const unsigned int               n_children = 0,
+          const unsigned int               n_coarsest = 64);
 
     /// METIS's bisection of the graph of polytopes, of which two are neighbours
     /// if they share an interface, weighted by the number of sub-cells.
     template <int dim>
     Parents
-    metis(const PolytopicMesh<dim> &mesh,
-          const unsigned int        n_children   = 0,
-          const unsigned int        n_coarsest   = 64,
-          const MPI_Comm            communicator = MPI_COMM_SELF);
+    metis(const AgglomerationHandler<dim> &handler,
+          const unsigned int               n_children = 0,
+          const unsigned int               n_coarsest = 64);
 
     /**
      * From polytope ids of the active cells, finest level first, those of the

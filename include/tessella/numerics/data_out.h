@@ -19,7 +19,9 @@ namespace Tessella
   /**
    * Output of discrete solutions on the fine cells, in all formats of
    * dealii::DataOutInterface (write_vtu(), write_vtk(), write_gnuplot(),
-   * write_vtu_with_pvtu_record(), ...). Used like dealii::DataOut:
+   * write_vtu_with_pvtu_record(), ...). As there, functions that write to a
+   * stream write the cells that this process owns; write_vtu_file() and
+   * write_vtu_with_pvtu_record() write those of all. Used like dealii::DataOut:
    *
    *     PolytopicDataOut<dim> data_out(agglomeration);
    *     data_out.add_data_vector(solution, "solution");

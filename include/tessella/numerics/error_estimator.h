@@ -2,8 +2,6 @@
 #ifndef tessella_numerics_error_estimator_h
 #define tessella_numerics_error_estimator_h
 
-#include <deal.II/base/mpi.h>
-
 #include <deal.II/lac/vector.h>
 
 #include <tessella/forms/form.h>
@@ -89,10 +87,12 @@ namespace Tessella
           dealii::Vector<double>          &indicators,
           const unsigned int               extra_order = 4);
 
-    /// (sum eta_k^2)^(1/2) over all processes of @p communicator.
+    /// (sum eta_k^2)^(1/2) over the polytopes of all processes, the same on
+    /// each. Collective.
+    template <int dim>
     double
-    global(const dealii::Vector<double> &indicators,
-           const MPI_Comm                communicator = MPI_COMM_SELF);
+    global(const AgglomerationHandler<dim> &handler,
+           const dealii::Vector<double>    &indicators);
   } // namespace ErrorEstimator
 } // namespace Tessella
 

@@ -4,7 +4,6 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/function.h>
-#include <deal.II/base/mpi.h>
 #include <deal.II/base/point.h>
 
 #include <deal.II/lac/vector.h>
@@ -26,8 +25,9 @@ namespace Tessella
    *
    * On meshes that are distributed over processes all functions are
    * collective; each process works on the polytopes that it owns, and vectors
-   * hold its own degrees of freedom (no ghosts). Points are the same on all
-   * processes, and so are the values there and compute_errors().
+   * hold its own degrees of freedom (no ghosts). Points must be the same on
+   * all processes, and values there and compute_errors() are. A vector, or a
+   * point, that is wrong on one process is an error on all.
    */
   namespace VectorTools
   {
@@ -81,11 +81,12 @@ namespace Tessella
 
     /**
      * Norm of (solution - exact) per polytope: L2_norm, L1_norm, Linfty_norm
-     * (largest value at quadrature points), H1_seminorm, H1_norm, and mean,
-     * which is, as in deal.II, the integral of exact - solution; all components
-     * together. Quadrature of order 2 p + @p extra_order. Threads share the
-     * work; the result does not depend on their number. @p difference is
-     * resized.
+     * (largest value at quadrature points), H1_seminorm, H1_norm, Lp_norm with
+     * the power @p exponent, and mean, which is, as in deal.II, the integral of
+     * exact - solution; all components together. Quadrature of order 2 p +
+     * @p extra_order. Threads share the work; the result does not depend on
+     * their number. @p difference is resized to the polytopes that this process
+     * owns: compute_global_error() makes one number of them.
      */
     template <int dim, typename VectorType>
     void
@@ -94,15 +95,23 @@ namespace Tessella
                          const dealii::Function<dim>        &exact,
                          dealii::Vector<float>              &difference,
                          const dealii::VectorTools::NormType norm,
-                         const unsigned int                  extra_order = 4);
+                         const unsigned int                  extra_order = 4,
+                         const double                        exponent    = 2.);
 
-    /// The norm over all polytopes of what integrate_difference() gave, as
-    /// dealii::VectorTools::compute_global_error; over those of all processes
-    /// of @p communicator.
+    /**
+     * The norm over all polytopes of what integrate_difference() gave, as
+     * dealii::VectorTools::compute_global_error(), with the handler in place of
+     * the triangulation. @p exponent is read for Lp_norm only.
+     *
+     * Collective over the processes of the handler's triangulation: the result
+     * is that of all of them, and the same on each.
+     */
+    template <int dim>
     double
-    compute_global_error(const dealii::Vector<float>        &difference,
+    compute_global_error(const AgglomerationHandler<dim>    &handler,
+                         const dealii::Vector<float>        &cellwise_error,
                          const dealii::VectorTools::NormType norm,
-                         const MPI_Comm communicator = MPI_COMM_SELF);
+                         const double                        exponent = 2.);
 
     /// Errors that a convergence table shows, from one sweep.
     struct ErrorNorms
