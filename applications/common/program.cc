@@ -234,7 +234,12 @@ namespace Tessella
                                      ParameterHandler::KeepDeclarationOrder);
             };
             if (command_line.print_to.empty())
-              print(screen());
+              {
+                // (where that fails, deal.II would not say why)
+                std::ostringstream text;
+                print(text);
+                screen() << text.str();
+              }
             else
               {
                 write_file(command_line.print_to, print);
@@ -351,9 +356,11 @@ namespace Tessella
       void
       check_standard_output()
       {
-        errno = 0;
         std::cout.flush();
-        const int error = errno;
+        // (writing again tells the reason)
+        errno = 0;
+        const int error =
+          !std::cout && ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
         AssertThrow(std::cout,
                     ExcMessage(
                       "The standard output cannot be written" +
