@@ -10,13 +10,18 @@
 #include <tessella/numerics/write_file.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <new>
+#include <pthread.h>
 #include <sstream>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 
 #include "expression.h"
@@ -229,7 +234,12 @@ namespace Tessella
                                      ParameterHandler::KeepDeclarationOrder);
             };
             if (command_line.print_to.empty())
-              print(screen());
+              {
+                // (where that fails, deal.II would not say why)
+                std::ostringstream text;
+                print(text);
+                screen() << text.str();
+              }
             else
               {
                 write_file(command_line.print_to, print);
@@ -239,6 +249,82 @@ namespace Tessella
           }
 
         execute(prm, command_line.parameter_file);
+      }
+
+      // Those that end the program, and what was blocked at the start of it.
+      sigset_t  ending_signals, blocked_at_start;
+      pthread_t watcher;
+
+      // A thread of its own waits for the signals that end the program, and
+      // removes temporary files first. All others block them: METIS takes a
+      // SIGTERM for an error of its own. Before other threads begin; those that
+      // libraries have started by themselves hand the signals on.
+      void
+      watch_signals()
+      {
+        // (writing more than 'ulimit -f' allows is an error like others)
+        std::signal(SIGXFSZ, SIG_IGN);
+        sigemptyset(&ending_signals);
+        for (const int signal : {SIGHUP, SIGINT, SIGTERM})
+          {
+            struct sigaction present;
+            // (nohup has SIGHUP ignored)
+            if (sigaction(signal, nullptr, &present) == 0 &&
+                present.sa_handler == SIG_DFL)
+              sigaddset(&ending_signals, signal);
+          }
+        pthread_sigmask(SIG_BLOCK, &ending_signals, &blocked_at_start);
+        // MPI may start programs
+        pthread_atfork(nullptr, nullptr, []() {
+          pthread_sigmask(SIG_SETMASK, &blocked_at_start, nullptr);
+        });
+        try
+          {
+            std::thread thread([]() {
+              int signal = 0;
+              while (sigwait(&ending_signals, &signal) != 0)
+                ;
+              remove_temporary_files();
+              pthread_sigmask(SIG_UNBLOCK, &ending_signals, nullptr);
+              // (METIS may be putting its handlers or ours in place)
+              for (;;)
+                {
+                  std::signal(signal, SIG_DFL);
+                  std::raise(signal);
+                }
+            });
+            watcher = thread.native_handle();
+            thread.detach();
+            for (const int signal : {SIGHUP, SIGINT, SIGTERM})
+              if (sigismember(&ending_signals, signal) == 1)
+                std::signal(signal, [](const int signal) {
+                  if (pthread_equal(pthread_self(), watcher) != 0)
+                    std::signal(signal, SIG_DFL);
+                  pthread_kill(watcher, signal);
+                });
+          }
+        catch (const std::system_error &)
+          {
+            pthread_sigmask(SIG_SETMASK, &blocked_at_start, nullptr);
+          }
+      }
+
+      // A table that did not get through must not pass for success.
+      void
+      check_standard_output()
+      {
+        std::cout.flush();
+        // (writing again tells the reason)
+        errno = 0;
+        const int error =
+          !std::cout && ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
+        AssertThrow(std::cout,
+                    ExcMessage(
+                      "The standard output cannot be written" +
+                      (error != 0
+                         ? " (" + std::generic_category().message(error) + ")"
+                         : "") +
+                      "."));
       }
     } // namespace
 
@@ -269,11 +355,13 @@ namespace Tessella
           }
       };
 
+      watch_signals();
       guard([&]() {
         const CommandLine command_line = parse_command_line(info, argc, argv);
         if (command_line.help)
           {
             print_help(info);
+            check_standard_output();
             return;
           }
         // PETSc, where deal.II has it, would take our options for its own and
@@ -296,6 +384,7 @@ namespace Tessella
                         " MPI processes, but it works on one with threads: "
                         "start it without mpirun."));
           work(info, command_line, declare, execute);
+          check_standard_output();
         });
         said   = true;
         failed = any_failed(end, info.name, message);

@@ -36,6 +36,9 @@ namespace Tessella
      * why; where an exception on some leaves the others waiting for a message
      * of theirs, they are ended after 20 seconds.
      *
+     * SIGHUP, SIGINT and SIGTERM end the program as such signals do, and no
+     * temporary file remains. The threads of the program block them.
+     *
      * @param declare declares all parameters with defaults and documentation.
      * @param execute does the work; gets the parsed parameters and the name of
      * the parameter file. Not called on several MPI processes unless the

@@ -2,6 +2,7 @@
 #include <deal.II/base/exceptions.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -25,6 +26,28 @@ namespace Tessella
     namespace
     {
       constexpr unsigned int unset = std::numeric_limits<unsigned int>::max();
+
+#ifdef DEAL_II_WITH_METIS
+      /// METIS reports its own errors by SIGABRT and SIGTERM, and has handlers
+      /// for them while it works. What it puts back has lost its flags.
+      class KeepSignalHandlers
+      {
+      public:
+        KeepSignalHandlers()
+        {
+          sigaction(SIGABRT, nullptr, &on_abort);
+          sigaction(SIGTERM, nullptr, &on_termination);
+        }
+        ~KeepSignalHandlers()
+        {
+          sigaction(SIGABRT, &on_abort, nullptr);
+          sigaction(SIGTERM, &on_termination, nullptr);
+        }
+
+      private:
+        struct sigaction on_abort, on_termination;
+      };
+#endif
 
       /**
        * Recursive bisection with METIS. Every bisection is a call of its own,
@@ -157,35 +180,43 @@ namespace Tessella
         void
         call_metis(const real_t share_left)
         {
-          idx_t     n_vertices    = offsets.size() - 1;
-          idx_t     n_constraints = 1, n_sides = 2, edge_cut = 0;
-          real_t    shares[2] = {share_left, real_t(1.) - share_left};
-          const int status =
-            METIS_PartGraphRecursive(&n_vertices,
-                                     &n_constraints,
-                                     offsets.data(),
-                                     neighbors.data(),
-                                     weights.empty() ? nullptr : weights.data(),
-                                     nullptr,
-                                     nullptr,
-                                     &n_sides,
-                                     shares,
-                                     nullptr,
-                                     options,
-                                     &edge_cut,
-                                     sides.data());
+          idx_t  n_vertices    = offsets.size() - 1;
+          idx_t  n_constraints = 1, n_sides = 2, edge_cut = 0;
+          real_t shares[2] = {share_left, real_t(1.) - share_left};
+          int    status    = METIS_OK;
+          {
+            const KeepSignalHandlers keep;
+            status = METIS_PartGraphRecursive(&n_vertices,
+                                              &n_constraints,
+                                              offsets.data(),
+                                              neighbors.data(),
+                                              weights.empty() ? nullptr
+                                                              : weights.data(),
+                                              nullptr,
+                                              nullptr,
+                                              &n_sides,
+                                              shares,
+                                              nullptr,
+                                              options,
+                                              &edge_cut,
+                                              sides.data());
+          }
+          // The program was to end: METIS has kept that from it.
+          if (status == METIS_ERROR)
+            std::raise(SIGTERM);
           AssertThrow(status != METIS_ERROR_MEMORY,
                       dealii::ExcMessage(
                         "METIS ran out of memory for " +
                         std::to_string(graph.n_cells()) +
                         " cells: use another way of agglomeration, for "
                         "example an R-tree."));
-          AssertThrow(status == METIS_OK,
-                      dealii::ExcMessage(
-                        "METIS failed with error code " +
-                        std::to_string(status) +
-                        ": use another way of agglomeration, for example an "
-                        "R-tree."));
+          AssertThrow(
+            status == METIS_OK,
+            dealii::ExcMessage(
+              "METIS failed with error code " + std::to_string(status) +
+              (status == METIS_ERROR ? ", or was interrupted by SIGTERM" : "") +
+              ": use another way of agglomeration, for example an "
+              "R-tree."));
         }
 
         /// Fills @p sides without METIS: the first @p n_left vertices that a

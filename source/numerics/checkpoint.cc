@@ -4,6 +4,7 @@
 #include <deal.II/distributed/tria_base.h>
 #include <deal.II/fe/fe_system.h>
 #include <deal.II/grid/manifold.h>
+#include <deal.II/grid/tria_description.h>
 
 #include <tessella/base/config.h>
 #include <tessella/base/exceptions.h>
@@ -20,6 +21,7 @@
 
 #include "../base/collective.h"
 #include "cell_polynomials.h"
+#include "new_file.h"
 
 namespace Tessella
 {
@@ -378,16 +380,15 @@ namespace Tessella
       }
     std::uint64_t number = 1;
     std::istringstream(old.stem) >> number;
-    header.stem            = std::to_string(old.stem.empty() ? 1 : number + 1);
-    const std::string stem = file_name + "." + header.stem;
-    on_all_processes(comm, [&]() {
-      if (this_process(comm) != 0)
-        return;
-      for (const std::string &ending : endings(header.n_processes))
-        std::remove((stem + ending).c_str());
-      // p4est ends a program that it cannot write for.
-      write_file(stem, [](std::ostream &) {});
-    });
+    header.stem = std::to_string(old.stem.empty() ? 1 : number + 1);
+    const std::string        stem = file_name + "." + header.stem;
+    std::vector<std::string> files;
+    for (const std::string &ending : endings(header.n_processes))
+      files.push_back(stem + ending);
+    if (this_process(comm) == 0)
+      for (const std::string &file : files)
+        std::remove(file.c_str());
+    UnfinishedFiles unfinished(files);
 
     // ---- mesh and cells
     std::vector<unsigned int> subcell =
@@ -418,6 +419,40 @@ namespace Tessella
     auto *const parallel =
       dynamic_cast<dealii::parallel::DistributedTriangulationBase<dim> *>(
         &triangulation);
+    // What deal.II is about to write at least. p4est ends a program that it
+    // cannot write for, and MPI may not notice that a disk is full.
+    std::uint64_t size_of_records = 0, size_of_mesh = 0;
+    if (header.kind == "p4est")
+      {
+        for (const auto &cell : triangulation.active_cell_iterators())
+          if (cell->is_locally_owned())
+            size_of_records +=
+              sizeof(unsigned int) + record(cell).pack().size();
+      }
+    else if (parallel != nullptr)
+      size_of_mesh =
+        dealii::Utilities::pack(
+          dealii::TriangulationDescription::Utilities::
+            create_description_from_triangulation(triangulation, comm),
+          /*allow_compression=*/false)
+          .size();
+    if (parallel != nullptr && header.n_processes > 1)
+      {
+        size_of_records = dealii::Utilities::MPI::sum(size_of_records, comm);
+        size_of_mesh    = dealii::Utilities::MPI::sum(size_of_mesh, comm);
+      }
+    if (header.kind == "p4est")
+      size_of_mesh = (dim + 1) * sizeof(std::int32_t) * header.n_cells;
+    on_all_processes(comm, [&]() {
+      if (this_process(comm) != 0 || parallel == nullptr)
+        return;
+      NewFile mesh_file(stem), fixed(stem + "_fixed.data"),
+        records(stem + "_variable.data");
+      records.reserve(size_of_records);
+      fixed.reserve(header.n_cells);
+      // (and numbers of every coarse cell)
+      mesh_file.reserve(size_of_mesh + 4096 + 400 * triangulation.n_cells(0));
+    });
     if (header.kind == "p4est")
       parallel->register_data_attach(
         [&](const CellIterator &cell, const auto /*status*/) {
@@ -455,6 +490,25 @@ namespace Tessella
     if (header.n_processes > 1)
       MPI_Barrier(comm);
 #endif
+    on_all_processes(comm, [&]() {
+      if (this_process(comm) != 0 || parallel == nullptr)
+        return;
+      const auto check_size = [&](const std::string  &ending,
+                                  const std::uint64_t least) {
+        AssertThrow(file_size(stem + ending) >=
+                      static_cast<std::int64_t>(least),
+                    ExcUserInput("Writing the file \"" + stem + ending +
+                                 "\" failed before its end; check that the "
+                                 "disk is not full."));
+      };
+      if (header.kind == "p4est")
+        {
+          check_size("", size_of_mesh);
+          check_size("_fixed.data", header.n_cells);
+          check_size("_variable.data", size_of_records);
+        }
+      check_size(".info", 1);
+    });
     std::string list;
     if (this_process(comm) == 0)
       for (const std::string &ending : endings(header.n_processes))
@@ -475,8 +529,14 @@ namespace Tessella
                                  "\", just written, cannot be read: all "
                                  "processes must see the same folder."));
       if (this_process(comm) != 0)
-        return;
-      write_file(file_name, [&](std::ostream &out) { out << header.write(); });
+        {
+          unfinished.keep();
+          return;
+        }
+      NewFile text(file_name);
+      text.write([&](std::ostream &out) { out << header.write(); });
+      unfinished.keep();
+      text.publish();
       for (const File &file : old.files)
         std::remove((file_name + "." + old.stem + file.ending).c_str());
     });

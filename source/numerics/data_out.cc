@@ -11,9 +11,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <ostream>
+#include <sstream>
 
 #include "../base/collective.h"
+#include "new_file.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
 
@@ -457,6 +460,39 @@ namespace Tessella
 
 
 
+  namespace
+  {
+    /// Of a .vtu file of this process, what it contributes to one of all: the
+    /// first process what comes before the piece, the last one what follows.
+    std::string
+    own_part(const std::string &vtu,
+             const MPI_Comm     communicator,
+             const bool         has_piece)
+    {
+      const std::string  before = "<UnstructuredGrid>\n";
+      std::ostringstream footer;
+      dealii::DataOutBase::write_vtu_footer(footer);
+      const std::size_t begin = vtu.find(before);
+      const std::size_t end   = vtu.rfind(footer.str());
+      AssertThrow(begin != std::string::npos && end != std::string::npos &&
+                    begin + before.size() <= end &&
+                    end + footer.str().size() == vtu.size(),
+                  dealii::ExcInternalError());
+      const unsigned int process = this_process(communicator);
+      const std::size_t  piece   = begin + before.size();
+      std::string        part;
+      if (process == 0)
+        part = vtu.substr(0, piece);
+      if (has_piece)
+        part.append(vtu, piece, end - piece);
+      if (process + 1 == n_processes(communicator))
+        part += footer.str();
+      return part;
+    }
+  } // namespace
+
+
+
   template <int dim>
   void
   PolytopicDataOut<dim>::write_vtu_file(const std::string &file_name) const
@@ -470,7 +506,21 @@ namespace Tessella
     });
     if (parallel)
       {
-        this->write_vtu_in_parallel(file_name, communicator);
+        // deal.II's write_vtu_in_parallel() makes the same file, but does not
+        // notice when the disk is full
+        const dealii::types::global_dof_index n_patches = dealii::Utilities::MPI::sum(
+          static_cast<dealii::types::global_dof_index>(patches.size()), communicator);
+        std::string text;
+        Tessella::on_all_processes(communicator, [&]() {
+          std::ostringstream stream;
+          this->write_vtu(stream);
+          text =
+            own_part(stream.str(),
+                     communicator,
+                     /*has_piece=*/!patches.empty() ||
+                       (n_patches == 0 && this_process(communicator) == 0));
+        });
+        write_file_in_parallel(communicator, file_name, text);
         return;
       }
     write_file(file_name, [&](std::ostream &out) { this->write_vtu(out); });
@@ -693,7 +743,7 @@ namespace Tessella
     template <int dim>
     void
     write_piece(const AgglomerationHandler<dim> &handler,
-                const std::string               &file_name,
+                NewFile                         &file,
                 const PolytopeOutputFlags       &flags)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
@@ -708,7 +758,7 @@ namespace Tessella
       const std::size_t               n_cells = grid.polytope.size();
       const std::vector<unsigned int> color   = color_polytopes(mesh);
 
-      write_file(file_name, [&](std::ostream &out) {
+      file.write([&](std::ostream &out) {
         VtuWriter writer(out, flags.binary);
         out << "<Piece NumberOfPoints=\"" << grid.points.size() / 3
             << "\" NumberOfCells=\"" << n_cells << "\">\n<Points>\n";
@@ -752,12 +802,13 @@ namespace Tessella
 
     /// The file that refers to the pieces of all processes.
     void
-    write_pvtu(const std::string         &stem,
+    write_pvtu(NewFile                   &file,
+               const std::string         &stem,
                const unsigned int         n_pieces,
                const bool                 has_degrees,
                const PolytopeOutputFlags &flags)
     {
-      write_file(stem + ".pvtu", [&](std::ostream &out) {
+      file.write([&](std::ostream &out) {
         out << "<?xml version=\"1.0\"?>\n"
             << "<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\">\n"
             << "<PUnstructuredGrid GhostLevel=\"0\">\n<PPoints>\n"
@@ -799,20 +850,33 @@ namespace Tessella
         const std::size_t  dot     = file_name.rfind(".vtu");
         const std::string  stem    = file_name.substr(0, dot);
         const unsigned int process = internal::this_process(communicator);
+        // all files or none
+        std::vector<std::unique_ptr<NewFile>> files;
         Tessella::on_all_processes(communicator, [&]() {
-          write_piece(handler,
-                      stem + '.' + std::to_string(process) + ".vtu",
-                      flags);
-          if (process == 0)
-            write_pvtu(stem,
-                       n_processes,
-                       handler.polytopic_mesh().degree.size() ==
-                         handler.polytopic_mesh().n_polytopes(),
-                       flags);
+          files.push_back(std::make_unique<NewFile>(
+            stem + '.' + std::to_string(process) + ".vtu"));
+          write_piece(handler, *files[0], flags);
+          if (process > 0)
+            return;
+          files.push_back(std::make_unique<NewFile>(stem + ".pvtu"));
+          write_pvtu(*files[1],
+                     stem,
+                     n_processes,
+                     handler.polytopic_mesh().degree.size() ==
+                       handler.polytopic_mesh().n_polytopes(),
+                     flags);
+        });
+        Tessella::on_all_processes(communicator, [&]() {
+          for (const auto &file : files)
+            file->publish();
         });
       }
     else
-      write_piece(handler, file_name, flags);
+      {
+        NewFile file(file_name);
+        write_piece(handler, file, flags);
+        file.publish();
+      }
   }
 
 

@@ -17,11 +17,13 @@
 #include <tessella/numerics/vector_tools.h>
 #include <tessella/numerics/write_file.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <sstream>
+#include <sys/resource.h>
 
 #include "../tests.h"
 
@@ -636,6 +638,24 @@ files()
     },
     "failed.txt");
   check("file, nothing left of it", !std::ifstream("failed.txt"));
+  // what deal.II throws then gives way to the reason
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small   = before;
+  small.rlim_cur = 100000;
+  setrlimit(RLIMIT_FSIZE, &small);
+  check_throws<ExcUserInput>(
+    "file, too large",
+    []() {
+      write_file("failed.txt", [](std::ostream &out) {
+        out << std::string(200000, 'x');
+        AssertThrow(out, dealii::ExcIO());
+      });
+    },
+    "Writing the file \"failed.txt\" failed before its end (File too large)");
+  setrlimit(RLIMIT_FSIZE, &before);
+  check("file, nothing left of that", !std::ifstream("failed.txt"));
 }
 
 int
