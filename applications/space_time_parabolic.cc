@@ -553,7 +553,10 @@ namespace Tessella
               });
               errors.restore(history.error_sums);
             }
-          AssertThrow(state.time < parameters.final_time,
+          // (a state of the final time has all that tables need)
+          AssertThrow(state.time < parameters.final_time ||
+                        (state.time == parameters.final_time &&
+                         !history.slabs.empty()),
                       ExcMessage("The state to go on from is of t = " +
                                  short_text(state.time) +
                                  ", not before Time/Final time."));

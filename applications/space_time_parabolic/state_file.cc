@@ -102,7 +102,7 @@ namespace Tessella
         if (!has_sum && version == " 2")
           return "";
         if (!has_sum && is_state)
-          return "is damaged: its end is missing or was changed";
+          return "is damaged, since its end is missing or was changed";
         if (!has_sum)
           return "is not a state that this program wrote";
 
@@ -121,13 +121,12 @@ namespace Tessella
             rest -= n;
           }
         if (end != last_line(sum))
-          return "is damaged: its checksum is wrong";
+          return "is damaged, since its checksum is wrong";
         if (!is_state)
           return "is not a state that this program wrote";
         if (version != " 3")
           return "has the format" + version +
-                 ", but this program reads formats 2 and 3: go on with the "
-                 "version that wrote it";
+                 ", but this program reads formats 2 and 3";
         return "";
       }
 
@@ -195,7 +194,8 @@ namespace Tessella
                      "' of t = " + short_text(header.time) +
                      ", is complete; set Time/Restart from to it.";
           }
-        return ": take another state, none that is complete is beside it.";
+        return ": there is no other complete state beside it; take a copy, or "
+               "compute anew.";
       }
 
       /// What stands for a polytope on any number of processes: its first cell.
@@ -324,10 +324,9 @@ namespace Tessella
       header.read(in);
       // (of a file with a right checksum this cannot be)
       AssertThrow(in,
-                  ExcMessage(what +
-                             "is damaged: its first lines cannot be "
-                             "read" +
-                             advice(file)));
+                  ExcMessage(
+                    what + "is damaged, since its first lines cannot be read" +
+                    advice(file)));
       state.time        = header.time;
       state.step        = header.step;
       state.history     = header.history;
@@ -365,13 +364,13 @@ namespace Tessella
           for (auto i = offset[k]; i < offset[k + 1]; ++i)
             words >> state.value.begin()[i];
           AssertThrow(words,
-                      ExcMessage(what +
-                                 "is damaged: a line of it ends too early" +
-                                 advice(file)));
+                      ExcMessage(
+                        what + "is damaged, since a line of it ends too early" +
+                        advice(file)));
           polytopes.erase(polytope);
         }
       AssertThrow(n_read == header.n_dofs,
-                  ExcMessage(what + "is damaged: it ends too early" +
+                  ExcMessage(what + "is damaged, since it ends too early" +
                              advice(file)));
       AssertThrow(polytopes.empty(),
                   ExcMessage("The state in '" + file + "' has other polytopes" +

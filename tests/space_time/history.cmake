@@ -101,6 +101,13 @@ if(NOT output STREQUAL whole_output)
 endif()
 compare(whole same "")
 
+# ---- from the end, as if the tables had not been written
+run_well(finished --set "Time/Restart from=whole/${run}.state")
+if(NOT output STREQUAL whole_output)
+  fail("The run that begins at the end does not print\n${whole_output}")
+endif()
+compare(whole finished "\\.pvd$|state$")
+
 # ---- in another folder
 run_well(another --set "Time/Restart from=earlier/${run}.state")
 if(NOT output STREQUAL whole_output)
@@ -170,7 +177,7 @@ file(READ ${previous} text)
 string(REGEX REPLACE "0" "1" text "${text}")
 file(WRITE ${DIRECTORY}/damaged/${run}.previous.state "${text}")
 run(nothing --set "Time/Restart from=${damaged}")
-expect_failure("is damaged" "none that is complete is beside it")
+expect_failure("is damaged" "there is no other complete state beside it")
 run(nothing --set "Time/Restart from=${PARAMETER_FILE}")
 expect_failure("is not a state that this program wrote")
 if(EXISTS ${DIRECTORY}/nothing)
