@@ -10,8 +10,6 @@
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/timer.h>
 
-#include <deal.II/grid/cell_id.h>
-
 #include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/space_time_errors.h>
@@ -20,7 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <iomanip>
 #include <limits>
 #include <map>
@@ -37,9 +35,11 @@
 #include "common/linear_solver.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/stage_times.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 #include "space_time_parabolic/parabolic_equation.h"
+#include "space_time_parabolic/state_file.h"
 
 namespace Tessella
 {
@@ -57,13 +57,15 @@ namespace Tessella
       "a\n"
       "list of polynomial degrees. Coefficients are expressions of x, y, z and t.\n\n"
       "It prints a table of errors in L2(L2), L2(H1), Linf(L2) and at the final\n"
-      "time with their rates. It writes to the folder Output/Directory\n"
+      "time with their rates, and the wall time of all stages. It writes to the\n"
+      "folder Output/Directory\n"
       "  NAME.txt, .csv                       the table\n"
       "  NAME-LEVEL-SPACEp-steps.csv          time, jump, error, mass of each "
       "slab\n"
       "  NAME-LEVEL-SPACEp.pvd, -NUMBER.vtu   the solution at ends of slabs\n"
       "  NAME-LEVEL-SPACEp.state              to go on from (Time/Restart "
       "from)\n"
+      "  NAME-LEVEL-SPACEp.previous.state     the state before that one\n"
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
       "sentence and a non-zero exit status; if a slab cannot be solved, the "
       "last\n"
@@ -148,7 +150,11 @@ namespace Tessella
                           "",
                           Patterns::Anything(),
                           "A file .state of an earlier run with the same mesh, "
-                          "polytopes and degree: one mesh, one degree.");
+                          "polytopes and degree: one mesh, one degree. Tables, "
+                          "errors and the .pvd file are those of a run that "
+                          "was not interrupted; in another "
+                          "Output/Directory the .pvd file refers to the "
+                          "earlier folder's VTU files.");
         prm.declare_entry("Output every",
                           "1",
                           Patterns::Integer(1),
@@ -157,7 +163,7 @@ namespace Tessella
                           "0",
                           Patterns::Integer(0),
                           "Number of slabs from state to state; 0: at the end "
-                          "only.");
+                          "only. The one before stays as .previous.state.");
         prm.leave_subsection();
       }
 
@@ -220,122 +226,60 @@ namespace Tessella
 
 
 
-    /// The solution at the end of a slab.
-    struct State
+    struct Stage
     {
-      double                        time = 0., step = 0.;
-      TrilinosWrappers::MPI::Vector value;
+      enum
+      {
+        other, ///< what no other stage is
+        start, ///< MPI, parameters
+        mesh,
+        agglomeration,
+        set_up, ///< degrees of freedom, data, the initial value
+        assembly,
+        solver,
+        jumps, ///< traces at ends of slabs, their jumps and masses
+        errors,
+        output,
+        states
+      };
     };
 
-
-
-    /// What stands for a polytope on any number of processes: its first cell.
-    template <int dim>
-    CellId
-    first_cell(const AgglomerationHandler<dim> &handler, const unsigned int k)
+    StageTimes
+    create_stage_times()
     {
-      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      return handler.active_cell(mesh.subcell_cell[mesh.subcell_offset[k]])
-        ->id();
+      return StageTimes({"other",
+                         "start",
+                         "mesh",
+                         "agglomeration",
+                         "set-up",
+                         "assembly",
+                         "solver",
+                         "jumps",
+                         "errors",
+                         "output",
+                         "states"});
     }
 
 
 
-    /// A line per polytope, in the order of first cells.
-    template <int dim>
-    void
-    write_state(const std::string               &file,
-                const State                     &state,
-                const AgglomerationHandler<dim> &handler)
+    /// Lines of the table of slabs.
+    TextTable
+    table_of_slabs(const RunHistory &history, const bool with_errors)
     {
-      const std::vector<std::uint64_t> &offset =
-        handler.polytopic_mesh().dof_offset;
-      std::vector<std::string> own;
-      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+      TextTable table;
+      for (const SlabRecord &slab : history.slabs)
         {
-          std::ostringstream line;
-          line << std::setprecision(17) << first_cell(handler, k).to_string()
-               << ' ' << offset[k + 1] - offset[k];
-          for (auto i = offset[k]; i < offset[k + 1]; ++i)
-            line << ' ' << state.value.begin()[i];
-          own.push_back(line.str());
+          table.start_row();
+          table.add("time", slab.time, 10);
+          table.add("length", slab.length, 10);
+          table.add("elements", slab.elements);
+          table.add("jump", slab.jump, 6);
+          table.add("mass", slab.mass, 12);
+          if (with_errors)
+            table.add("L2 error", slab.error, 6);
+          table.add("iterations", slab.iterations);
         }
-      std::vector<std::pair<CellId, std::string>> lines;
-      for (const std::vector<std::string> &list :
-           Utilities::MPI::gather(MPI_COMM_WORLD, own))
-        for (const std::string &line : list)
-          lines.emplace_back(CellId(line.substr(0, line.find(' '))), line);
-      std::sort(lines.begin(), lines.end());
-      const types::global_dof_index n_dofs = handler.n_dofs();
-      write_file(file, [&](std::ostream &out) {
-        out << std::setprecision(17) << "tessella-space-time-state 2\n"
-            << state.time << ' ' << state.step << ' ' << n_dofs << '\n';
-        for (const auto &line : lines)
-          out << line.second << '\n';
-      });
-    }
-
-
-
-    /// Each process reads what it owns.
-    template <int dim>
-    void
-    read_state(const std::string               &file,
-               const AgglomerationHandler<dim> &handler,
-               State                           &state)
-    {
-      std::ifstream in(file);
-      std::string   magic, version;
-      std::uint64_t n = 0;
-      in >> magic >> version;
-      AssertThrow(in && magic == "tessella-space-time-state" && version == "2",
-                  ExcMessage("The file '" + file +
-                             "' of Time/Restart from is not a state that this "
-                             "program wrote."));
-      in >> state.time >> state.step >> n;
-      const std::string advice =
-        ": go on with the mesh, polytopes and degree that it was written with.";
-      AssertThrow(in && n == handler.n_dofs(),
-                  ExcMessage("The state in '" + file + "' has " +
-                             std::to_string(n) +
-                             " unknowns, but this mesh and degree have " +
-                             std::to_string(handler.n_dofs()) + advice));
-      std::map<std::string, unsigned int> polytopes;
-      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-        polytopes[first_cell(handler, k).to_string()] = k;
-      const std::vector<std::uint64_t> &offset =
-        handler.polytopic_mesh().dof_offset;
-      std::uint64_t n_read = 0;
-      for (std::string line; std::getline(in, line);)
-        {
-          std::istringstream words(line);
-          std::string        id;
-          std::uint64_t      n_here = 0;
-          if (!(words >> id >> n_here))
-            continue;
-          n_read += n_here;
-          const auto polytope = polytopes.find(id);
-          if (polytope == polytopes.end())
-            continue;
-          const unsigned int k = polytope->second;
-          AssertThrow(n_here == offset[k + 1] - offset[k],
-                      ExcMessage("The state in '" + file +
-                                 "' has another degree on a polytope" +
-                                 advice));
-          for (auto i = offset[k]; i < offset[k + 1]; ++i)
-            words >> state.value.begin()[i];
-          AssertThrow(words,
-                      ExcMessage("The state in '" + file +
-                                 "' has a line that ends too early: take "
-                                 "another one."));
-          polytopes.erase(polytope);
-        }
-      AssertThrow(n_read == n,
-                  ExcMessage("The state in '" + file +
-                             "' ends too early: take another one."));
-      AssertThrow(polytopes.empty(),
-                  ExcMessage("The state in '" + file + "' has other polytopes" +
-                             advice));
+      return table;
     }
 
 
@@ -344,8 +288,9 @@ namespace Tessella
     class Study
     {
     public:
-      explicit Study(const Parameters &parameters)
+      Study(const Parameters &parameters, StageTimes &times)
         : parameters(parameters)
+        , times(times)
         , output(parameters.output)
         , problem(parameters.equation.create<dim>(parameters.first_time))
       {
@@ -358,17 +303,32 @@ namespace Tessella
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           run_level(level);
-        table.print(screen());
+        std::ostringstream text;
+        {
+          const StageTimes::Scope scope(times, Stage::output);
+          table.print(text);
+          if (output.write_csv())
+            write_file(output.file(".csv"),
+                       [&](std::ostream &out) { table.write_csv(out); });
+        }
+        if (output.print_times())
+          {
+            text << "\nWall time of the "
+                 << (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1
+                       ? "first process"
+                       : "program")
+                 << ", all meshes and degrees:\n";
+            times.print(text);
+          }
+        screen() << text.str() << std::flush;
         if (output.write_text())
           write_file(output.file(".txt"),
-                     [&](std::ostream &out) { table.print(out); });
-        if (output.write_csv())
-          write_file(output.file(".csv"),
-                     [&](std::ostream &out) { table.write_csv(out); });
+                     [&](std::ostream &out) { out << text.str(); });
       }
 
     private:
       const Parameters     &parameters;
+      StageTimes           &times;
       const OutputInput    &output;
       ParabolicProblem<dim> problem;
       TextTable             table;
@@ -378,12 +338,17 @@ namespace Tessella
       void
       run_level(const unsigned int level)
       {
-        const AgglomeratedMesh<dim> agglomerated =
-          create_agglomerated_mesh<dim>(
+        const AgglomeratedMesh<dim> agglomerated = [&]() {
+          const StageTimes::Scope scope(times, Stage::mesh);
+          return create_agglomerated_mesh<dim>(
             parameters.mesh,
             parameters.agglomeration,
             parameters.equation.cell_values().has_values_per_cell(),
             level);
+        }();
+        times.move(Stage::mesh,
+                   Stage::agglomeration,
+                   agglomerated.agglomeration_seconds);
         const Mesh<dim>             &mesh = agglomerated.mesh;
         std::set<types::boundary_id> present;
         for (const types::boundary_id id :
@@ -398,16 +363,25 @@ namespace Tessella
                      agglomerated.description + ".");
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
-        handler.agglomerate(agglomerated.strategy);
-        on_all_processes(MPI_COMM_WORLD, [&]() {
-          parameters.equation.cell_values().set_values(*problem.form,
-                                                       mesh,
-                                                       handler);
-        });
+        {
+          const StageTimes::Scope scope(times, Stage::agglomeration);
+          handler.agglomerate(agglomerated.strategy);
+        }
+        {
+          const StageTimes::Scope scope(times, Stage::set_up);
+          on_all_processes(MPI_COMM_WORLD, [&]() {
+            parameters.equation.cell_values().set_values(*problem.form,
+                                                         mesh,
+                                                         handler);
+          });
+        }
         for (const PolynomialSpaceType space : parameters.spaces)
           for (const unsigned int degree : parameters.discretisation.degrees())
             {
-              parameters.discretisation.distribute_dofs(handler, degree);
+              {
+                const StageTimes::Scope scope(times, Stage::set_up);
+                parameters.discretisation.distribute_dofs(handler, degree);
+              }
               run_degree(handler, level, space, degree);
             }
       }
@@ -415,6 +389,7 @@ namespace Tessella
       std::vector<unsigned int>
       intervals(const AgglomerationHandler<dim> &handler, const double t) const
       {
+        const StageTimes::Scope   scope(times, Stage::set_up);
         std::vector<unsigned int> result;
         if (parameters.intervals.empty())
           return result;
@@ -441,6 +416,80 @@ namespace Tessella
             }
         });
         return result;
+      }
+
+      /// What a run that goes on from @p state needs besides: VTU files of the
+      /// earlier run as seen from the folder of the output. Returns the file of
+      /// the run's latest state in that folder; empty if there is none.
+      std::string
+      go_on(const std::string &run, const bool fields, State &state) const
+      {
+        namespace fs                  = std::filesystem;
+        const std::string &restart    = parameters.restart;
+        const std::string  state_file = output.file(run + ".state");
+        const fs::path     to         = fs::path(state_file).parent_path();
+        const fs::path     from       = fs::path(restart).has_parent_path()
+                                          ? fs::path(restart).parent_path()
+                                          : fs::path(".");
+        std::error_code    error;
+        const bool         same_folder = fs::equivalent(from, to, error);
+
+        if (!state.has_history)
+          {
+            for (const char *const ending : {".pvd", "-steps.csv"})
+              AssertThrow(!fs::exists(output.file(run + ending), error),
+                          ExcMessage(
+                            "The state in '" + restart +
+                            "' has format 2, which does not say what was "
+                            "written before it, and '" +
+                            output.file(run + ending) +
+                            "' would be overwritten: set Output/Directory to "
+                            "another folder."));
+            output.print(
+              "The state has format 2, which has no checksum and no history: "
+              "tables, errors and files begin at t = " +
+              short_text(state.time) + ".");
+          }
+
+        unsigned int                                n_missing = 0;
+        std::vector<std::pair<double, std::string>> present;
+        for (const auto &field : state.history.fields)
+          {
+            const fs::path file = from / field.second;
+            if (!fs::exists(file, error))
+              ++n_missing;
+            else if (same_folder)
+              present.push_back(field);
+            else
+              {
+                const fs::path relative =
+                  fs::relative(file.parent_path(), to, error);
+                present.emplace_back(field.first,
+                                     ((error ? fs::absolute(file.parent_path())
+                                             : relative) /
+                                      file.filename())
+                                       .string());
+              }
+          }
+        state.history.fields = present;
+        if (fields && n_missing > 0)
+          output.print(
+            std::to_string(n_missing) +
+            " VTU files of the time before t = " + short_text(state.time) +
+            " are missing: the .pvd file is without them.");
+        std::size_t n_without = 0;
+        for (const SlabRecord &slab : state.history.slabs)
+          n_without += std::isfinite(slab.error) ? 0 : 1;
+        if (problem.exact_solution != nullptr && n_without > 0)
+          output.print("The state has no errors of " +
+                       std::to_string(n_without) +
+                       " slabs, which were computed without an exact "
+                       "solution: they are missing in the table.");
+
+        for (const std::string &file : {state_file, other_state(state_file)})
+          if (fs::equivalent(restart, file, error))
+            return file;
+        return "";
       }
 
       void
@@ -483,59 +532,93 @@ namespace Tessella
         present = &stepping;
 
         // ---- the beginning
-        State state;
-        state.time = parameters.first_time;
-        state.step = parameters.step * std::pow(parameters.step_factor, level);
-        state.value.reinit(handler.locally_owned_dofs(), MPI_COMM_WORLD);
-        if (!parameters.restart.empty())
-          on_all_processes(MPI_COMM_WORLD, [&]() {
-            read_state(parameters.restart, handler, state);
-          });
-        else
-          VectorTools::project(handler, *problem.initial_value, state.value);
-        AssertThrow(state.time < parameters.final_time,
-                    ExcMessage("The state to go on from is of t = " +
-                               short_text(state.time) +
-                               ", not before Time/Final time."));
-        stepping.initialize(state.time, state.value);
-        // (mistakes show before anything is written)
-        intervals(handler, state.time);
-
-        std::vector<std::pair<double, std::string>> files;
-        const bool                                  fields =
+        State       state;
+        RunHistory &history = state.history;
+        const bool  fields =
           output.write_solution() &&
           output.fields_of_level(level, parameters.mesh.n_levels());
+        SpaceTimeErrors<dim> errors;
+        {
+          const StageTimes::Scope scope(times, Stage::set_up);
+          state.time = parameters.first_time;
+          state.step =
+            parameters.step * std::pow(parameters.step_factor, level);
+          state.value.reinit(handler.locally_owned_dofs(), MPI_COMM_WORLD);
+          if (parameters.restart.empty())
+            VectorTools::project(handler, *problem.initial_value, state.value);
+          else
+            {
+              on_all_processes(MPI_COMM_WORLD, [&]() {
+                read_state(parameters.restart, handler, state);
+              });
+              errors.restore(history.error_sums);
+            }
+          // (a state of the final time has all that tables need)
+          AssertThrow(state.time < parameters.final_time ||
+                        (state.time == parameters.final_time &&
+                         !history.slabs.empty()),
+                      ExcMessage("The state to go on from is of t = " +
+                                 short_text(state.time) +
+                                 ", not before Time/Final time."));
+          stepping.initialize(state.time, state.value, history.slabs.size());
+        }
+        // (mistakes show before anything is written)
+        intervals(handler, state.time);
+        std::string latest; // the run's last state in the output's folder
+        if (!parameters.restart.empty())
+          on_all_processes(MPI_COMM_WORLD,
+                           [&]() { latest = go_on(run, fields, state); });
+
         const auto write_fields = [&]() {
-          std::ostringstream name;
+          const StageTimes::Scope scope(times, Stage::output);
+          std::ostringstream      name;
           name << run << "-" << std::setw(5) << std::setfill('0')
-               << files.size() << ".vtu";
+               << history.next_field << ".vtu";
           PolytopicDataOut<dim> data_out(handler);
           data_out.add_data_vector(stepping.value(), "solution");
           data_out.build_patches();
           const std::string file = output.file(name.str());
           data_out.write_vtu_file(file);
-          files.emplace_back(stepping.time(),
-                             file.substr(file.find_last_of('/') + 1));
+          ++history.next_field;
+          history.fields.emplace_back(stepping.time(),
+                                      file.substr(file.find_last_of('/') + 1));
           write_file(output.file(run + ".pvd"), [&](std::ostream &out) {
-            DataOutBase::write_pvd_record(out, files);
+            DataOutBase::write_pvd_record(out, history.fields);
           });
         };
-        if (fields)
+        // (a run that goes on has written it)
+        if (fields && history.next_field == 0)
           write_fields();
 
         // ---- slab after slab
-        SpaceTimeErrors<dim> errors;
-        TextTable            steps;
-        const double         first = state.time;
-        double               said = 0., assembly = 0., solve = 0.;
-        unsigned int         n_slabs = 0, n_rejected = 0, n_iterations = 0;
-        std::uint64_t        n_unknowns = 0;
-        Timer                timer;
-        const double         tiny =
+        const double first = state.time;
+        double       said = 0., assembly = 0., solve = 0.;
+        Timer        timer;
+        const double tiny =
           1e-10 * (parameters.final_time - parameters.first_time);
-        const auto save = [&]() {
-          state.value = stepping.value();
-          write_state(output.file(run + ".state"), state, handler);
+        const bool with_errors = problem.exact_solution != nullptr;
+        double     latest_time = latest.empty()
+                                   ? std::numeric_limits<double>::quiet_NaN()
+                                   : state.time,
+               latest_step     = state.step;
+        const auto save        = [&]() {
+          const StageTimes::Scope scope(times, Stage::states);
+          // (twice the same state would cost the one before)
+          if (latest_time == state.time && latest_step == state.step)
+            return;
+          history.error_sums     = errors.sums();
+          state.value            = stepping.value();
+          const std::string file = output.file(run + ".state");
+          write_state(file, latest, state, handler);
+          latest      = file;
+          latest_time = state.time;
+          latest_step = state.step;
+        };
+        const auto write_slabs = [&]() {
+          const StageTimes::Scope scope(times, Stage::output);
+          write_file(output.file(run + "-steps.csv"), [&](std::ostream &out) {
+            table_of_slabs(history, with_errors).write_csv(out);
+          });
         };
         while (state.time < parameters.final_time - tiny)
           {
@@ -544,21 +627,24 @@ namespace Tessella
             const double length = state.step > remaining - 1e-6 * state.step
                                     ? remaining
                                     : state.step;
+            const std::vector<unsigned int> n_intervals =
+              intervals(handler, state.time);
             try
               {
-                stepping.step(length, intervals(handler, state.time));
+                const StageTimes::Scope scope(times, Stage::jumps);
+                stepping.step(length, n_intervals);
               }
             catch (...)
               {
                 save();
                 output.print("Wrote the last good state, of t = " +
-                             short_text(state.time) + ", to " +
-                             output.file(run + ".state") + ".");
-                if (!steps.empty())
-                  write_file(output.file(run + "-steps.csv"),
-                             [&](std::ostream &out) { steps.write_csv(out); });
+                             short_text(state.time) + ", to " + latest + ".");
+                if (!history.slabs.empty())
+                  write_slabs();
                 throw;
               }
+            times.move(Stage::jumps, Stage::assembly, stepping.assembly_time());
+            times.move(Stage::jumps, Stage::solver, stepping.solver_time());
             double next = state.step;
             if (parameters.tolerance > 0.)
               {
@@ -571,9 +657,11 @@ namespace Tessella
                 if (stepping.jump() > 2. * parameters.tolerance &&
                     next < 0.99 * length)
                   {
-                    ++n_rejected;
+                    ++history.n_rejected;
                     state.step = next;
-                    stepping.initialize(state.time, state.value);
+                    stepping.initialize(state.time,
+                                        state.value,
+                                        history.slabs.size());
                     continue;
                   }
                 if (length < state.step)
@@ -585,33 +673,34 @@ namespace Tessella
                 : stepping.time();
             state.step  = next;
             state.value = stepping.value();
-            n_unknowns += stepping.slab().n_dofs();
-            n_iterations = std::max(n_iterations, solver_report.n_iterations);
             assembly += stepping.assembly_time();
             solve += stepping.solver_time();
 
-            steps.start_row();
-            steps.add("time", state.time, 10);
-            steps.add("length", length, 10);
-            steps.add("elements",
-                      static_cast<std::uint64_t>(
-                        stepping.slab().n_global_polytopes()));
-            steps.add("jump", stepping.jump(), 6);
-            steps.add("mass", stepping.slab().integral(state.value), 12);
-            if (problem.exact_solution != nullptr)
+            SlabRecord slab;
+            slab.time       = state.time;
+            slab.length     = length;
+            slab.elements   = stepping.slab().n_global_polytopes();
+            slab.unknowns   = stepping.slab().n_dofs();
+            slab.iterations = solver_report.n_iterations;
+            slab.jump       = stepping.jump();
+            {
+              const StageTimes::Scope scope(times, Stage::jumps);
+              slab.mass = stepping.slab().integral(state.value);
+            }
+            if (with_errors)
               {
+                const StageTimes::Scope scope(times, Stage::errors);
                 errors.add(stepping.slab(),
                            stepping.solution(),
                            *problem.exact_solution);
                 AssertThrow(std::isfinite(errors.L2_H1()),
                             ExcMessage("The error against Equation/Exact "
                                        "solution is not finite."));
-                steps.add("L2 error", errors.final_L2(), 6);
+                slab.error = errors.final_L2();
               }
-            steps.add("iterations",
-                      static_cast<std::uint64_t>(solver_report.n_iterations));
-            const unsigned int n = ++n_slabs;
-            const bool last      = !(state.time < parameters.final_time - tiny);
+            history.slabs.push_back(slab);
+            const std::size_t n = history.slabs.size();
+            const bool last     = !(state.time < parameters.final_time - tiny);
             if (fields && (n % parameters.output_interval == 0 || last))
               write_fields();
             if (last || (parameters.state_interval > 0 &&
@@ -632,8 +721,7 @@ namespace Tessella
               }
           }
         if (output.write_csv())
-          write_file(output.file(run + "-steps.csv"),
-                     [&](std::ostream &out) { steps.write_csv(out); });
+          write_slabs();
 
         // ---- the table
         table.start_row();
@@ -642,11 +730,17 @@ namespace Tessella
         table.add("elements", elements);
         table.add("polytopes",
                   static_cast<std::uint64_t>(handler.n_global_polytopes()));
-        table.add("slabs", static_cast<std::uint64_t>(n_slabs));
+        std::uint64_t n_unknowns = 0, n_iterations = 0;
+        for (const SlabRecord &slab : history.slabs)
+          {
+            n_unknowns += slab.unknowns;
+            n_iterations = std::max(n_iterations, slab.iterations);
+          }
+        table.add("slabs", static_cast<std::uint64_t>(history.slabs.size()));
         if (parameters.tolerance > 0.)
-          table.add("repeated", static_cast<std::uint64_t>(n_rejected));
+          table.add("repeated", history.n_rejected);
         table.add("unknowns", n_unknowns);
-        if (problem.exact_solution != nullptr)
+        if (with_errors)
           {
             const std::vector<double> present_errors = {errors.L2_L2(),
                                                         errors.L2_H1(),
@@ -667,7 +761,7 @@ namespace Tessella
               }
             errors_before[elements] = present_errors;
           }
-        table.add("iterations", static_cast<std::uint64_t>(n_iterations));
+        table.add("iterations", n_iterations);
         if (output.print_times())
           {
             for (double *seconds : {&assembly, &solve})
@@ -685,6 +779,9 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
+  StageTimes                               times = create_stage_times();
+  std::unique_ptr<const StageTimes::Scope> start =
+    std::make_unique<StageTimes::Scope>(times, Stage::start);
   Parameters parameters;
   return run_program(
     argc,
@@ -693,9 +790,10 @@ main(int argc, char **argv)
     [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
     [&](dealii::ParameterHandler &prm, const std::string &file) {
       parameters.parse(prm, file);
+      start.reset();
       if (parameters.mesh.dimension() == 2)
-        Study<2>(parameters).run();
+        Study<2>(parameters, times).run();
       else
-        Study<3>(parameters).run();
+        Study<3>(parameters, times).run();
     });
 }

@@ -2,9 +2,6 @@
 
 #include "parabolic_equation.h"
 
-#include <cmath>
-#include <sstream>
-
 #include "../common/derived_function.h"
 #include "../common/equation_input.h"
 #include "../common/program.h"
@@ -24,37 +21,39 @@ namespace Tessella
       {
       public:
         explicit AtTime(const Expression &expression)
-          : expression(expression)
+          : function({expression})
         {}
 
         double
         value(const Point<dim> &p, const unsigned int = 0) const override
         {
-          const Point<dim + 1> x      = space_time_point(p);
-          const double         result = expression.value(&x[0]);
-          std::ostringstream   where;
-          for (unsigned int d = 0; d <= dim; ++d)
-            where << (d > 0 ? ", " : "") << x[d];
-          AssertThrow(std::isfinite(result),
-                      Expression::ExcNotFinite(expression.text(),
-                                               expression.name(),
-                                               result,
-                                               where.str()));
-          return result;
+          return function.value(space_time_point(p));
+        }
+
+        void
+        value_list(const std::vector<Point<dim>> &points,
+                   std::vector<double>           &values,
+                   const unsigned int = 0) const override
+        {
+          function.value_list(space_time_points(points), values);
         }
 
         Tensor<1, dim>
         gradient(const Point<dim> &p, const unsigned int = 0) const override
         {
-          Tensor<1, dim + 1> derivatives;
-          expression.derivatives<dim + 1>({space_time_point(p)},
-                                          nullptr,
-                                          &derivatives,
-                                          nullptr);
-          Tensor<1, dim> result;
-          for (unsigned int d = 0; d < dim; ++d)
-            result[d] = derivatives[d];
-          return result;
+          return in_space(function.gradient(space_time_point(p)));
+        }
+
+        void
+        gradient_list(const std::vector<Point<dim>> &points,
+                      std::vector<Tensor<1, dim>>   &gradients,
+                      const unsigned int = 0) const override
+        {
+          static thread_local std::vector<Tensor<1, dim + 1>> derivatives;
+          derivatives.resize(points.size());
+          function.gradient_list(space_time_points(points), derivatives);
+          for (std::size_t q = 0; q < points.size(); ++q)
+            gradients[q] = in_space(derivatives[q]);
         }
 
       private:
@@ -68,7 +67,27 @@ namespace Tessella
           return x;
         }
 
-        const Expression expression;
+        /// The result is valid until the next call in the same thread.
+        const std::vector<Point<dim + 1>> &
+        space_time_points(const std::vector<Point<dim>> &points) const
+        {
+          static thread_local std::vector<Point<dim + 1>> result;
+          result.resize(points.size());
+          for (std::size_t q = 0; q < points.size(); ++q)
+            result[q] = space_time_point(points[q]);
+          return result;
+        }
+
+        static Tensor<1, dim>
+        in_space(const Tensor<1, dim + 1> &derivatives)
+        {
+          Tensor<1, dim> result;
+          for (unsigned int d = 0; d < dim; ++d)
+            result[d] = derivatives[d];
+          return result;
+        }
+
+        const ExpressionFunction<dim + 1> function;
       };
 
 

@@ -6,6 +6,7 @@
 #include <deal.II/grid/manifold.h>
 #include <deal.II/grid/tria_description.h>
 
+#include <tessella/base/checksum.h>
 #include <tessella/base/config.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
@@ -44,26 +45,6 @@ namespace Tessella
       for (unsigned int rank = 0; rank < n; ++rank)
         result.push_back(".cells" + std::to_string(rank));
       return result;
-    }
-
-    std::uint64_t
-    checksum(const char *data, const std::size_t size, std::uint64_t state)
-    {
-      // FNV-1a
-      for (std::size_t i = 0; i < size; ++i)
-        {
-          state ^= static_cast<unsigned char>(data[i]);
-          state *= 0x100000001B3ull;
-        }
-      return state;
-    }
-
-    constexpr std::uint64_t checksum_start = 0xCBF29CE484222325ull;
-
-    std::uint64_t
-    checksum(const std::string &text)
-    {
-      return checksum(text.data(), text.size(), checksum_start);
     }
 
     /// Size of a file; -1 if there is none.

@@ -96,6 +96,27 @@ namespace Tessella
 
 
 
+  template <int dim>
+  typename SpaceTimeErrors<dim>::Sums
+  SpaceTimeErrors<dim>::sums() const
+  {
+    return {{sum_L2, sum_H1, largest, last}};
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeErrors<dim>::restore(const Sums &sums)
+  {
+    sum_L2  = sums[0];
+    sum_H1  = sums[1];
+    largest = sums[2];
+    last    = sums[3];
+  }
+
+
+
 #define INSTANTIATE(dim)                                              \
   template class SpaceTimeErrors<dim>;                                \
   template void SpaceTimeErrors<dim>::add(const SpaceTimeSlab<dim> &, \

@@ -30,7 +30,8 @@ namespace Tessella
   template <int dim>
   void
   SpaceTimeStepping<dim>::initialize(const double          time,
-                                     const Vector<double> &value)
+                                     const Vector<double> &value,
+                                     const unsigned int    n_steps)
   {
     const AgglomerationHandler<dim> &handler = present_slab.handler();
     const IndexSet                   owned   = handler.locally_owned_dofs();
@@ -38,7 +39,7 @@ namespace Tessella
                 ExcDimensionMismatch(value.size(), owned.n_elements()));
     TrilinosWrappers::MPI::Vector copy(owned, handler.get_communicator());
     std::copy(value.begin(), value.end(), copy.begin());
-    initialize(time, copy);
+    initialize(time, copy, n_steps);
   }
 
 
@@ -46,7 +47,8 @@ namespace Tessella
   template <int dim>
   void
   SpaceTimeStepping<dim>::initialize(const double                         time,
-                                     const TrilinosWrappers::MPI::Vector &value)
+                                     const TrilinosWrappers::MPI::Vector &value,
+                                     const unsigned int n_steps)
   {
     AssertThrow(std::isfinite(time),
                 ExcUserInput("The first time is " + std::to_string(time) +
@@ -61,7 +63,7 @@ namespace Tessella
     present_time  = time;
     present_value = value;
     present_jump  = 0.;
-    step_number   = 0;
+    step_number   = n_steps;
   }
 
 

@@ -74,6 +74,6 @@ if(status EQUAL 0 OR NOT text MATCHES
 endif()
 file(STRINGS ${DIRECTORY}/failure/${state} lines)
 list(GET lines 1 second)
-if(NOT second MATCHES "^0 ")
+if(NOT second MATCHES "^time 0 ")
   message(FATAL_ERROR "The state before the failure is not of t = 0: ${second}")
 endif()

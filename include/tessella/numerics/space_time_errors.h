@@ -6,6 +6,8 @@
 
 #include <tessella/space_time/space_time_slab.h>
 
+#include <array>
+
 namespace Tessella
 {
   /**
@@ -45,6 +47,15 @@ namespace Tessella
     /// L2 norm at the end of the last slab, from below.
     double
     final_L2() const;
+
+    /// What the norms are made of. A program that goes on from a file gives the
+    /// sums of the slabs before to restore(), and the norms are those of all
+    /// slabs.
+    using Sums = std::array<double, 4>;
+    Sums
+    sums() const;
+    void
+    restore(const Sums &sums);
 
   private:
     double sum_L2 = 0., sum_H1 = 0., largest = 0., last = 0.;

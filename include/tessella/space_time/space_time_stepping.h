@@ -80,13 +80,17 @@ namespace Tessella
                       const Solver                    &solver,
                       const AdditionalData            &data = AdditionalData());
 
-    /// @p value: the handler's vector of the solution at @p time.
+    /// @p value: the handler's vector of the solution at @p time; @p n_steps:
+    /// number of slabs before it, which n_steps() and messages count on from.
     void
     initialize(const double                                 time,
-               const dealii::TrilinosWrappers::MPI::Vector &value);
+               const dealii::TrilinosWrappers::MPI::Vector &value,
+               const unsigned int                           n_steps = 0);
     /// The same in a program of one process.
     void
-    initialize(const double time, const dealii::Vector<double> &value);
+    initialize(const double                  time,
+               const dealii::Vector<double> &value,
+               const unsigned int            n_steps = 0);
 
     /// Computes the slab [time(), time() + length]; see SpaceTimeSlab::reinit()
     /// for @p n_intervals.
@@ -105,7 +109,7 @@ namespace Tessella
     {
       return present_value;
     }
-    /// Number of slabs since initialize().
+    /// Number of slabs since initialize(), and of those before it.
     unsigned int
     n_steps() const
     {

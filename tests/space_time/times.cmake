@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+# PROGRAM with PARAMETER_FILE in DIRECTORY: the stages that it prints must make up
+# its wall time, and almost nothing may be left for "other".
+
+file(REMOVE_RECURSE ${DIRECTORY})
+file(MAKE_DIRECTORY ${DIRECTORY})
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -E time ${PROGRAM} --set "Mesh/Levels=1"
+    --set "Discretisation/Degree=1, 2" --set "Time/State every=1"
+    --set "Output/Directory=${DIRECTORY}" ${PARAMETER_FILE}
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
+macro(fail)
+  message(FATAL_ERROR ${ARGN} "\nexit status: ${status}\n"
+    "---- stdout\n${output}\n---- stderr\n${error}\n----")
+endmacro()
+
+# Seconds as integers of a microsecond, which CMake can add.
+function(microseconds number result)
+  if(NOT number MATCHES "^([0-9]+)\\.?([0-9]*)$")
+    message(FATAL_ERROR "'${number}' is no time.\n${output}")
+  endif()
+  set(whole ${CMAKE_MATCH_1})
+  string(SUBSTRING "${CMAKE_MATCH_2}000000" 0 6 fraction)
+  # (leading zeros)
+  math(EXPR value "${whole} * 1000000 + 1${fraction} - 1000000")
+  set(${result} ${value} PARENT_SCOPE)
+endfunction()
+
+if(NOT status EQUAL 0 OR NOT "${output}${error}" MATCHES
+   "Elapsed time[^:]*: *([0-9.]+)")
+  fail("The run failed.")
+endif()
+microseconds(${CMAKE_MATCH_1} elapsed)
+
+# (a stage is called output)
+set(total 0)
+foreach(stage start mesh agglomeration set-up assembly solver jumps errors output
+    states other sum)
+  if(NOT output MATCHES "\n\\| ${stage} +\\| ([0-9.]+) ")
+    fail("The stage '${stage}' is missing.")
+  endif()
+  microseconds(${CMAKE_MATCH_1} time_of_${stage})
+  if(NOT stage STREQUAL sum)
+    if(time_of_${stage} EQUAL 0 AND NOT stage STREQUAL other)
+      fail("The stage '${stage}' is not timed.")
+    endif()
+    math(EXPR total "${total} + ${time_of_${stage}}")
+  endif()
+endforeach()
+set(sum ${time_of_sum})
+math(EXPR difference "100 * (${total} - ${sum})")
+if(difference GREATER sum OR difference LESS -${sum})
+  fail("The stages take ${total} microseconds together, not ${sum}.")
+endif()
+# What is before main() and after the table, loading of libraries above all, may
+# take long on a machine that has other work.
+math(EXPR least "${elapsed} / 2 - 2000000")
+if(sum GREATER elapsed OR sum LESS least)
+  fail("The sum is not the wall time, ${elapsed} microseconds.")
+endif()
+math(EXPR other "20 * ${time_of_other}")
+if(other GREATER sum)
+  fail("The stage 'other' takes more than 5 per cent.")
+endif()
+file(READ ${DIRECTORY}/space_time_rates.txt text)
+if(NOT text MATCHES "\n\\| sum +\\| ")
+  fail("The table of stages is not in the text file:\n${text}")
+endif()
