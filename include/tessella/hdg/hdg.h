@@ -116,7 +116,8 @@ namespace Tessella
    * own on facets, or any other with Form::has_boundary_conditions(). theta and
    * penalty of interior penalty have no meaning here.
    *
-   * <b>tau</b> is of order one and must not grow with 1/h: with tau ~ 1/h the
+   * <b>tau</b>, with LocalSpaces::equal, is of order one and must not grow with
+   * 1/h: with tau ~ 1/h the
    * order of q falls by one. It has the unit of a over a length; take the size
    * of a over that of the domain where they are far from one. Zero on a whole
    * polytope boundary, without c > 0, makes the local problem singular, which
@@ -131,9 +132,10 @@ namespace Tessella
    * post_process(): p + 2 on simplices for p >= 1; elsewhere p + 1 is all that
    * can be relied on. On agglomerates of six triangles, over four meshes, q has
    * p + 0.8 and u* p + 1.0, p + 1.2 and p + 1.5 for p = 1, 2, 3. The reason is
-   * that on shapes other than simplices the traces of P_p^d and P_p do not
-   * contain all of P_p on every facet (B. Cockburn, G. Fu, F. J. Sayas,
-   * Superconvergence by M-decompositions, part I, Math. Comp. 86, 2017); u*
+   * that on shapes other than simplices P_p^d and P_p are too small for the
+   * trace functions of all facets: they have no M-decomposition (B. Cockburn,
+   * G. Fu, F. J. Sayas, Superconvergence by M-decompositions, part I, Math.
+   * Comp. 86, 2017); u*
    * takes its gradient from q and cannot be better than it by more than one
    * order. Traces on facets instead of interfaces have the same orders, and
    * trace functions of a higher degree are orthogonal to all that u and q can
@@ -224,7 +226,8 @@ namespace Tessella
    * the local problem singular (with the polytope), inflow at Neumann or Robin
    * boundaries, coefficients or data that are not finite, a form without
    * boundary conditions, a matrix of another structure, no device or too little
-   * memory on it.
+   * memory on it; LocalSpaces::reduced_flux with traces on interfaces, with
+   * degree 0, or on a device.
    */
   template <int dim>
   class HDG
