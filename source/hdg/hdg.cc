@@ -69,8 +69,9 @@ namespace Tessella
       , communicator(handler.get_communicator())
       , n_processes(internal::n_processes(communicator))
       , backend(data.backend == Backend::automatic
-                  ? (Utilities::MPI::min(cuda_is_available() ? 1 : 0,
-                                         communicator) == 1
+                  ? (data.spaces == LocalSpaces::equal &&
+                         Utilities::MPI::min(cuda_is_available() ? 1 : 0,
+                                             communicator) == 1
                        ? Backend::cuda
                        : Backend::host)
                   : data.backend)
@@ -123,7 +124,8 @@ namespace Tessella
               tensor_product(),
               data.advection == AdvectionForm::conservative,
               data.tau,
-              data.tau_of_facet};
+              data.tau_of_facet,
+              data.spaces == LocalSpaces::reduced_flux};
     }
 
     bool
@@ -152,7 +154,18 @@ namespace Tessella
       std::vector<bool>  fixed(n);
       on_all_processes([&] {
         prepare_quadrature(handler, order.back());
-        trace.reinit(mesh, data.trace_space, tensor_product(), order);
+        for (unsigned int k = 0;
+             data.spaces == LocalSpaces::reduced_flux && k < mesh.n_polytopes();
+             ++k)
+          AssertThrow(mesh.degree[k] > 0,
+                      ExcMessage("LocalSpaces::reduced_flux needs degree 1 or "
+                                 "more, which polytope " +
+                                 std::to_string(k) + " does not have."));
+        trace.reinit(mesh,
+                     data.trace_space,
+                     tensor_product(),
+                     order,
+                     data.spaces == LocalSpaces::reduced_flux ? 1 : 0);
         dirichlet_offset.assign(n + 1, 0);
         boundary_interfaces.clear();
         for (unsigned int i = 0; i < n; ++i)
@@ -825,8 +838,16 @@ namespace Tessella
                 ExcMessage("HDG works with spaces of total degree or "
                            "tensor-product spaces, not with prismatic ones or "
                            "space-time slabs."));
+    AssertThrow(data.spaces == LocalSpaces::equal ||
+                  data.trace_space == TraceSpaceType::facet,
+                ExcMessage("LocalSpaces::reduced_flux needs "
+                           "TraceSpaceType::facet."));
     if (data.backend == Backend::cuda)
       {
+        AssertThrow(data.spaces == LocalSpaces::equal,
+                    ExcMessage("HDG computes with LocalSpaces::reduced_flux on "
+                               "the host only: use Backend::host or "
+                               "Backend::automatic."));
 #ifndef TESSELLA_HAVE_CUDA
         AssertThrow(false,
                     ExcMessage("This build of Tessella has no CUDA backend: "
@@ -1154,6 +1175,28 @@ namespace Tessella
                              finer,
                              implementation->data.instruction_set,
                              result.begin());
+    });
+  }
+
+
+
+  template <int dim>
+  void
+  HDG<dim>::copy_blocks(const TrilinosWrappers::SparseMatrix &matrix,
+                        HostBlockMatrix<double>              &blocks) const
+  {
+    const auto &numbering = implementation->numbering;
+    blocks.reinit(numbering.sparsity,
+                  numbering.dof_offset,
+                  numbering.partition);
+    implementation->on_all_processes([&] {
+      const double *const values = TrilinosBlockMatrix::values(
+        const_cast<TrilinosWrappers::SparseMatrix &>(matrix),
+        numbering.sparsity,
+        numbering.dof_offset);
+      blocks.copy_from(
+        std::vector<double>(values,
+                            values + numbering.sparsity.n_nonzero_elements()));
     });
   }
 

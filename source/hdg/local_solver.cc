@@ -172,6 +172,8 @@ namespace Tessella
         E[std::size_t(i) * (n_padded + 1)] = 1.;
       if (!tensor)
         mirror(n_basis, A.data(), n_mass);
+      if (problem.reduced_flux)
+        restrict_flux();
       if (!stabilised)
         throw_local_failure(LocalFailure::no_stabilisation, mesh, k);
     }
@@ -369,16 +371,87 @@ namespace Tessella
       for (unsigned int p = problem.trace.patch_offset[interface];
            p < problem.trace.patch_offset[interface + 1];
            ++p)
-        for (unsigned int facet = problem.trace.facet_offset[p];
-             facet < problem.trace.facet_offset[p + 1];
-             ++facet)
+        {
+          if (problem.reduced_flux)
+            {
+              const std::size_t n_psi = problem.trace.n_patch_functions[p];
+              patch_B.assign(n_psi * n_padded, 0.);
+              patch_D.assign(n_psi * n_psi, 0.);
+            }
+          for (unsigned int facet = problem.trace.facet_offset[p];
+               facet < problem.trace.facet_offset[p + 1];
+               ++facet)
+            {
+              if (!(mesh.facet_measure[facet] > 0.))
+                continue;
+              facet_quadrature.reinit_facet(
+                mesh, interface, facet, side, problem.order[degree]);
+              process_facet(entry, p, facet, boundary);
+            }
+          if (problem.reduced_flux)
+            add_projected_stabilisation(entry, p);
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    LocalSolver<dim>::add_projected_stabilisation(const unsigned int entry,
+                                                  const unsigned int patch)
+    {
+      const unsigned int n     = n_basis,
+                         n_psi = problem.trace.n_patch_functions[patch];
+      const std::size_t first =
+        column[entry] + problem.trace.first_function[patch];
+      patch_DB.assign(patch_B.size(), 0.);
+      for (unsigned int i = 0; i < n_psi; ++i)
+        {
+          double *const row = &patch_DB[std::size_t(i) * n_padded];
+          for (unsigned int l = 0; l < n_psi; ++l)
+            {
+              const double        D = patch_D[std::size_t(i) * n_psi + l];
+              const double *const B = &patch_B[std::size_t(l) * n_padded];
+              for (unsigned int j = 0; j < n; ++j)
+                row[j] += D * B[j];
+            }
+          for (unsigned int j = 0; j < n; ++j)
+            Rt[(first + i) * n_padded + j] += row[j];
+          if (advection)
+            for (unsigned int j = 0; j < n; ++j)
+              Tt[(first + i) * n_padded + j] += row[j];
+          const double *const B = &patch_B[std::size_t(i) * n_padded];
+          for (unsigned int j = 0; j < n; ++j)
+            for (unsigned int l = 0; l < n; ++l)
+              E[std::size_t(j) * n_padded + l] += B[j] * row[l];
+        }
+      n_operations += 2 * std::uint64_t(n) * n_psi * (n_psi + n);
+    }
+
+
+
+    template <int dim>
+    void
+    LocalSolver<dim>::restrict_flux()
+    {
+      const unsigned int n_flux =
+        Legendre::n_functions(dim,
+                              mesh.degree[polytope] - 1,
+                              problem.tensor_product);
+      for (unsigned int d = 0; d < n_mass / n_padded; ++d)
+        for (unsigned int i = d * n_padded + n_flux; i < d * n_padded + n_basis;
+             ++i)
           {
-            if (!(mesh.facet_measure[facet] > 0.))
-              continue;
-            facet_quadrature.reinit_facet(
-              mesh, interface, facet, side, problem.order[degree]);
-            process_facet(entry, p, facet, boundary);
+            for (unsigned int j = 0; j < n_mass; ++j)
+              A[std::size_t(i) * n_mass + j] = A[std::size_t(j) * n_mass + i] =
+                0.;
+            A[std::size_t(i) * (n_mass + 1)] = 1.;
           }
+      for (std::vector<double> *rows : {&Ht, &Ft})
+        for (std::size_t row = 0; row < rows->size(); row += n_padded)
+          std::fill(rows->begin() + row + n_flux,
+                    rows->begin() + row + n_basis,
+                    0.);
     }
 
 
@@ -420,9 +493,19 @@ namespace Tessella
         }
 
       // ---- coefficients
-      const double tau =
+      double tau =
         problem.tau_of_facet ? problem.tau_of_facet(facet, side) : problem.tau;
       check_tau(tau, mesh, k);
+      const bool projected = problem.reduced_flux;
+      if (projected)
+        {
+          const double *const box  = &mesh.box[2 * dim * std::size_t(k)];
+          double              size = 0.;
+          for (unsigned int d = 0; d < dim; ++d)
+            size = std::max(size, box[dim + d] - box[d]);
+          tau /= size;
+        }
+      const double         direct_tau = projected ? 0. : tau;
       FacetPointBatch<dim> batch;
       batch.n_points = m;
       std::copy(x, x + dim, batch.x);
@@ -435,10 +518,10 @@ namespace Tessella
         normal_advection(problem.form, batch, b, bn);
       for (unsigned int q = 0; q < m; ++q)
         {
-          S[q]          = tau + std::max(bn[q], 0.);
+          S[q]          = direct_tau + std::max(bn[q], 0.);
           S_minus_bn[q] = S[q] - bn[q];
           // (the energy of the element has S - b.n / 2 on its boundary)
-          stabilised = stabilised || S[q] + S_minus_bn[q] > 0.;
+          stabilised = stabilised || tau + S[q] + S_minus_bn[q] > 0.;
         }
       const bool dirichlet_condition =
         boundary &&
@@ -499,7 +582,7 @@ namespace Tessella
                   F_rows[std::size_t(i) * stride + d * n_padded + j] +=
                     normal[d][0] * value;
                 if (!advection)
-                  R_rows[std::size_t(i) * n_padded + j] += tau * value;
+                  R_rows[std::size_t(i) * n_padded + j] += direct_tau * value;
               }
         }
       else
@@ -517,6 +600,18 @@ namespace Tessella
         {
           weigh(S_minus_bn);
           multiply(Tt.data() + std::size_t(first) * n_padded, n_padded, true);
+        }
+
+      if (projected)
+        {
+          weigh(nullptr);
+          multiply(patch_B.data(), n_padded, true);
+          for (unsigned int i = 0; i < n_psi; ++i)
+            for (unsigned int l = 0; l < n_psi; ++l)
+              for (unsigned int q = 0; q < m; ++q)
+                patch_D[std::size_t(i) * n_psi + l] +=
+                  tau * weighted_psi[std::size_t(i) * m + q] *
+                  psi[std::size_t(l) * m + q];
         }
 
       // ---- E
@@ -569,6 +664,9 @@ namespace Tessella
             integral_abs_g += w[q] * std::abs(g[q]);
             fixes_constant = fixes_constant || (w[q] > 0. && alpha[q] != 0.);
           }
+      if (projected)
+        for (unsigned int q = 0; q < m; ++q)
+          S_minus_bn[q] += tau;
       weigh(S_minus_bn);
       const unsigned int n_rows = n_traces + 1;
       product(n_psi,

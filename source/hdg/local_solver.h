@@ -35,6 +35,8 @@ namespace Tessella
       double tau;
       /// If set, instead: of a facet and a side.
       std::function<double(unsigned int, unsigned int)> tau_of_facet;
+      /// LocalSpaces::reduced_flux.
+      bool reduced_flux = false;
     };
 
     /**
@@ -61,6 +63,11 @@ namespace Tessella
      *   K = G + F^T A^-1 F - Y_R^T Z Y_T,   right-hand side g + Y_R^T Z f.
      * These are the matrices Z, U, Q, K of King et al., J. Sci. Comput. 60
      * (2014), (8) to (18), for q = grad u there and q = a grad u here.
+     *
+     * With LocalSpaces::reduced_flux q has the first n_flux functions only: A
+     * is the identity and H and F are zero for the others. With B = <phi_i,
+     * psi_m> and D = <tau / h psi_l, psi_m> of a patch, D stands for tau in G,
+     * D B in R and T, and B^T D B in E.
      *
      * phi are the functions of LocalBasis, in which A is well conditioned; it
      * is factorised by Cholesky and its factor inverted (products run at the
@@ -146,6 +153,16 @@ namespace Tessella
                     const unsigned int facet,
                     const bool         boundary);
 
+      /// Adds the stabilisation that acts on the projection of u to the traces
+      /// of @p patch, whose B and D are complete.
+      void
+      add_projected_stabilisation(const unsigned int entry,
+                                  const unsigned int patch);
+
+      /// Leaves q the functions of one degree less than u.
+      void
+      restrict_flux();
+
       /// Factorises A and 1/Z and fills U, Q for n_rows rows of F, T.
       void
       factorise(const unsigned int n_rows);
@@ -194,6 +211,8 @@ namespace Tessella
       std::vector<unsigned int> subcells, materials;
       std::vector<double> basis, weighted, psi, weighted_psi, facet_product;
       std::vector<double> scratch;
+      // B and D of the present patch, D B
+      std::vector<double> patch_B, patch_D, patch_DB;
 
       // matrices
       std::vector<double> A, A_inverse, E, Z, transposed;

@@ -391,7 +391,8 @@ namespace Tessella
   TraceSpace<dim>::reinit(const PolytopicMesh<dim>        &mesh,
                           const TraceSpaceType             new_type,
                           const bool                       new_tensor_product,
-                          const std::vector<unsigned int> &order)
+                          const std::vector<unsigned int> &order,
+                          const unsigned int               reduction)
   {
     type                            = new_type;
     tensor_product                  = new_tensor_product;
@@ -418,7 +419,7 @@ namespace Tessella
           if (type == TraceSpaceType::facet || f + 1 == end)
             {
               facet_offset.push_back(f + 1);
-              degree.push_back(static_cast<unsigned char>(p));
+              degree.push_back(static_cast<unsigned char>(p - reduction));
               patch_interface.push_back(i);
             }
         patch_offset.push_back(degree.size());

@@ -169,6 +169,27 @@ test_polynomials()
               check_below(name + ", q", errors.q, bound);
               if (p < 9)
                 check_below(name + ", u*", errors.post, bound);
+              // (upwinding takes the trace of u, which is of a lower degree)
+              if (p > 3)
+                continue;
+              form.set_advection(Tensor<1, dim>());
+              form.set_source(
+                std::make_shared<ScalarLambda<dim>>([=](const Point<dim> &x) {
+                  const double second =
+                    p > 1 ? p * (p - 1.) * std::pow(s * x, p - 2.) : 0.;
+                  return -second * (s * (a * s)) + c * exact.u(x);
+                }));
+              data.trace_space = Tessella::TraceSpaceType::facet;
+              data.spaces      = Tessella::LocalSpaces::reduced_flux;
+              const Errors reduced =
+                compute_errors<dim>(triangulation,
+                                    make_strategy<dim>(agglomeration),
+                                    p,
+                                    form,
+                                    exact,
+                                    data);
+              check_below(name + ", reduced flux, u", reduced.u, bound);
+              check_below(name + ", reduced flux, q", reduced.q, bound);
             }
         }
     }
@@ -251,7 +272,9 @@ test_rates()
                                     : dim == 2           ? 8
                                     : shape == "boxes"   ? 6
                                                          : 3;
-        Errors             errors[2];
+        Errors             errors[2], reduced[2];
+        // one order more for u and q of the same traces, on any shape
+        const bool reduce = dim == 2 && p > 0 && shape == "polytopes";
         for (unsigned int level = 0; level < 2; ++level)
           {
             Triangulation<dim> triangulation;
@@ -268,12 +291,27 @@ test_rates()
               form,
               exact,
               typename Tessella::HDG<dim>::AdditionalData());
+            if (reduce)
+              {
+                typename Tessella::HDG<dim>::AdditionalData data;
+                data.trace_space = Tessella::TraceSpaceType::facet;
+                data.spaces      = Tessella::LocalSpaces::reduced_flux;
+                reduced[level]   = compute_errors<dim>(
+                  triangulation, strategy, p + 1, form, exact, data);
+              }
           }
         const std::string name = shape + ", p = " + std::to_string(p);
         check(name + ", order of u", rate(errors[0].u, errors[1].u) > p + 0.8);
         check(name + ", order of q",
               rate(errors[0].q, errors[1].q) >
                 p + (shape == "simplices" ? 0.8 : 0.4));
+        if (reduce)
+          {
+            check(name + ", reduced flux, order of u",
+                  rate(reduced[0].u, reduced[1].u) > p + 1.85);
+            check(name + ", reduced flux, order of q",
+                  rate(reduced[0].q, reduced[1].q) > p + 0.85);
+          }
         if (shape == "simplices" && p > 0)
           check(name + ", order of u*",
                 rate(errors[0].post, errors[1].post) > p + 1.7);
@@ -546,6 +584,22 @@ test_errors()
     "post-processing on other polytopes",
     [&] { hdg.post_process(form, u, q, other, post); },
     "same polytopes");
+
+  HDG<2>::AdditionalData reduced;
+  reduced.spaces = LocalSpaces::reduced_flux;
+  check_throws<ExceptionBase>(
+    "reduced flux with traces on interfaces",
+    [&] { HDG<2> hdg(handler, reduced); },
+    "needs TraceSpaceType::facet");
+  reduced.trace_space = TraceSpaceType::facet;
+  handler.distribute_dofs(FE_BoundingBoxLegendre<2>(0));
+  {
+    HDG<2> constant(handler, reduced);
+    check_throws<ExceptionBase>(
+      "reduced flux of degree 0",
+      [&] { constant.reinit(form, matrix, rhs); },
+      "needs degree 1 or more");
+  }
 
   // One polytope, Dirichlet all around: no traces at all.
   handler.agglomerate(make_strategy<2>("one"));

@@ -14,6 +14,7 @@
 #include <tessella/hdg/trace_space.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
+#include <tessella/lac/host_block_matrix.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,17 @@ namespace Tessella
   {
     keep,     ///< stores them: recover() is a sum of stored vectors
     recompute ///< computes them again in recover()
+  };
+
+  /// The polynomials of a polytope and of its interfaces.
+  enum class LocalSpaces
+  {
+    /// u, q and traces have the degree of the handler.
+    equal,
+    /// u has the degree of the handler, q and traces have one less, and tau
+    /// over the size of the polytope acts on the projection of u to the traces.
+    /// On the host only.
+    reduced_flux
   };
 
   /// Which equation the advection field b of a form belongs to.
@@ -104,7 +116,8 @@ namespace Tessella
    * own on facets, or any other with Form::has_boundary_conditions(). theta and
    * penalty of interior penalty have no meaning here.
    *
-   * <b>tau</b> is of order one and must not grow with 1/h: with tau ~ 1/h the
+   * <b>tau</b>, with LocalSpaces::equal, is of order one and must not grow with
+   * 1/h: with tau ~ 1/h the
    * order of q falls by one. It has the unit of a over a length; take the size
    * of a over that of the domain where they are far from one. Zero on a whole
    * polytope boundary, without c > 0, makes the local problem singular, which
@@ -114,10 +127,33 @@ namespace Tessella
    * <b>Trace spaces</b>: see TraceSpaceType and TraceSpace. Interfaces without
    * area have no functions and couple nothing.
    *
-   * <b>Order</b> in L2. u: p + 1. q: p + 1 on simplices; on other shapes theory
-   * gives p + 1/2 for these spaces, and measured orders lie between p + 1/2 and
-   * p + 1. post_process(): p + 2 on simplices for p >= 1; elsewhere between
-   * p + 3/2 and p + 2.
+   * <b>Order</b> in L2, with LocalSpaces::equal. u: p + 1. q: p + 1 on
+   * simplices; on other shapes theory gives p + 1/2 for these spaces.
+   * post_process(): p + 2 on simplices for p >= 1; elsewhere p + 1 is all that
+   * can be relied on. On agglomerates of six triangles, over four meshes, q has
+   * p + 0.8 and u* p + 1.0, p + 1.2 and p + 1.5 for p = 1, 2, 3. The reason is
+   * that on shapes other than simplices P_p^d and P_p are too small for the
+   * trace functions of all facets: they have no M-decomposition (B. Cockburn,
+   * G. Fu, F. J. Sayas, Superconvergence by M-decompositions, part I, Math.
+   * Comp. 86, 2017); u*
+   * takes its gradient from q and cannot be better than it by more than one
+   * order. Traces on facets instead of interfaces have the same orders, and
+   * trace functions of a higher degree are orthogonal to all that u and q can
+   * have on facets and change neither.
+   *
+   * <b>LocalSpaces::reduced_flux</b> has the full orders on polytopes of any
+   * shape. u has degree p, q and traces have degree p - 1, and with the L2
+   * projection P to the traces S (u - lambda) becomes
+   *   tau / h (P u - lambda) + max(b.n, 0) (u - lambda),
+   * h the longest edge of the polytope's bounding box: Lehrenfeld and
+   * Schoeberl's stabilisation (C. Lehrenfeld, diploma thesis, RWTH Aachen,
+   * 2010; I. Oikawa, J. Sci. Comput. 65, 2015; W. Qiu, J. Shen, K. Shi, Math.
+   * Comp. 87, 2018). Then u has order p + 1 and q order p; the trace system is
+   * that of degree p - 1, and u takes the place of its u*. post_process() gains
+   * nothing. tau has the unit of a and is of its size. Traces must live on
+   * facets: theory needs n.q in the trace space, and on bent interfaces errors
+   * can grow when the mesh becomes finer. Coefficients of q are numbered as for
+   * degree p; those of the highest degree are zero.
    *
    * <b>Unknowns</b> are the trace functions on interfaces that are not
    * Dirichlet, interface by interface in the order of the flat view: one block
@@ -190,7 +226,8 @@ namespace Tessella
    * the local problem singular (with the polytope), inflow at Neumann or Robin
    * boundaries, coefficients or data that are not finite, a form without
    * boundary conditions, a matrix of another structure, no device or too little
-   * memory on it.
+   * memory on it; LocalSpaces::reduced_flux with traces on interfaces, with
+   * degree 0, or on a device.
    */
   template <int dim>
   class HDG
@@ -208,6 +245,7 @@ namespace Tessella
       LocalSolvers   local_solvers   = LocalSolvers::keep;
       InstructionSet instruction_set = InstructionSet::automatic;
       Backend        backend         = Backend::automatic;
+      LocalSpaces    spaces          = LocalSpaces::equal;
       /// Bytes on a device for mesh, local solvers that are kept and tiles; 0:
       /// all that is free.
       std::size_t device_memory = 0;
@@ -278,6 +316,13 @@ namespace Tessella
                  const VectorType                &flux,
                  const AgglomerationHandler<dim> &finer,
                  VectorType                      &result) const;
+
+    /// The trace matrix as blocks, one row of them an interface, for
+    /// preconditioners that work on these; @p matrix is one of reinit() and
+    /// assemble(). Copied with its values; collective.
+    void
+    copy_blocks(const dealii::TrilinosWrappers::SparseMatrix &matrix,
+                HostBlockMatrix<double>                      &blocks) const;
 
     /// Number of trace unknowns of all processes.
     std::uint64_t

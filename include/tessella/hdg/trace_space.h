@@ -78,15 +78,17 @@ namespace Tessella
     std::vector<double>        coefficients;
 
     /**
-     * Bases for the polytopes' present degrees. @p order: of quadrature for
-     * degree p, 2 (the degree in space) at least; tabulated facets bring their
-     * own points. Uses threads; the result does not depend on their number.
+     * Bases for the polytopes' present degrees, less @p reduction. @p order: of
+     * quadrature for degree p, 2 (the degree in space) at least; tabulated
+     * facets bring their own points. Uses threads; the result does not depend
+     * on their number.
      */
     void
     reinit(const PolytopicMesh<dim>        &mesh,
            const TraceSpaceType             type,
            const bool                       tensor_product,
-           const std::vector<unsigned int> &order);
+           const std::vector<unsigned int> &order,
+           const unsigned int               reduction = 0);
 
     unsigned int
     n_patches() const
