@@ -91,7 +91,8 @@ namespace Tessella
             problem.diffusion_tensor->value_list(points, tensors);
             if (target != nullptr)
               for (const Tensor<2, dim> &tensor : tensors)
-                target = std::copy_n(tensor.begin_raw(), dim * dim, target);
+                for (unsigned int d = 0; d < dim; ++d)
+                  target = std::copy_n(tensor[d].begin_raw(), dim, target);
           }
         for (unsigned int d = 0; d < dim; ++d)
           scalar(problem.advection.get(), d);

@@ -223,7 +223,7 @@ namespace Tessella
                 ExcUserInput("The triangulation has no cells: create or read "
                              "the mesh before the AgglomerationHandler."));
     if (mapping != nullptr)
-      for (const dealii::ReferenceCell &type :
+      for (const Compatibility::ReferenceCell<dim> &type :
            triangulation.get_reference_cells())
         AssertThrow(mapping->is_compatible_with(type),
                     ExcUserInput(
@@ -480,14 +480,14 @@ namespace Tessella
   {
     if (user_mapping != nullptr)
       return *user_mapping;
-    const std::vector<dealii::ReferenceCell> types =
+    const std::vector<Compatibility::ReferenceCell<dim>> types =
       triangulation->get_reference_cells();
     AssertThrow(types.size() == 1,
                 ExcUserInput("A mesh of several cell types has no mapping "
                              "that fits all its cells: take "
                              "reference_cell().get_default_linear_mapping() "
                              "per cell."));
-    return types[0].template get_default_linear_mapping<dim, dim>();
+    return types[0].template get_default_linear_mapping<dim>();
   }
 
   template <int dim>

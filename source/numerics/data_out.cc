@@ -225,13 +225,13 @@ namespace Tessella
 
     template <int dim>
     NodeSet
-    vertex_nodes(const dealii::ReferenceCell &cell)
+    vertex_nodes(const Compatibility::ReferenceCell<dim> &cell)
     {
       NodeSet set;
       set.patches.resize(1);
       for (unsigned int v = 0; v < cell.n_vertices(); ++v)
         {
-          const auto x = cell.template vertex<dim>(v);
+          const auto x = Compatibility::vertex<dim>(cell, v);
           for (int d = 0; d < dim; ++d)
             set.nodes.push_back(x[d]);
           set.patches[0].push_back(v);
@@ -273,12 +273,13 @@ namespace Tessella
                                 ? quadratic_simplex_nodes<dim>()
                                 : simplex_nodes<dim>(n);
     NodeSet       pyramid, wedge;
-    if (dim == 3)
+    if constexpr (dim == 3)
       {
         pyramid = vertex_nodes<dim>(dealii::ReferenceCells::Pyramid);
         wedge   = vertex_nodes<dim>(dealii::ReferenceCells::Wedge);
       }
-    auto reference_cell = [&](const unsigned int s) -> dealii::ReferenceCell {
+    using ReferenceCell = Compatibility::ReferenceCell<dim>;
+    auto reference_cell = [&](const unsigned int s) -> ReferenceCell {
       switch (mesh.subcell_type[s])
         {
           case SubCellType::simplex:
@@ -290,12 +291,12 @@ namespace Tessella
             return handler->active_cell(mesh.subcell_cell[s])->reference_cell();
         }
     };
-    auto node_set = [&](const dealii::ReferenceCell &cell) -> const NodeSet & {
+    auto node_set = [&](const ReferenceCell &cell) -> const NodeSet & {
       if (cell.is_hyper_cube())
         return hypercube;
       if (cell.is_simplex())
         return simplex;
-      return cell == dealii::ReferenceCells::Pyramid ? pyramid : wedge;
+      return cell.n_vertices() == 5 ? pyramid : wedge;
     };
 
     // (sub-cells of own polytopes come first)
@@ -328,10 +329,10 @@ namespace Tessella
                s < mesh.subcell_offset[k + 1];
                ++s)
             {
-              const dealii::ReferenceCell cell    = reference_cell(s);
-              const NodeSet              &set     = node_set(cell);
-              const unsigned int          n_nodes = set.nodes.size() / dim;
-              const bool                  tabulated =
+              const ReferenceCell cell    = reference_cell(s);
+              const NodeSet      &set     = node_set(cell);
+              const unsigned int  n_nodes = set.nodes.size() / dim;
+              const bool          tabulated =
                 (mesh.subcell_type[s] == SubCellType::tabulated);
               const double *const v =
                 &mesh.subcell_vertices[std::size_t(
