@@ -6,15 +6,17 @@
 #include <deal.II/lac/block_sparsity_pattern.h>
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 #include <deal.II/lac/sparsity_pattern.h>
-#ifdef DEAL_II_WITH_TRILINOS
-#  include <deal.II/lac/trilinos_sparsity_pattern.h>
-#endif
 
+#include <tessella/base/config.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/fe/legendre.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
+
+#ifdef TESSELLA_HAVE_EPETRA
+#  include <deal.II/lac/trilinos_sparsity_pattern.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -786,7 +788,7 @@ namespace Tessella
   TESSELLA_INSTANTIATE(dealii::DynamicSparsityPattern);
   TESSELLA_INSTANTIATE(dealii::SparsityPattern);
   TESSELLA_INSTANTIATE(dealii::BlockDynamicSparsityPattern);
-#ifdef DEAL_II_WITH_TRILINOS
+#ifdef TESSELLA_HAVE_EPETRA
   TESSELLA_INSTANTIATE(dealii::TrilinosWrappers::SparsityPattern);
 #endif
 #undef TESSELLA_INSTANTIATE

@@ -19,6 +19,7 @@
 
 #include "../assembly/host_dispatch.h"
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "../lac/halo_exchange.h"
 #include "free_parts.h"
 #include "local_solver.h"
@@ -695,6 +696,7 @@ namespace Tessella
       }
     };
 
+#ifdef TESSELLA_HAVE_EPETRA
     // With those of ghosts from their owners. Collective.
     Unknowns
     exchange(const TrilinosWrappers::MPI::Vector &vector) const
@@ -707,6 +709,7 @@ namespace Tessella
         }
       return result;
     }
+#endif
 
     // lambda on all interfaces of polytope k.
     void
@@ -740,6 +743,7 @@ namespace Tessella
     {
       vector.reinit(n_components * mesh().dof_offset.back());
     }
+#ifdef TESSELLA_HAVE_EPETRA
     void
     reinit_vector(TrilinosWrappers::MPI::Vector &vector,
                   const unsigned int             n_components) const
@@ -754,19 +758,19 @@ namespace Tessella
         }
       vector.reinit(set, communicator);
     }
+#endif
 
     // A vector of the host that all processes share.
     template <typename VectorType>
     void
     check_shared(const VectorType &) const
     {
-      AssertThrow(
-        (n_processes == 1 ||
-         std::is_same<VectorType, TrilinosWrappers::MPI::Vector>::value),
-        ExcMessage("A Vector lives on one process, but the mesh is "
-                   "distributed over " +
-                   std::to_string(n_processes) +
-                   ": use TrilinosWrappers::MPI::Vector."));
+      AssertThrow((n_processes == 1 ||
+                   !std::is_same<VectorType, Vector<double>>::value),
+                  ExcMessage("A Vector lives on one process, but the mesh is "
+                             "distributed over " +
+                             std::to_string(n_processes) +
+                             ": use TrilinosWrappers::MPI::Vector."));
     }
 
     const AgglomerationHandler<dim> &handler;
@@ -860,6 +864,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   void
   HDG<dim>::reinit(const Form<dim>                &form,
@@ -883,6 +888,7 @@ namespace Tessella
     rhs.reinit(owned, implementation->communicator);
     implementation->report.structure_time = timer.wall_time();
   }
+#endif
 
 
 
@@ -933,6 +939,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   void
   HDG<dim>::assemble(const Form<dim>                &form,
@@ -952,7 +959,7 @@ namespace Tessella
                              "space: call reinit() of the HDG object on it."));
     });
     data.assembled = false;
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     if (data.backend == Backend::cuda && data.n_processes == 1)
       {
         const std::size_t n_values =
@@ -970,14 +977,14 @@ namespace Tessella
         data.report.copy_time = timer.wall_time();
         return;
       }
-#endif
+#  endif
     typename Implementation::LocalBlocks blocks;
     data.report.global_assembly_time = 0.;
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     if (data.backend == Backend::cuda)
       data.generate_on_device(form, blocks);
     else
-#endif
+#  endif
       data.on_all_processes([&] { data.generate(form, blocks); });
     const Timer timer;
     data.gather(blocks, values, rhs.begin());
@@ -985,6 +992,7 @@ namespace Tessella
     data.report.global_assembly_time += timer.wall_time();
     data.assembled = true;
   }
+#endif
 
 
 
@@ -1014,6 +1022,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   template <typename VectorType>
   void
@@ -1039,7 +1048,7 @@ namespace Tessella
     data.reinit_vector(flux, dim);
     const PolytopicMesh<dim>               &mesh     = data.mesh();
     const typename Implementation::Unknowns unknowns = data.exchange(trace);
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     if (data.backend == Backend::cuda)
       {
         data.on_all_processes([&] {
@@ -1063,7 +1072,7 @@ namespace Tessella
         });
         return;
       }
-#endif
+#  endif
 
     if (data.data.local_solvers == LocalSolvers::recompute)
       data.on_all_processes([&] {
@@ -1117,6 +1126,7 @@ namespace Tessella
       }
     data.report.local_solve_time = timer.wall_time();
   }
+#endif
 
 
 
@@ -1173,6 +1183,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   std::vector<double>
   HDG<dim>::trace_coefficients(const TrilinosWrappers::MPI::Vector &trace,
@@ -1181,9 +1192,9 @@ namespace Tessella
     Implementation &data      = *implementation;
     const auto     &numbering = data.numbering;
     AssertIndexRange(interface, numbering.block_of_interface.size());
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     data.fetch_dirichlet();
-#endif
+#  endif
     const unsigned int block = numbering.block_of_interface[interface];
     AssertThrow(block == invalid_index || block < numbering.n_owned_blocks(),
                 ExcMessage("Interface " + std::to_string(interface) +
@@ -1194,6 +1205,7 @@ namespace Tessella
     return {data.dirichlet.begin() + data.dirichlet_offset[interface],
             data.dirichlet.begin() + data.dirichlet_offset[interface + 1]};
   }
+#endif
 
 
 
@@ -1232,20 +1244,21 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim, VectorType)                                      \
-  template void HDG<dim>::recover(const Form<dim> &,                      \
-                                  const TrilinosWrappers::MPI::Vector &,  \
-                                  VectorType &,                           \
-                                  VectorType &);                          \
-  template void HDG<dim>::post_process(const Form<dim> &,                 \
-                                       const VectorType &,                \
-                                       const VectorType &,                \
-                                       const AgglomerationHandler<dim> &, \
+#define INSTANTIATE(dim, VectorType)                                       \
+  TESSELLA_IF_EPETRA(                                                      \
+    template void HDG<dim>::recover(const Form<dim> &,                     \
+                                    const TrilinosWrappers::MPI::Vector &, \
+                                    VectorType &,                          \
+                                    VectorType &);)                        \
+  template void HDG<dim>::post_process(const Form<dim> &,                  \
+                                       const VectorType &,                 \
+                                       const VectorType &,                 \
+                                       const AgglomerationHandler<dim> &,  \
                                        VectorType &) const;
   INSTANTIATE(2, Vector<double>)
-  INSTANTIATE(2, TrilinosWrappers::MPI::Vector)
+  TESSELLA_IF_EPETRA(INSTANTIATE(2, TrilinosWrappers::MPI::Vector))
   INSTANTIATE(3, Vector<double>)
-  INSTANTIATE(3, TrilinosWrappers::MPI::Vector)
+  TESSELLA_IF_EPETRA(INSTANTIATE(3, TrilinosWrappers::MPI::Vector))
 #undef INSTANTIATE
   template class HDG<2>;
   template class HDG<3>;

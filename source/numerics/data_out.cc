@@ -14,6 +14,7 @@
 #include <ostream>
 
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
 
@@ -826,13 +827,6 @@ namespace Tessella
     const std::vector<std::string> &,                                        \
     const std::vector<DataComponentInterpretation> &);
 
-#ifdef DEAL_II_WITH_TRILINOS
-#  define TESSELLA_INSTANTIATE_TRILINOS(dim) \
-    TESSELLA_INSTANTIATE_VECTOR(dim, dealii::TrilinosWrappers::MPI::Vector)
-#else
-#  define TESSELLA_INSTANTIATE_TRILINOS(dim)
-#endif
-
 #define TESSELLA_INSTANTIATE(dim)                                           \
   template class PolytopicDataOut<dim>;                                     \
   template void PolytopicDataOut<dim>::add_polytope_data(                   \
@@ -842,8 +836,7 @@ namespace Tessella
   template void write_polytopes_vtu<dim>(const AgglomerationHandler<dim> &, \
                                          const std::string &,               \
                                          const PolytopeOutputFlags &);      \
-  TESSELLA_INSTANTIATE_VECTOR(dim, dealii::Vector<double>)                  \
-  TESSELLA_INSTANTIATE_TRILINOS(dim)
+  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE_VECTOR, dim)
 
   TESSELLA_INSTANTIATE(2)
   TESSELLA_INSTANTIATE(3)

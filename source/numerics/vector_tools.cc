@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "form_arrays.h"
 #include "polytope_evaluation.h"
@@ -1415,18 +1416,7 @@ namespace Tessella
     const Function<dim> &,                                                   \
     const unsigned int);
 
-#define TESSELLA_INSTANTIATE(dim)                          \
-  TESSELLA_INSTANTIATE_VECTOR(dim, dealii::Vector<double>) \
-  TESSELLA_INSTANTIATE_TRILINOS(dim)
-
-#ifdef DEAL_II_WITH_TRILINOS
-#  define TESSELLA_INSTANTIATE_TRILINOS(dim) \
-    TESSELLA_INSTANTIATE_VECTOR(dim, dealii::TrilinosWrappers::MPI::Vector)
-#else
-#  define TESSELLA_INSTANTIATE_TRILINOS(dim)
-#endif
-
-    TESSELLA_INSTANTIATE(2)
-    TESSELLA_INSTANTIATE(3)
+    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE_VECTOR, 2)
+    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE_VECTOR, 3)
   } // namespace VectorTools
 } // namespace Tessella
