@@ -24,6 +24,12 @@ function(tessella_precompile_headers target)
     deal_ii_setup_target(tessella_headers)
     target_compile_options(tessella_headers PRIVATE
       ${tessella_symbols} ${position_independent})
+    set(trilinos_headers)
+    if(TESSELLA_HAVE_EPETRA)
+      set(trilinos_headers
+        <deal.II/lac/trilinos_sparse_matrix.h>
+        <deal.II/lac/trilinos_vector.h>)
+    endif()
     target_precompile_headers(tessella_headers PRIVATE
       <deal.II/base/exceptions.h>
       <deal.II/base/function.h>
@@ -45,8 +51,6 @@ function(tessella_precompile_headers target)
       <deal.II/lac/full_matrix.h>
       <deal.II/lac/solver_cg.h>
       <deal.II/lac/sparse_matrix.h>
-      <deal.II/lac/trilinos_sparse_matrix.h>
-      <deal.II/lac/trilinos_vector.h>
       <deal.II/lac/vector.h>
       <algorithm>
       <array>
@@ -54,7 +58,8 @@ function(tessella_precompile_headers target)
       <map>
       <memory>
       <string>
-      <vector>)
+      <vector>
+      ${trilinos_headers})
   endif()
   # (properties of files belong to directories)
   set(directory)

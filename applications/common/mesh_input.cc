@@ -793,13 +793,12 @@ namespace Tessella
       else
         for (const auto &cell : tria.active_cell_iterators())
           {
-            const auto type = cell->reference_cell();
-            ++kinds[type == ReferenceCells::Triangle        ? "triangles"
-                    : type == ReferenceCells::Quadrilateral ? "quadrilaterals"
-                    : type == ReferenceCells::Tetrahedron   ? "tetrahedra"
-                    : type == ReferenceCells::Hexahedron    ? "hexahedra"
-                    : type == ReferenceCells::Wedge         ? "wedges"
-                                                            : "pyramids"];
+            const unsigned int n = cell->n_vertices();
+            ++kinds[dim == 2 ? (n == 3 ? "triangles" : "quadrilaterals")
+                    : n == 4 ? "tetrahedra"
+                    : n == 5 ? "pyramids"
+                    : n == 6 ? "wedges"
+                             : "hexahedra"];
           }
       for (const auto &kind : kinds)
         mesh.description += (mesh.description.empty() ? "" : ", ") +

@@ -555,6 +555,7 @@ namespace Tessella
     }
 
     // Places of all entries of a vector.
+#ifdef TESSELLA_HAVE_EPETRA
     void
     set_target(TrilinosWrappers::MPI::Vector    &vector,
                internal::Device::Target<double> &target)
@@ -571,6 +572,7 @@ namespace Tessella
                              "on it."));
       target.host_rhs = vector.trilinos_vector()[0];
     }
+#endif
 
     template <typename Number>
     void
@@ -613,6 +615,7 @@ namespace Tessella
     }
 
     // Places of all values of a matrix.
+#ifdef TESSELLA_HAVE_EPETRA
     void
     set_target(TrilinosWrappers::SparseMatrix   &matrix,
                internal::Device::Target<double> &target)
@@ -639,6 +642,7 @@ namespace Tessella
           checked_arrays.push_back(arrays);
         }
     }
+#endif
 
     template <typename Number>
     void
@@ -907,6 +911,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   void
   PolytopicAssembler<dim>::reinit(TrilinosWrappers::SparseMatrix &matrix)
@@ -924,19 +929,19 @@ namespace Tessella
       TrilinosBlockMatrix::check_size(implementation->get_sparsity(),
                                       implementation->dof_offset);
     });
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     // (most of what follows takes one thread)
     const std::future<void> mesh_sent = implementation->send_mesh();
-#endif
+#  endif
     TrilinosBlockMatrix::reinit(matrix,
                                 implementation->get_sparsity(),
                                 implementation->dof_offset,
                                 implementation->communicator,
                                 implementation->ghost_columns);
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     if (mesh_sent.valid())
       mesh_sent.wait();
-#endif
+#  endif
     implementation->report.structure_time = timer.wall_time();
   }
 
@@ -960,6 +965,7 @@ namespace Tessella
     reinit(matrix);
     reinit(rhs);
   }
+#endif
 
 
 
@@ -1056,6 +1062,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   void
   PolytopicAssembler<dim>::assemble(const Form<dim>                &form,
@@ -1086,6 +1093,7 @@ namespace Tessella
     implementation->template assemble<double>(
       form, static_cast<TrilinosWrappers::SparseMatrix *>(nullptr), &rhs);
   }
+#endif
 
 
 
@@ -1270,9 +1278,11 @@ namespace Tessella
   INSTANTIATE(3, float)
   INSTANTIATE(4, double)
   INSTANTIATE(4, float)
+#ifdef TESSELLA_HAVE_EPETRA
   INSTANTIATE_VECTOR(4, double, TrilinosWrappers::MPI::Vector)
   INSTANTIATE_VECTOR(2, double, TrilinosWrappers::MPI::Vector)
   INSTANTIATE_VECTOR(3, double, TrilinosWrappers::MPI::Vector)
+#endif
 #undef INSTANTIATE
 #undef INSTANTIATE_VECTOR
 } // namespace Tessella

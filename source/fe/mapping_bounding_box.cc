@@ -45,7 +45,7 @@ namespace Tessella
   template <int dim>
   bool
   MappingBoundingBox<dim>::is_compatible_with(
-    const ReferenceCell &reference_cell) const
+    const Compatibility::ReferenceCell<dim> &reference_cell) const
   {
     return reference_cell.get_dimension() == dim;
   }

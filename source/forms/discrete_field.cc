@@ -22,10 +22,15 @@ namespace Tessella
   template <int dim>
   struct DiscreteField<dim>::Implementation
   {
-    const AgglomerationHandler<dim>     *handler         = nullptr;
-    const Vector<double>                *vector          = nullptr;
+    const AgglomerationHandler<dim> *handler = nullptr;
+    const Vector<double>            *vector  = nullptr;
+#ifdef TESSELLA_HAVE_EPETRA
     const TrilinosWrappers::MPI::Vector *trilinos_vector = nullptr;
-    const DeviceVector<double>          *device_vector   = nullptr;
+#else
+    // (never another value)
+    const Vector<double> *trilinos_vector = nullptr;
+#endif
+    const DeviceVector<double> *device_vector = nullptr;
 
     // of the space of the largest degree, which has all others as prefixes
     std::vector<unsigned char> exponents;
@@ -115,6 +120,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   DiscreteField<dim>::DiscreteField(const AgglomerationHandler<dim> &handler,
                                     const TrilinosWrappers::MPI::Vector &vector)
@@ -124,6 +130,7 @@ namespace Tessella
     implementation->trilinos_vector = &vector;
     prepare();
   }
+#endif
 
 
 

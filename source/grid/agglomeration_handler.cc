@@ -6,15 +6,17 @@
 #include <deal.II/lac/block_sparsity_pattern.h>
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 #include <deal.II/lac/sparsity_pattern.h>
-#ifdef DEAL_II_WITH_TRILINOS
-#  include <deal.II/lac/trilinos_sparsity_pattern.h>
-#endif
 
+#include <tessella/base/config.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/fe/legendre.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
+
+#ifdef TESSELLA_HAVE_EPETRA
+#  include <deal.II/lac/trilinos_sparsity_pattern.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -354,7 +356,8 @@ namespace Tessella
                 ExcUserInput("The triangulation has no cells: create or read "
                              "the mesh before the AgglomerationHandler."));
     if (user_mapping != nullptr)
-      for (const dealii::ReferenceCell &type : tria.get_reference_cells())
+      for (const Compatibility::ReferenceCell<dim> &type :
+           tria.get_reference_cells())
         AssertThrow(user_mapping->is_compatible_with(type),
                     ExcUserInput(
                       "The mapping given to AgglomerationHandler does not know "
@@ -697,14 +700,14 @@ namespace Tessella
   {
     if (user_mapping != nullptr)
       return *user_mapping;
-    const std::vector<dealii::ReferenceCell> types =
+    const std::vector<Compatibility::ReferenceCell<dim>> types =
       triangulation->get_reference_cells();
     AssertThrow(types.size() == 1,
                 ExcUserInput("A mesh of several cell types has no mapping "
                              "that fits all its cells: take "
                              "reference_cell().get_default_linear_mapping() "
                              "per cell."));
-    return types[0].template get_default_linear_mapping<dim, dim>();
+    return types[0].template get_default_linear_mapping<dim>();
   }
 
   template <int dim>
@@ -1073,7 +1076,7 @@ namespace Tessella
   TESSELLA_INSTANTIATE(dealii::DynamicSparsityPattern);
   TESSELLA_INSTANTIATE(dealii::SparsityPattern);
   TESSELLA_INSTANTIATE(dealii::BlockDynamicSparsityPattern);
-#ifdef DEAL_II_WITH_TRILINOS
+#ifdef TESSELLA_HAVE_EPETRA
   TESSELLA_INSTANTIATE(dealii::TrilinosWrappers::SparsityPattern);
 #endif
 #undef TESSELLA_INSTANTIATE

@@ -105,10 +105,10 @@ namespace Tessella
     template <int dim>
     CellShapes<dim>::CellShapes()
     {
-      using dealii::ReferenceCell;
-      namespace RC = dealii::ReferenceCells;
+      using ReferenceCell = Compatibility::ReferenceCell<dim>;
+      namespace RC        = dealii::ReferenceCells;
       std::vector<ReferenceCell> types;
-      if (dim == 2)
+      if constexpr (dim == 2)
         types = {RC::Triangle, RC::Quadrilateral};
       else
         types = {RC::Tetrahedron, RC::Pyramid, RC::Wedge, RC::Hexahedron};
@@ -127,9 +127,9 @@ namespace Tessella
           else
             {
               shape.n_corners = 1u << dim;
-              if (type == RC::Pyramid)
+              if (shape.n_vertices == 5) // pyramid
                 shape.corner = {{0, 1, 2, 3, 4, 4, 4, 4}};
-              else if (type == RC::Wedge)
+              else if (shape.n_vertices == 6) // wedge
                 shape.corner = {{0, 1, 2, 2, 3, 4, 5, 5}};
               else
                 shape.corner = {{0, 1, 2, 3, 4, 5, 6, 7}};
@@ -137,7 +137,7 @@ namespace Tessella
 
           dealii::Point<dim> centre;
           for (unsigned int v = 0; v < shape.n_vertices; ++v)
-            centre += type.template vertex<dim>(v);
+            centre += Compatibility::vertex<dim>(type, v);
           centre /= shape.n_vertices;
 
           for (unsigned int f = 0; f < shape.n_faces; ++f)
@@ -148,8 +148,8 @@ namespace Tessella
               std::array<dealii::Point<dim>, 4> p;
               for (unsigned int v = 0; v < n; ++v)
                 {
-                  face[v] = type.face_to_cell_vertices(f, v, 1);
-                  p[v]    = type.template vertex<dim>(face[v]);
+                  face[v] = Compatibility::face_to_cell_vertex<dim>(type, f, v);
+                  p[v]    = Compatibility::vertex<dim>(type, face[v]);
                 }
               if (n == 4)
                 {
@@ -191,7 +191,8 @@ namespace Tessella
 
     template <int dim>
     const CellShape<dim> &
-    CellShapes<dim>::operator()(const dealii::ReferenceCell &type) const
+    CellShapes<dim>::operator()(
+      const Compatibility::ReferenceCell<dim> &type) const
     {
       for (const CellShape<dim> &shape : shapes)
         if (shape.type == type)

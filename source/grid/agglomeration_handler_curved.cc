@@ -67,7 +67,8 @@ namespace Tessella
             double weight = 1.;
             for (int d = 0; d < dim; ++d)
               weight *= (c >> d) & 1u ? xi[d] : 1. - xi[d];
-            p += weight * shape.type.template vertex<dim>(shape.corner[c]);
+            p +=
+              weight * Compatibility::vertex<dim>(shape.type, shape.corner[c]);
           }
         return p;
       }
@@ -138,9 +139,9 @@ namespace Tessella
               const dealii::Point<dim> &p)
       {
         const dealii::Point<dim> a =
-          shape.type.template vertex<dim>(shape.face[f][0]);
+          Compatibility::vertex<dim>(shape.type, shape.face[f][0]);
         const dealii::Tensor<1, dim> t =
-          shape.type.template vertex<dim>(shape.face[f][1]) - a;
+          Compatibility::vertex<dim>(shape.type, shape.face[f][1]) - a;
         dealii::Tensor<1, dim> normal;
         if constexpr (dim == 2)
           {
@@ -151,7 +152,7 @@ namespace Tessella
           normal = dealii::cross_product_3d(
             t,
             dealii::Tensor<1, dim>(
-              shape.type.template vertex<dim>(shape.face[f][2]) - a));
+              Compatibility::vertex<dim>(shape.type, shape.face[f][2]) - a));
         return std::abs(normal * (p - a)) < 1e-12;
       }
 
@@ -194,7 +195,7 @@ namespace Tessella
                         if (o != d)
                           derivative *= (c >> o) & 1u ? xi[o] : 1. - xi[o];
                       const dealii::Point<dim> v =
-                        shape.type.template vertex<dim>(shape.corner[c]);
+                        Compatibility::vertex<dim>(shape.type, shape.corner[c]);
                       for (int i = 0; i < dim; ++i)
                         jacobian[i][d] += derivative * v[i];
                     }
@@ -217,7 +218,7 @@ namespace Tessella
           triangle ? simplex_rule(2, order) : hypercube_rule(dim - 1, order);
         std::array<dealii::Point<dim>, 4> v;
         for (unsigned int i = 0; i < shape.n_face_vertices[f]; ++i)
-          v[i] = shape.type.template vertex<dim>(shape.face[f][i]);
+          v[i] = Compatibility::vertex<dim>(shape.type, shape.face[f][i]);
         // Faces of reference cells are parallelograms or triangles.
         const dealii::Tensor<1, dim> s = v[1] - v[0];
         dealii::Tensor<1, dim>       t, normal;
@@ -471,13 +472,13 @@ namespace Tessella
         std::vector<std::uint8_t>       faces; // bit f: point on face f
       };
       std::vector<Lattice> lattices;
-      for (const dealii::ReferenceCell &type :
+      for (const Compatibility::ReferenceCell<dim> &type :
            triangulation.get_reference_cells())
         {
           Lattice l;
           l.shape = &shapes(type);
           for (unsigned int v = 0; v < l.shape->n_vertices; ++v)
-            l.points.push_back(type.template vertex<dim>(v));
+            l.points.push_back(Compatibility::vertex<dim>(type, v));
           l.weights.resize(l.points.size() * l.shape->n_vertices, 0.);
           for (unsigned int v = 0; v < l.shape->n_vertices; ++v)
             l.weights[v * l.shape->n_vertices + v] = 1.;
@@ -597,7 +598,7 @@ namespace Tessella
                 {
                   std::vector<dealii::Point<dim>> points;
                   for (unsigned int v = 0; v < n; ++v)
-                    points.push_back(shape.type.template vertex<dim>(v));
+                    points.push_back(shape.Compatibility::vertex<dim>(type, v));
                   surface.weights.resize(n * n);
                   for (const auto &xi :
                        lattice(shape, std::max(2 * degree, 6u)))

@@ -25,9 +25,9 @@ namespace Tessella
     template <int dim>
     struct CellShape
     {
-      dealii::ReferenceCell type;
-      unsigned int          n_vertices, n_faces;
-      bool                  is_simplex;
+      Compatibility::ReferenceCell<dim> type;
+      unsigned int                      n_vertices, n_faces;
+      bool                              is_simplex;
       /// Vertices of the sub-cell (simplex, or hypercube with coinciding
       /// vertices) in terms of those of the cell.
       unsigned int                n_corners;
@@ -63,7 +63,7 @@ namespace Tessella
       CellShapes();
 
       const CellShape<dim> &
-      operator()(const dealii::ReferenceCell &type) const;
+      operator()(const Compatibility::ReferenceCell<dim> &type) const;
 
     private:
       std::vector<CellShape<dim>> shapes;

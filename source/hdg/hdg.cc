@@ -19,6 +19,7 @@
 
 #include "../assembly/host_dispatch.h"
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "../lac/halo_exchange.h"
 #include "../lac/vector_access.h"
 #include "free_parts.h"
@@ -709,6 +710,7 @@ namespace Tessella
       }
     };
 
+#ifdef TESSELLA_HAVE_EPETRA
     // With those of ghosts from their owners. Collective.
     Unknowns
     exchange(const TrilinosWrappers::MPI::Vector &vector) const
@@ -721,6 +723,7 @@ namespace Tessella
         }
       return result;
     }
+#endif
 
     // lambda on all interfaces of polytope k.
     void
@@ -754,6 +757,7 @@ namespace Tessella
     {
       vector.reinit(n_components * mesh().dof_offset.back());
     }
+#ifdef TESSELLA_HAVE_EPETRA
     void
     reinit_vector(TrilinosWrappers::MPI::Vector &vector,
                   const unsigned int             n_components) const
@@ -768,19 +772,19 @@ namespace Tessella
         }
       vector.reinit(set, communicator);
     }
+#endif
 
     // A vector of the host that all processes share.
     template <typename VectorType>
     void
     check_shared(const VectorType &) const
     {
-      AssertThrow(
-        (n_processes == 1 ||
-         std::is_same<VectorType, TrilinosWrappers::MPI::Vector>::value),
-        ExcMessage("A Vector lives on one process, but the mesh is "
-                   "distributed over " +
-                   std::to_string(n_processes) +
-                   ": use TrilinosWrappers::MPI::Vector."));
+      AssertThrow((n_processes == 1 ||
+                   !std::is_same<VectorType, Vector<double>>::value),
+                  ExcMessage("A Vector lives on one process, but the mesh is "
+                             "distributed over " +
+                             std::to_string(n_processes) +
+                             ": use TrilinosWrappers::MPI::Vector."));
     }
 
     const AgglomerationHandler<dim> &handler;
@@ -882,6 +886,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   void
   HDG<dim>::reinit(const Form<dim>                &form,
@@ -905,6 +910,7 @@ namespace Tessella
     rhs.reinit(owned, implementation->communicator);
     implementation->report.structure_time = timer.wall_time();
   }
+#endif
 
 
 
@@ -955,6 +961,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   void
   HDG<dim>::assemble(const Form<dim>                &form,
@@ -974,7 +981,7 @@ namespace Tessella
                              "space: call reinit() of the HDG object on it."));
     });
     data.assembled = false;
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     if (data.backend == Backend::cuda && data.n_processes == 1)
       {
         const std::size_t n_values =
@@ -992,14 +999,14 @@ namespace Tessella
         data.report.copy_time = timer.wall_time();
         return;
       }
-#endif
+#  endif
     typename Implementation::LocalBlocks blocks;
     data.report.global_assembly_time = 0.;
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     if (data.backend == Backend::cuda)
       data.generate_on_device(form, blocks);
     else
-#endif
+#  endif
       data.on_all_processes([&] { data.generate(form, blocks); });
     const Timer timer;
     data.gather(blocks, values, rhs.begin());
@@ -1007,6 +1014,7 @@ namespace Tessella
     data.report.global_assembly_time += timer.wall_time();
     data.assembled = true;
   }
+#endif
 
 
 
@@ -1036,6 +1044,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   template <typename VectorType>
   void
@@ -1062,7 +1071,7 @@ namespace Tessella
     data.reinit_vector(flux, dim);
     const PolytopicMesh<dim>               &mesh     = data.mesh();
     const typename Implementation::Unknowns unknowns = data.exchange(trace);
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     if (data.backend == Backend::cuda)
       {
         data.on_all_processes([&] {
@@ -1086,7 +1095,7 @@ namespace Tessella
         });
         return;
       }
-#endif
+#  endif
 
     if (data.data.local_solvers == LocalSolvers::recompute)
       data.on_all_processes([&] {
@@ -1140,6 +1149,7 @@ namespace Tessella
       }
     data.report.local_solve_time = timer.wall_time();
   }
+#endif
 
 
 
@@ -1220,6 +1230,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   std::vector<double>
   HDG<dim>::trace_coefficients(const TrilinosWrappers::MPI::Vector &trace,
@@ -1229,9 +1240,9 @@ namespace Tessella
     const auto     &numbering = data.numbering;
     AssertIndexRange(interface, numbering.block_of_interface.size());
     internal::check_no_ghosts(trace);
-#ifdef TESSELLA_HAVE_CUDA
+#  ifdef TESSELLA_HAVE_CUDA
     data.fetch_dirichlet();
-#endif
+#  endif
     const unsigned int block = numbering.block_of_interface[interface];
     AssertThrow(block == invalid_index || block < numbering.n_owned_blocks(),
                 ExcMessage("Interface " + std::to_string(interface) +
@@ -1242,6 +1253,7 @@ namespace Tessella
     return {data.dirichlet.begin() + data.dirichlet_offset[interface],
             data.dirichlet.begin() + data.dirichlet_offset[interface + 1]};
   }
+#endif
 
 
 
@@ -1280,20 +1292,21 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim, VectorType)                                      \
-  template void HDG<dim>::recover(const Form<dim> &,                      \
-                                  const TrilinosWrappers::MPI::Vector &,  \
-                                  VectorType &,                           \
-                                  VectorType &);                          \
-  template void HDG<dim>::post_process(const Form<dim> &,                 \
-                                       const VectorType &,                \
-                                       const VectorType &,                \
-                                       const AgglomerationHandler<dim> &, \
+#define INSTANTIATE(dim, VectorType)                                       \
+  TESSELLA_IF_EPETRA(                                                      \
+    template void HDG<dim>::recover(const Form<dim> &,                     \
+                                    const TrilinosWrappers::MPI::Vector &, \
+                                    VectorType &,                          \
+                                    VectorType &);)                        \
+  template void HDG<dim>::post_process(const Form<dim> &,                  \
+                                       const VectorType &,                 \
+                                       const VectorType &,                 \
+                                       const AgglomerationHandler<dim> &,  \
                                        VectorType &) const;
   INSTANTIATE(2, Vector<double>)
-  INSTANTIATE(2, TrilinosWrappers::MPI::Vector)
+  TESSELLA_IF_EPETRA(INSTANTIATE(2, TrilinosWrappers::MPI::Vector))
   INSTANTIATE(3, Vector<double>)
-  INSTANTIATE(3, TrilinosWrappers::MPI::Vector)
+  TESSELLA_IF_EPETRA(INSTANTIATE(3, TrilinosWrappers::MPI::Vector))
 #undef INSTANTIATE
   template class HDG<2>;
   template class HDG<3>;

@@ -5,6 +5,7 @@
 #include <tessella/lac/block_preconditioners.h>
 #include <tessella/lac/host_vector.h>
 
+#include "../base/vector_types.h"
 #include "block_space.h"
 
 namespace Tessella
@@ -357,7 +358,8 @@ namespace Tessella
 
   INSTANTIATE_NUMBER(double)
   INSTANTIATE_NUMBER(float)
-  INSTANTIATE_VECTOR(HostBlockMatrix<double>, TrilinosWrappers::MPI::Vector)
+  TESSELLA_IF_EPETRA(INSTANTIATE_VECTOR(HostBlockMatrix<double>,
+                                        TrilinosWrappers::MPI::Vector))
 #undef INSTANTIATE_NUMBER
 #undef INSTANTIATE
 #undef INSTANTIATE_VECTOR

@@ -422,6 +422,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <typename Number>
   void
   DeviceBlockMatrix<Number>::copy_from(
@@ -443,6 +444,7 @@ namespace Tessella
     else
       copy_from(std::vector<Number>(from, from + n_nonzero_elements()));
   }
+#endif
 
 
 
@@ -458,6 +460,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <typename Number>
   void
   DeviceBlockMatrix<Number>::copy_to(
@@ -476,6 +479,7 @@ namespace Tessella
         std::copy(from.begin(), from.end(), to);
       }
   }
+#endif
 
 
 

@@ -305,6 +305,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <typename Number>
   void
   DeviceVector<Number>::copy_from(const TrilinosWrappers::MPI::Vector &vector)
@@ -318,6 +319,7 @@ namespace Tessella
              n,
              std::is_same<Number, double>());
   }
+#endif
 
 
 
@@ -351,6 +353,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <typename Number>
   void
   DeviceVector<Number>::copy_to(TrilinosWrappers::MPI::Vector &vector) const
@@ -364,6 +367,7 @@ namespace Tessella
                            "reinit() the former."));
     download(internal::entries(vector), values, n);
   }
+#endif
 
 
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "../base/vector_types.h"
 #include "column_order.h"
 #include "halo_exchange.h"
 #include "host_blocks.h"
@@ -644,6 +645,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <typename Number>
   void
   HostBlockMatrix<Number>::copy_from(
@@ -662,6 +664,7 @@ namespace Tessella
       implementation->values.data()[i] = static_cast<Number>(from[i]);
     });
   }
+#endif
 
 
 
@@ -694,7 +697,7 @@ namespace Tessella
 
   INSTANTIATE(double)
   INSTANTIATE(float)
-  INSTANTIATE_VECTOR(double, TrilinosWrappers::MPI::Vector)
+  TESSELLA_IF_EPETRA(INSTANTIATE_VECTOR(double, TrilinosWrappers::MPI::Vector))
 #undef INSTANTIATE
 #undef INSTANTIATE_VECTOR
 } // namespace Tessella

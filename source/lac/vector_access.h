@@ -5,9 +5,9 @@
 #include <deal.II/base/exceptions.h>
 
 #include <deal.II/lac/la_parallel_vector.h>
-#include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 
+#include <tessella/base/epetra.h>
 #include <tessella/lac/device_vector.h>
 
 #include <cstddef>
@@ -26,6 +26,7 @@ namespace Tessella
     inline void
     check_no_ghosts(const VectorType &)
     {}
+#ifdef TESSELLA_HAVE_EPETRA
     inline void
     check_no_ghosts(const dealii::TrilinosWrappers::MPI::Vector &vector)
     {
@@ -35,6 +36,7 @@ namespace Tessella
                     "reinit() it with locally_owned_dofs() alone, and assign "
                     "the other one to it."));
     }
+#endif
 
     template <typename VectorType>
     inline auto
@@ -42,6 +44,7 @@ namespace Tessella
     {
       return vector.begin();
     }
+#ifdef TESSELLA_HAVE_EPETRA
     inline double *
     entries(dealii::TrilinosWrappers::MPI::Vector &vector)
     {
@@ -52,6 +55,7 @@ namespace Tessella
     {
       return vector.trilinos_vector()[0];
     }
+#endif
 
     template <typename VectorType>
     inline std::size_t

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "../lac/block_space.h"
 #include "galerkin_structure.h"
 
@@ -1129,7 +1130,8 @@ namespace Tessella
                      LinearAlgebra::distributed::Vector<float>)
   INSTANTIATE_VECTOR(HostBlockMatrix<double>, HostVector<double>)
   INSTANTIATE_VECTOR(HostBlockMatrix<float>, HostVector<float>)
-  INSTANTIATE_VECTOR(HostBlockMatrix<double>, TrilinosWrappers::MPI::Vector)
+  TESSELLA_IF_EPETRA(INSTANTIATE_VECTOR(HostBlockMatrix<double>,
+                                        TrilinosWrappers::MPI::Vector))
   INSTANTIATE_VECTOR(DeviceBlockMatrix<double>, DeviceVector<double>)
   INSTANTIATE_VECTOR(DeviceBlockMatrix<float>, DeviceVector<float>)
 #define INSTANTIATE_OTHER(VectorType)                                         \
@@ -1142,7 +1144,7 @@ namespace Tessella
 
   INSTANTIATE_OTHER(LinearAlgebra::distributed::Vector<double>)
   INSTANTIATE_OTHER(HostVector<double>)
-  INSTANTIATE_OTHER(TrilinosWrappers::MPI::Vector)
+  TESSELLA_IF_EPETRA(INSTANTIATE_OTHER(TrilinosWrappers::MPI::Vector))
 #undef INSTANTIATE_OTHER
 #undef INSTANTIATE
 #undef INSTANTIATE_VECTOR

@@ -21,6 +21,7 @@
 #include <sstream>
 
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "cell_polynomials.h"
 #include "new_file.h"
 
@@ -934,13 +935,9 @@ namespace Tessella
                                             const std::vector<VectorType *> &) \
     const;                                                                     \
   template void CheckpointReader<dim>::read(const AgglomerationHandler<dim> &, \
-                                            VectorType &) const
+                                            VectorType &) const;
 
-  TESSELLA_INSTANTIATE(2, dealii::Vector<double>);
-  TESSELLA_INSTANTIATE(3, dealii::Vector<double>);
-#ifdef DEAL_II_WITH_TRILINOS
-  TESSELLA_INSTANTIATE(2, dealii::TrilinosWrappers::MPI::Vector);
-  TESSELLA_INSTANTIATE(3, dealii::TrilinosWrappers::MPI::Vector);
-#endif
+  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
+  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
 #undef TESSELLA_INSTANTIATE
 } // namespace Tessella

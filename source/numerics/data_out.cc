@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "new_file.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
@@ -228,13 +229,13 @@ namespace Tessella
 
     template <int dim>
     NodeSet
-    vertex_nodes(const dealii::ReferenceCell &cell)
+    vertex_nodes(const Compatibility::ReferenceCell<dim> &cell)
     {
       NodeSet set;
       set.patches.resize(1);
       for (unsigned int v = 0; v < cell.n_vertices(); ++v)
         {
-          const auto x = cell.template vertex<dim>(v);
+          const auto x = Compatibility::vertex<dim>(cell, v);
           for (int d = 0; d < dim; ++d)
             set.nodes.push_back(x[d]);
           set.patches[0].push_back(v);
@@ -276,12 +277,13 @@ namespace Tessella
                                 ? quadratic_simplex_nodes<dim>()
                                 : simplex_nodes<dim>(n);
     NodeSet       pyramid, wedge;
-    if (dim == 3)
+    if constexpr (dim == 3)
       {
         pyramid = vertex_nodes<dim>(dealii::ReferenceCells::Pyramid);
         wedge   = vertex_nodes<dim>(dealii::ReferenceCells::Wedge);
       }
-    auto reference_cell = [&](const unsigned int s) -> dealii::ReferenceCell {
+    using ReferenceCell = Compatibility::ReferenceCell<dim>;
+    auto reference_cell = [&](const unsigned int s) -> ReferenceCell {
       switch (mesh.subcell_type[s])
         {
           case SubCellType::simplex:
@@ -293,12 +295,12 @@ namespace Tessella
             return handler->active_cell(mesh.subcell_cell[s])->reference_cell();
         }
     };
-    auto node_set = [&](const dealii::ReferenceCell &cell) -> const NodeSet & {
+    auto node_set = [&](const ReferenceCell &cell) -> const NodeSet & {
       if (cell.is_hyper_cube())
         return hypercube;
       if (cell.is_simplex())
         return simplex;
-      return cell == dealii::ReferenceCells::Pyramid ? pyramid : wedge;
+      return cell.n_vertices() == 5 ? pyramid : wedge;
     };
 
     // (sub-cells of own polytopes come first)
@@ -331,10 +333,10 @@ namespace Tessella
                s < mesh.subcell_offset[k + 1];
                ++s)
             {
-              const dealii::ReferenceCell cell    = reference_cell(s);
-              const NodeSet              &set     = node_set(cell);
-              const unsigned int          n_nodes = set.nodes.size() / dim;
-              const bool                  tabulated =
+              const ReferenceCell cell    = reference_cell(s);
+              const NodeSet      &set     = node_set(cell);
+              const unsigned int  n_nodes = set.nodes.size() / dim;
+              const bool          tabulated =
                 (mesh.subcell_type[s] == SubCellType::tabulated);
               const double *const v =
                 &mesh.subcell_vertices[std::size_t(
@@ -508,8 +510,10 @@ namespace Tessella
       {
         // deal.II's write_vtu_in_parallel() makes the same file, but does not
         // notice when the disk is full
-        const dealii::types::global_dof_index n_patches = dealii::Utilities::MPI::sum(
-          static_cast<dealii::types::global_dof_index>(patches.size()), communicator);
+        const dealii::types::global_dof_index n_patches =
+          dealii::Utilities::MPI::sum(
+            static_cast<dealii::types::global_dof_index>(patches.size()),
+            communicator);
         std::string text;
         Tessella::on_all_processes(communicator, [&]() {
           std::ostringstream stream;
@@ -889,13 +893,6 @@ namespace Tessella
     const std::vector<std::string> &,                                        \
     const std::vector<DataComponentInterpretation> &);
 
-#ifdef DEAL_II_WITH_TRILINOS
-#  define TESSELLA_INSTANTIATE_TRILINOS(dim) \
-    TESSELLA_INSTANTIATE_VECTOR(dim, dealii::TrilinosWrappers::MPI::Vector)
-#else
-#  define TESSELLA_INSTANTIATE_TRILINOS(dim)
-#endif
-
 #define TESSELLA_INSTANTIATE(dim)                                           \
   template class PolytopicDataOut<dim>;                                     \
   template void PolytopicDataOut<dim>::add_polytope_data(                   \
@@ -905,8 +902,7 @@ namespace Tessella
   template void write_polytopes_vtu<dim>(const AgglomerationHandler<dim> &, \
                                          const std::string &,               \
                                          const PolytopeOutputFlags &);      \
-  TESSELLA_INSTANTIATE_VECTOR(dim, dealii::Vector<double>)                  \
-  TESSELLA_INSTANTIATE_TRILINOS(dim)
+  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE_VECTOR, dim)
 
   TESSELLA_INSTANTIATE(2)
   TESSELLA_INSTANTIATE(3)

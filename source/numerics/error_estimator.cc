@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "form_arrays.h"
 #include "polytope_evaluation.h"
@@ -809,18 +810,14 @@ namespace Tessella
                       const std::vector<double> &,          \
                       const VectorType &,                   \
                       dealii::Vector<double> &,             \
-                      const unsigned int)
+                      const unsigned int);
 
     template double
     global(const AgglomerationHandler<2> &, const dealii::Vector<double> &);
     template double
     global(const AgglomerationHandler<3> &, const dealii::Vector<double> &);
-    TESSELLA_INSTANTIATE(2, dealii::Vector<double>);
-    TESSELLA_INSTANTIATE(3, dealii::Vector<double>);
-#ifdef DEAL_II_WITH_TRILINOS
-    TESSELLA_INSTANTIATE(2, dealii::TrilinosWrappers::MPI::Vector);
-    TESSELLA_INSTANTIATE(3, dealii::TrilinosWrappers::MPI::Vector);
-#endif
+    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
+    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
 #undef TESSELLA_INSTANTIATE
   } // namespace ErrorEstimator
 } // namespace Tessella

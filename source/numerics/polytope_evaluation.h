@@ -8,11 +8,10 @@
 #include <deal.II/base/utilities.h>
 #include <deal.II/base/vectorization.h>
 
+#include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/vector.h>
-#ifdef DEAL_II_WITH_TRILINOS
-#  include <deal.II/lac/trilinos_vector.h>
-#endif
 
+#include <tessella/base/epetra.h>
 #include <tessella/fe/legendre.h>
 #include <tessella/fe/reference_quadrature.h>
 #include <tessella/grid/agglomeration_handler.h>
@@ -52,12 +51,11 @@ namespace Tessella
         vector_data(static_cast<const dealii::Vector<double> &>(vector), n));
     }
 
-#ifdef DEAL_II_WITH_TRILINOS
     // A loop over operator() would look up every single entry in a map; the
     // entries lie contiguously in the order of the locally owned ones.
+    template <typename VectorType>
     inline const double *
-    vector_data(const dealii::TrilinosWrappers::MPI::Vector &vector,
-                const std::size_t                            n)
+    vector_data(const VectorType &vector, const std::size_t n)
     {
       check_no_ghosts(vector);
       const auto n_local = vector.end() - vector.begin();
@@ -71,14 +69,13 @@ namespace Tessella
       return n > 0 ? &*vector.begin() : nullptr;
     }
 
+    template <typename VectorType>
     inline double *
-    vector_data(dealii::TrilinosWrappers::MPI::Vector &vector,
-                const std::size_t                      n)
+    vector_data(VectorType &vector, const std::size_t n)
     {
-      return const_cast<double *>(vector_data(
-        static_cast<const dealii::TrilinosWrappers::MPI::Vector &>(vector), n));
+      return const_cast<double *>(
+        vector_data(static_cast<const VectorType &>(vector), n));
     }
-#endif
 
     /// Coefficients of the multilinear map of a hypercube in the monomials
     /// prod_d xi_d^{bit d of m}, m = 0 .. 2^dim - 1: c[m][d].

@@ -242,12 +242,12 @@ namespace Tessella
                   found[end] = v;
             if (found[0] == n || found[1] == n)
               continue;
-            const dealii::ReferenceCell reference = cell->reference_cell();
-            std::vector<double>         inner;
+            const auto          reference = cell->reference_cell();
+            std::vector<double> inner;
             add_arc(handler.get_mapping(),
                     cell,
-                    reference.template vertex<2>(found[0]),
-                    reference.template vertex<2>(found[1]),
+                    Compatibility::vertex<2>(reference, found[0]),
+                    Compatibility::vertex<2>(reference, found[1]),
                     inner);
             const double *const shift =
               &mesh.shift[std::size_t(
@@ -286,11 +286,12 @@ namespace Tessella
           if (bent)
             {
               const auto cell = handler.active_cell(mesh.subcell_cell[subcell]);
-              const dealii::ReferenceCell reference = cell->reference_cell();
+              const auto reference = cell->reference_cell();
               add_arc(handler.get_mapping(),
                       cell,
-                      reference.template vertex<2>(v),
-                      reference.template vertex<2>(around(n, (i + 1) % n)),
+                      Compatibility::vertex<2>(reference, v),
+                      Compatibility::vertex<2>(reference,
+                                               around(n, (i + 1) % n)),
                       line);
             }
         }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "cell_polynomials.h"
 
 namespace Tessella
@@ -370,13 +371,9 @@ namespace Tessella
   template void PolytopicSolutionTransfer<dim>::project(                   \
     const AgglomerationHandler<dim> &, const std::vector<VectorType *> &); \
   template void PolytopicSolutionTransfer<dim>::project(                   \
-    const AgglomerationHandler<dim> &, VectorType &)
+    const AgglomerationHandler<dim> &, VectorType &);
 
-  TESSELLA_INSTANTIATE(2, dealii::Vector<double>);
-  TESSELLA_INSTANTIATE(3, dealii::Vector<double>);
-#ifdef DEAL_II_WITH_TRILINOS
-  TESSELLA_INSTANTIATE(2, dealii::TrilinosWrappers::MPI::Vector);
-  TESSELLA_INSTANTIATE(3, dealii::TrilinosWrappers::MPI::Vector);
-#endif
+  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
+  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
 #undef TESSELLA_INSTANTIATE
 } // namespace Tessella

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 
 #include <tessella/fe/reference_quadrature.h>
@@ -10,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "../base/vector_types.h"
 
 namespace Tessella
 {
@@ -122,10 +123,10 @@ namespace Tessella
   template void SpaceTimeErrors<dim>::add(const SpaceTimeSlab<dim> &, \
                                           const Vector<double> &,     \
                                           Function<dim> &);           \
-  template void SpaceTimeErrors<dim>::add(                            \
-    const SpaceTimeSlab<dim> &,                                       \
-    const TrilinosWrappers::MPI::Vector &,                            \
-    Function<dim> &);
+  TESSELLA_IF_EPETRA(template void SpaceTimeErrors<dim>::add(         \
+                       const SpaceTimeSlab<dim> &,                    \
+                       const TrilinosWrappers::MPI::Vector &,         \
+                       Function<dim> &);)
 
   INSTANTIATE(2)
   INSTANTIATE(3)

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "form_arrays.h"
 #include "polytope_evaluation.h"
@@ -1509,15 +1510,7 @@ namespace Tessella
                                             const dealii::Vector<float> &,     \
                                             const NormType,                    \
                                             const double);                     \
-  TESSELLA_INSTANTIATE_VECTOR(dim, dealii::Vector<double>)                     \
-  TESSELLA_INSTANTIATE_TRILINOS(dim)
-
-#ifdef DEAL_II_WITH_TRILINOS
-#  define TESSELLA_INSTANTIATE_TRILINOS(dim) \
-    TESSELLA_INSTANTIATE_VECTOR(dim, dealii::TrilinosWrappers::MPI::Vector)
-#else
-#  define TESSELLA_INSTANTIATE_TRILINOS(dim)
-#endif
+  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE_VECTOR, dim)
 
     TESSELLA_INSTANTIATE(2)
     TESSELLA_INSTANTIATE(3)

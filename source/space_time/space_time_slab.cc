@@ -2,9 +2,10 @@
 
 #include <deal.II/base/tensor.h>
 
-#include <deal.II/lac/trilinos_vector.h>
+#include <deal.II/lac/vector.h>
 
 #include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/epetra.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/reference_quadrature.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
@@ -24,6 +25,7 @@
 #include "../assembly/host_assembly.h"
 #include "../assembly/host_dispatch.h"
 #include "../base/collective.h"
+#include "../base/vector_types.h"
 #include "../lac/vector_access.h"
 
 namespace Tessella
@@ -126,6 +128,7 @@ namespace Tessella
                    " degrees of freedom on this process: with several "
                    "processes use TrilinosWrappers::MPI::Vector."));
     }
+#ifdef TESSELLA_HAVE_EPETRA
     void
     check_size(const TrilinosWrappers::MPI::Vector &vector,
                const IndexSet                      &owned,
@@ -141,6 +144,7 @@ namespace Tessella
                    std::to_string(owned.n_elements()) + " of " +
                    std::to_string(owned.size()) + ", and no ghost entries."));
     }
+#endif
 
     template <int dim>
     void
@@ -149,6 +153,7 @@ namespace Tessella
     {
       vector.reinit(handler.n_dofs());
     }
+#ifdef TESSELLA_HAVE_EPETRA
     template <int dim>
     void
     reinit_vector(TrilinosWrappers::MPI::Vector   &vector,
@@ -156,6 +161,7 @@ namespace Tessella
     {
       vector.reinit(handler.locally_owned_dofs(), handler.get_communicator());
     }
+#endif
 
     const double *
     begin(const Vector<double> &vector)
@@ -167,6 +173,7 @@ namespace Tessella
     {
       return vector.begin();
     }
+#ifdef TESSELLA_HAVE_EPETRA
     const double *
     begin(const TrilinosWrappers::MPI::Vector &vector)
     {
@@ -179,6 +186,7 @@ namespace Tessella
       internal::check_no_ghosts(vector);
       return vector.trilinos_vector()[0];
     }
+#endif
   } // namespace
 
 
@@ -1740,21 +1748,22 @@ namespace Tessella
                                            VectorType &) const;           \
   template void SpaceTimeSlab<dim>::add_inflow(const SpatialVectorType &, \
                                                VectorType &) const;
-#define INSTANTIATE_ALL(dim)                                                  \
-  INSTANTIATE(dim, Vector<double>, Vector<double>)                            \
-  INSTANTIATE(dim, TrilinosWrappers::MPI::Vector, Vector<double>)             \
-  INSTANTIATE(dim,                                                            \
-              TrilinosWrappers::MPI::Vector,                                  \
-              TrilinosWrappers::MPI::Vector)                                  \
-  template double SpaceTimeSlab<dim>::L2_norm(const Vector<double> &) const;  \
-  template double SpaceTimeSlab<dim>::L2_norm(                                \
-    const TrilinosWrappers::MPI::Vector &) const;                             \
-  template double SpaceTimeSlab<dim>::integral(const Vector<double> &) const; \
-  template double SpaceTimeSlab<dim>::integral(                               \
-    const TrilinosWrappers::MPI::Vector &) const;
+#define INSTANTIATE_NORMS(dim, VectorType)                               \
+  template double SpaceTimeSlab<dim>::L2_norm(const VectorType &) const; \
+  template double SpaceTimeSlab<dim>::integral(const VectorType &) const;
+#define INSTANTIATE_ALL(dim)                                        \
+  INSTANTIATE(dim, Vector<double>, Vector<double>)                  \
+  INSTANTIATE_NORMS(dim, Vector<double>)                            \
+  TESSELLA_IF_EPETRA(                                               \
+    INSTANTIATE(dim, TrilinosWrappers::MPI::Vector, Vector<double>) \
+      INSTANTIATE(dim,                                              \
+                  TrilinosWrappers::MPI::Vector,                    \
+                  TrilinosWrappers::MPI::Vector)                    \
+        INSTANTIATE_NORMS(dim, TrilinosWrappers::MPI::Vector))
 
   INSTANTIATE_ALL(2)
   INSTANTIATE_ALL(3)
 #undef INSTANTIATE_ALL
+#undef INSTANTIATE_NORMS
 #undef INSTANTIATE
 } // namespace Tessella

@@ -13,6 +13,7 @@ namespace Tessella
 {
   using namespace dealii;
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   SpaceTimeStepping<dim>::SpaceTimeStepping(
     const AgglomerationHandler<dim> &handler,
@@ -146,6 +147,7 @@ namespace Tessella
     present_time = present_slab.end();
     ++step_number;
   }
+#endif
 
 
 
@@ -166,6 +168,8 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template class SpaceTimeStepping<2>;
   template class SpaceTimeStepping<3>;
+#endif
 } // namespace Tessella

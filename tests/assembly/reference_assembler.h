@@ -24,6 +24,8 @@
 #include <deal.II/lac/full_matrix.h>
 #include <deal.II/lac/vector.h>
 
+#include <tessella/base/compatibility.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -230,7 +232,8 @@ namespace Reference
   /// Quadrature for any reference cell.
   template <int dim>
   Quadrature<dim>
-  cell_quadrature(const ReferenceCell &cell, const unsigned int n)
+  cell_quadrature(const Tessella::Compatibility::ReferenceCell<dim> &cell,
+                  const unsigned int                                 n)
   {
     if (cell.is_hyper_cube())
       return QGauss<dim>(n);
@@ -274,7 +277,7 @@ namespace Reference
 
   template <int dim>
   std::unique_ptr<FiniteElement<dim>>
-  geometry_element(const ReferenceCell &cell)
+  geometry_element(const Tessella::Compatibility::ReferenceCell<dim> &cell)
   {
     if (cell.is_hyper_cube())
       return std::make_unique<FE_DGQ<dim>>(1);
@@ -298,9 +301,9 @@ namespace Reference
     std::unique_ptr<FEValues<dim>>      cell;
     std::unique_ptr<FEFaceValues<dim>>  face;
 
-    CellGeometry(const ReferenceCell &type,
-                 const Mapping<dim>  *mapping,
-                 const unsigned int   n)
+    CellGeometry(const Tessella::Compatibility::ReferenceCell<dim> &type,
+                 const Mapping<dim>                                *mapping,
+                 const unsigned int                                 n)
       : fe(geometry_element<dim>(type))
     {
       const Mapping<dim> &m =

@@ -8,7 +8,6 @@
 
 #include <deal.II/distributed/tria.h>
 #include <deal.II/lac/la_parallel_vector.h>
-#include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/lac/host_vector.h>
 
@@ -29,12 +28,6 @@ namespace MultigridTest
   {
     to.copy_from(from);
   }
-  inline void
-  set_entries(TrilinosWrappers::MPI::Vector &to,
-              const std::vector<double>     &from)
-  {
-    std::copy(from.begin(), from.end(), to.begin());
-  }
   template <typename Number>
   std::vector<Number>
   get_entries(const LinearAlgebra::distributed::Vector<Number> &from)
@@ -48,11 +41,6 @@ namespace MultigridTest
     std::vector<Number> to;
     from.copy_to(to);
     return to;
-  }
-  inline std::vector<double>
-  get_entries(const TrilinosWrappers::MPI::Vector &from)
-  {
-    return std::vector<double>(from.begin(), from.end());
   }
 
   template <typename MatrixType>

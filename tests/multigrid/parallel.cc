@@ -20,6 +20,7 @@ namespace
       deallog << text << std::endl;
   }
 
+#ifdef TESSELLA_HAVE_EPETRA
   // Vectors of Trilinos with a matrix of blocks.
   void
   test_trilinos()
@@ -72,6 +73,7 @@ namespace
           Utilities::MPI::min(contains(text, "imension") ? 1 : 0,
                               MPI_COMM_WORLD) == 1);
   }
+#endif
 } // namespace
 
 int
@@ -83,5 +85,7 @@ main(int argc, char **argv)
   using VectorType = HostVector<double>;
   check_parallel<2, Matrix, VectorType>(verify);
   check_parallel<3, Matrix, VectorType>(verify);
+#ifdef TESSELLA_HAVE_EPETRA
   test_trilinos();
+#endif
 }

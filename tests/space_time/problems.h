@@ -117,9 +117,13 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
     GridGenerator::subdivided_hyper_rectangle_with_simplices(
       triangulation, repetitions, Point<dim>(), upper, false);
   else if (name == "wedge" || name == "pyramid")
-    GridGenerator::reference_cell(triangulation,
-                                  name == "wedge" ? ReferenceCells::Wedge
-                                                  : ReferenceCells::Pyramid);
+    {
+      if constexpr (dim == 3)
+        GridGenerator::reference_cell(triangulation,
+                                      name == "wedge"
+                                        ? ReferenceCells::Wedge
+                                        : ReferenceCells::Pyramid);
+    }
   else if (name == "curved")
     GridGenerator::hyper_shell(triangulation, Point<dim>(), 0.5, 1., 6);
   else

@@ -5,11 +5,10 @@
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/sparse_matrix.h>
 #include <deal.II/lac/sparsity_pattern.h>
-#include <deal.II/lac/trilinos_sparse_matrix.h>
-#include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 
 #include <tessella/assembly/backend.h>
+#include <tessella/base/epetra.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/penalty.h>
 #include <tessella/grid/polytopic_space.h>
@@ -194,6 +193,7 @@ namespace Tessella
     ~PolytopicAssembler();
 
     // ---- structure, once
+#ifdef TESSELLA_HAVE_EPETRA
     void
     reinit(dealii::TrilinosWrappers::SparseMatrix &matrix);
     void
@@ -201,6 +201,7 @@ namespace Tessella
     void
     reinit(dealii::TrilinosWrappers::SparseMatrix &matrix,
            dealii::TrilinosWrappers::MPI::Vector  &rhs);
+#endif
     void
     reinit(dealii::SparsityPattern      &sparsity,
            dealii::SparseMatrix<double> &matrix,
@@ -237,6 +238,7 @@ namespace Tessella
 
     // ---- values, as often as coefficients change; what was in matrix and
     // vector before is overwritten
+#ifdef TESSELLA_HAVE_EPETRA
     void
     assemble(const Form<dim>                        &form,
              dealii::TrilinosWrappers::SparseMatrix &matrix,
@@ -247,6 +249,7 @@ namespace Tessella
     void
     assemble_rhs(const Form<dim>                       &form,
                  dealii::TrilinosWrappers::MPI::Vector &rhs);
+#endif
     void
     assemble(const Form<dim>              &form,
              dealii::SparseMatrix<double> &matrix,

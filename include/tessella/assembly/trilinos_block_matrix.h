@@ -4,14 +4,14 @@
 
 #include <deal.II/base/mpi.h>
 
-#include <deal.II/lac/trilinos_sparse_matrix.h>
-
 #include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/epetra.h>
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#ifdef TESSELLA_HAVE_EPETRA
 namespace Tessella
 {
   /**
@@ -77,5 +77,6 @@ namespace Tessella
     storage(const dealii::TrilinosWrappers::SparseMatrix &matrix);
   } // namespace TrilinosBlockMatrix
 } // namespace Tessella
+#endif
 
 #endif

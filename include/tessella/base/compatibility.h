@@ -5,6 +5,9 @@
 #include <deal.II/base/config.h>
 
 #include <deal.II/base/mpi.h>
+#include <deal.II/base/point.h>
+
+#include <deal.II/grid/reference_cell.h>
 
 /**
  * The only file with version checks: what changed between deal.II 9.4 and
@@ -27,6 +30,57 @@ namespace Tessella
     }
   } // namespace Compatibility
 } // namespace Tessella
+
+// ---- types of cells: their class has the dimension as a template argument
+// from 9.8 on
+namespace Tessella
+{
+  namespace Compatibility
+  {
+#if DEAL_II_VERSION_GTE(9, 8, 0)
+    template <int dim>
+    using ReferenceCell = dealii::ReferenceCell<dim>;
+#else
+    template <int dim>
+    using ReferenceCell = dealii::ReferenceCell;
+#endif
+
+    /// Vertex @p v of a cell of the type @p cell.
+    template <int dim>
+    inline dealii::Point<dim>
+    vertex(const ReferenceCell<dim> &cell, const unsigned int v)
+    {
+#if DEAL_II_VERSION_GTE(9, 8, 0)
+      return cell.vertex(v);
+#else
+      return cell.template vertex<dim>(v);
+#endif
+    }
+
+    /// Number in the cell of vertex @p v of face @p f, for a face whose own
+    /// orientation is the cell's.
+    template <int dim>
+    inline unsigned int
+    face_to_cell_vertex(const ReferenceCell<dim> &cell,
+                        const unsigned int        f,
+                        const unsigned int        v)
+    {
+#if DEAL_II_VERSION_GTE(9, 7, 0)
+      return cell.face_to_cell_vertices(
+        f, v, dealii::numbers::default_geometric_orientation);
+#else
+      return cell.face_to_cell_vertices(f, v, 1);
+#endif
+    }
+  } // namespace Compatibility
+} // namespace Tessella
+
+// ---- Mapping::InternalDataBase::reinit(), which is virtual from 9.6 on
+#if DEAL_II_VERSION_GTE(9, 6, 0)
+#  define TESSELLA_OVERRIDE_FROM_9_6 override
+#else
+#  define TESSELLA_OVERRIDE_FROM_9_6
+#endif
 
 // ---- names that moved: Tessella::Subscriptor and Tessella::SmartPointer
 #if DEAL_II_VERSION_GTE(9, 7, 0)

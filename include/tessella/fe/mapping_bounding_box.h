@@ -39,7 +39,7 @@ namespace Tessella
 
     bool
     is_compatible_with(
-      const dealii::ReferenceCell &reference_cell) const override;
+      const Compatibility::ReferenceCell<dim> &reference_cell) const override;
 
     /// The 2^dim corners of the box in lexicographic order.
     boost::container::small_vector<dealii::Point<dim>,
@@ -118,10 +118,11 @@ namespace Tessella
     class InternalData : public dealii::Mapping<dim>::InternalDataBase
     {
     public:
-      // Called by deal.II from 9.6 on; overrides nothing before.
+      // Called by deal.II from 9.6 on.
       void
       reinit(const dealii::UpdateFlags      update_flags,
-             const dealii::Quadrature<dim> &quadrature);
+             const dealii::Quadrature<dim> &quadrature)
+        TESSELLA_OVERRIDE_FROM_9_6;
 
       std::size_t
       memory_consumption() const override;

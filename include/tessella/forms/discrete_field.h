@@ -2,6 +2,8 @@
 #ifndef tessella_forms_discrete_field_h
 #define tessella_forms_discrete_field_h
 
+#include <tessella/base/config.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +14,7 @@ namespace dealii
 {
   template <typename Number>
   class Vector;
+#ifdef TESSELLA_HAVE_EPETRA
   namespace TrilinosWrappers
   {
     namespace MPI
@@ -19,6 +22,7 @@ namespace dealii
       class Vector;
     }
   } // namespace TrilinosWrappers
+#endif
 } // namespace dealii
 
 namespace Tessella
@@ -52,8 +56,10 @@ namespace Tessella
   public:
     DiscreteField(const AgglomerationHandler<dim> &handler,
                   const dealii::Vector<double>    &vector);
+#ifdef TESSELLA_HAVE_EPETRA
     DiscreteField(const AgglomerationHandler<dim>             &handler,
                   const dealii::TrilinosWrappers::MPI::Vector &vector);
+#endif
     DiscreteField(const AgglomerationHandler<dim> &handler,
                   const DeviceVector<double>      &vector);
 

@@ -2,12 +2,11 @@
 #ifndef tessella_hdg_hdg_h
 #define tessella_hdg_hdg_h
 
-#include <deal.II/lac/trilinos_sparse_matrix.h>
-#include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 
 #include <tessella/assembly/backend.h>
 #include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/epetra.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
@@ -260,17 +259,20 @@ namespace Tessella
     /// form's boundary conditions.
     void
     reinit(const Form<dim> &form);
+#ifdef TESSELLA_HAVE_EPETRA
     /// Trace spaces, numbering and structure.
     void
     reinit(const Form<dim>                        &form,
            dealii::TrilinosWrappers::SparseMatrix &matrix,
            dealii::TrilinosWrappers::MPI::Vector  &rhs);
+#endif
     /// The same with a matrix on the device (Backend::cuda only).
     void
     reinit(const Form<dim>           &form,
            DeviceBlockMatrix<double> &matrix,
            DeviceVector<double>      &rhs);
 
+#ifdef TESSELLA_HAVE_EPETRA
     /// Trace matrix and right-hand side; what was in them is overwritten. The
     /// form must have its Dirichlet conditions on the boundary ids where they
     /// were in reinit().
@@ -278,12 +280,14 @@ namespace Tessella
     assemble(const Form<dim>                        &form,
              dealii::TrilinosWrappers::SparseMatrix &matrix,
              dealii::TrilinosWrappers::MPI::Vector  &rhs);
+#endif
     /// The same on the device (Backend::cuda only).
     void
     assemble(const Form<dim>           &form,
              DeviceBlockMatrix<double> &matrix,
              DeviceVector<double>      &rhs);
 
+#ifdef TESSELLA_HAVE_EPETRA
     /**
      * u and q from the traces. @p solution: n_dofs() of the handler; @p flux:
      * dim times as many, numbered as by a handler for dim components. @p form:
@@ -296,6 +300,7 @@ namespace Tessella
             const dealii::TrilinosWrappers::MPI::Vector &trace,
             VectorType                                  &solution,
             VectorType                                  &flux);
+#endif
     /// The same on the device (Backend::cuda only).
     void
     recover(const Form<dim>            &form,
@@ -331,12 +336,14 @@ namespace Tessella
     const TraceSpace<dim> &
     trace_space() const;
 
+#ifdef TESSELLA_HAVE_EPETRA
     /// Coefficients of the trace functions on @p interface, Dirichlet
     /// interfaces included, which must belong to this process; after
     /// assemble().
     std::vector<double>
     trace_coefficients(const dealii::TrilinosWrappers::MPI::Vector &trace,
                        const unsigned int interface) const;
+#endif
 
     /// The backend that is used.
     Backend

@@ -5,8 +5,8 @@
 #include <deal.II/base/types.h>
 
 #include <deal.II/lac/sparse_matrix.h>
-#include <deal.II/lac/trilinos_sparse_matrix.h>
 
+#include <tessella/base/epetra.h>
 #include <tessella/lac/block_matrix_base.h>
 #include <tessella/lac/device_vector.h>
 
@@ -142,6 +142,7 @@ namespace Tessella
     template <typename OtherNumber>
     void
     copy_from(const DeviceBlockMatrix<OtherNumber> &matrix);
+#ifdef TESSELLA_HAVE_EPETRA
     /// @p matrix must have the structure given, all of it on this process.
     void
     copy_from(const dealii::TrilinosWrappers::SparseMatrix &matrix,
@@ -152,6 +153,7 @@ namespace Tessella
     /// one).
     void
     copy_to(dealii::TrilinosWrappers::SparseMatrix &matrix) const;
+#endif
     void
     copy_to(dealii::SparseMatrix<Number> &matrix) const;
 

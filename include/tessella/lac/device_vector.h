@@ -6,11 +6,11 @@
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/types.h>
 
-#include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 #include <deal.II/lac/vector_type_traits.h>
 
 #include <tessella/base/compatibility.h>
+#include <tessella/base/epetra.h>
 
 #include <cstddef>
 #include <ostream>
@@ -120,18 +120,22 @@ namespace Tessella
     copy_from(const dealii::Vector<double> &vector);
     void
     copy_from(const dealii::Vector<float> &vector);
+#ifdef TESSELLA_HAVE_EPETRA
     /// Takes its distribution, too.
     void
     copy_from(const dealii::TrilinosWrappers::MPI::Vector &vector);
+#endif
     void
     copy_to(std::vector<Number> &values) const;
     void
     copy_to(dealii::Vector<double> &vector) const;
     void
     copy_to(dealii::Vector<float> &vector) const;
+#ifdef TESSELLA_HAVE_EPETRA
     /// @p vector must have the size and distribution of this one.
     void
     copy_to(dealii::TrilinosWrappers::MPI::Vector &vector) const;
+#endif
 
     size_type
     size() const;

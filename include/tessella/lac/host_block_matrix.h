@@ -5,10 +5,9 @@
 #include <deal.II/base/types.h>
 
 #include <deal.II/lac/la_parallel_vector.h>
-#include <deal.II/lac/trilinos_sparse_matrix.h>
-#include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 
+#include <tessella/base/epetra.h>
 #include <tessella/lac/block_matrix_base.h>
 
 #include <cstddef>
@@ -139,11 +138,13 @@ namespace Tessella
     template <typename OtherNumber>
     void
     copy_from(const HostBlockMatrix<OtherNumber> &matrix);
+#ifdef TESSELLA_HAVE_EPETRA
     /// @p matrix must have the structure given, all of it on this process.
     void
     copy_from(const dealii::TrilinosWrappers::SparseMatrix &matrix,
               const BlockSparsity                          &sparsity,
               const std::vector<std::uint64_t>             &dof_offset);
+#endif
 
   private:
     struct Implementation;

@@ -32,7 +32,8 @@ namespace Tessella
    * checkpoint at once, whose other files are removed only then: whenever a
    * program is ended, there is a whole checkpoint, the earlier one or this one.
    *
-   * @p solutions may be empty. VectorType: dealii::Vector<double> or
+   * @p solutions may be empty. VectorType: dealii::Vector<double>,
+   * LinearAlgebra::distributed::Vector<double> or
    * TrilinosWrappers::MPI::Vector. Collective; an error on one process is
    * thrown on all. (What p4est itself cannot write ends the program, and leaves
    * the earlier checkpoint.) Stored are the coefficients of every polytope and

@@ -56,7 +56,9 @@ namespace Tessella
      * Adds a discrete function; its values are copied. With one component the
      * field is called @p name; with dim components it is a vector field of that
      * name; with any other number the fields are name_0, name_1, ...
-     * VectorType: dealii::Vector<double> or TrilinosWrappers::MPI::Vector.
+     * VectorType: dealii::Vector<double>,
+     * LinearAlgebra::distributed::Vector<double> or
+     * TrilinosWrappers::MPI::Vector.
      */
     template <typename VectorType>
     void

@@ -15,7 +15,9 @@ namespace Tessella
    * Error indicators of discrete solutions of scalar forms, one number for each
    * polytope that this process owns: what adaptive refinement decides by. They
    * are found from the coefficient blocks that a form gives at points, for any
-   * Form. VectorType: dealii::Vector<double> or TrilinosWrappers::MPI::Vector.
+   * Form. VectorType: dealii::Vector<double>,
+   * LinearAlgebra::distributed::Vector<double> or
+   * TrilinosWrappers::MPI::Vector.
    *
    * On distributed meshes all functions are collective (values of ghosts are
    * exchanged once); indicators are the same to the last bit for any number of

@@ -20,8 +20,9 @@ namespace Tessella
   /**
    * Functions that connect continuous functions and vectors of degrees of
    * freedom, named after their counterparts in dealii::VectorTools. VectorType:
-   * dealii::Vector<double> or TrilinosWrappers::MPI::Vector. Functions have as
-   * many components as the handler.
+   * dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or
+   * TrilinosWrappers::MPI::Vector. Functions have as many components as the
+   * handler.
    *
    * On meshes that are distributed over processes all functions are
    * collective; each process works on the polytopes that it owns, and vectors

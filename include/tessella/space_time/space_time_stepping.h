@@ -4,11 +4,10 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <deal.II/lac/trilinos_sparse_matrix.h>
-#include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/epetra.h>
 #include <tessella/space_time/space_time_form.h>
 #include <tessella/space_time/space_time_slab.h>
 
@@ -29,6 +28,7 @@ namespace Tessella
                  << "The linear system of slab " << arg1 << ", from t = "
                  << arg2 << " to " << arg3 << ", was not solved: " << arg4);
 
+#ifdef TESSELLA_HAVE_EPETRA
   /**
    * Slab after slab of a space-time dG method: assembles, hands the system to
    * the caller's solver, keeps the value at the end for the next slab.
@@ -168,6 +168,7 @@ namespace Tessella
     double        present_assembly_time = 0., present_solver_time = 0.;
     unsigned int  step_number = 0;
   };
+#endif
 
 
 

@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#
+# Checks the syntax of all sources against the headers of another deal.II than
+# the installed one.
+#
+#   contrib/check_dealii_headers.sh HEADERS [CMAKE_OPTION...] [-- SOURCE...]
+#
+# HEADERS: a folder (or an archive of one that tar can read) with the headers of
+# a configured deal.II in include/ and of what it bundles in bundled/. deal.II
+# must have been configured with the MPI, Trilinos, ... that are installed here.
+# Flags of the compiler and all other headers are those that the installed
+# deal.II asks for. The options are given to CMake: -DTESSELLA_WITH_EPETRA=OFF
+# checks a build without Epetra, -DCMAKE_CXX_FLAGS=-std=c++20 another standard.
+# SOURCE: files to check, relative to the folder of the project; without them
+# all those of library, programs and tests.
+#
+# Nothing is linked or run. A warning counts as a failure. The last line says
+# how many files passed; the exit status is 0 if and only if all did.
+
+set -u
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+fail() {
+  echo "$(basename "$0"): $*" >&2
+  exit 1
+}
+
+[ $# -gt 0 ] || fail "the first argument must be a folder or an archive with" \
+  "the headers of a configured deal.II."
+headers=$1
+shift
+cmake_options=()
+wanted=()
+while [ $# -gt 0 ]; do
+  if [ "$1" = -- ]; then
+    shift
+    wanted=("$@")
+    break
+  fi
+  [[ $1 = -D* ]] ||
+    fail "$1 is not an option of CMake's; names of sources follow \"--\"."
+  cmake_options+=("$1")
+  shift
+done
+
+folder=$(mktemp -d) || fail "there is no room for a temporary folder."
+trap 'rm -rf "$folder"' EXIT
+
+# ---- headers
+[ -e "$headers" ] || fail "there is no $headers."
+if [ -f "$headers" ]; then
+  mkdir "$folder/headers"
+  tar xf "$headers" -C "$folder/headers" ||
+    fail "$headers cannot be unpacked: see tar's message above."
+  headers=$folder/headers
+fi
+config=$(find "$(cd "$headers" && pwd)" -path '*/include/deal.II/base/config.h')
+[ -n "$config" ] || fail "$1 contains no include/deal.II/base/config.h, which" \
+  "deal.II's CMake writes."
+[ "$(wc -l <<<"$config")" -eq 1 ] ||
+  fail "there are several deal.II in $headers: name the folder of one."
+headers=${config%/include/deal.II/base/config.h}
+version=$(sed -n 's/^#define DEAL_II_PACKAGE_VERSION "\(.*\)"/\1/p' "$config")
+
+# ---- what compiles which source, with which flags
+generator=(-G Ninja)
+command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
+cmake -S "$root" -B "$folder/build" "${generator[@]}" \
+  -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DTESSELLA_PRECOMPILED_HEADERS=OFF \
+  "${cmake_options[@]}" >"$folder/configure.log" 2>&1 || {
+  cat "$folder/configure.log" >&2
+  fail "the configuration failed: see CMake's message above."
+}
+# One line a source: its name, a tabulator, the command that compiles it without
+# the files that it writes, with the other deal.II before all other headers.
+# A precompiled header serves one set of flags: the library's flag for shared
+# code and its macro mean nothing to the syntax.
+sed -n '
+  s/^ *"command": "\(.*\)",*$/\1/
+  t command
+  s/^ *"file": "\(.*\)",*$/\1/
+  t file
+  b
+  :command
+  s/\\\(.\)/\1/g
+  s/ -o [^ ]*//
+  s/ -c [^ ]*//
+  s/ -Dtessella_EXPORTS / /
+  s/ -fPIC / /
+  s! ! -isystem '"$headers/include"' -isystem '"$headers/bundled"' -isystem '"$headers/bundled/magic_enum"' !
+  h
+  b
+  :file
+  G
+  s/\n/\t/
+  p' "$folder/build/compile_commands.json" |
+  grep "^$root/" | sort -u -t "$(printf '\t')" -k 1,1 >"$folder/commands"
+sources=()
+commands=()
+while IFS=$'\t' read -r source command; do
+  name=${source#"$root"/}
+  if [ ${#wanted[@]} -gt 0 ] && [[ " ${wanted[*]} " != *" $name "* ]]; then
+    continue
+  fi
+  sources+=("$name")
+  commands+=("$command")
+done <"$folder/commands"
+[ ${#sources[@]} -gt 0 ] || fail "there is nothing to check."
+[ ${#wanted[@]} -eq 0 ] || [ ${#sources[@]} -eq ${#wanted[@]} ] ||
+  fail "of the sources ${wanted[*]}, CMake compiles only ${sources[*]}."
+
+# ---- a precompiled header for the flags that most sources have, apart from the
+# macros of tests, which no header of deal.II reads
+flags() {
+  sed 's/ -DSOURCE_DIR=[^ ]*//; s/ -DTESTING_ENVIRONMENT=[^ ]*//; s/  */ /g'
+}
+common=$(cut -f 2 "$folder/commands" | flags | sort | uniq -c | sort -n |
+  tail -1 | sed 's/^ *[0-9]* //')
+sed -n 's/^ *\(<[a-zA-Z_./]*>\))*$/#include \1/p' \
+  "$root/cmake/tessella_precompiled_headers.cmake" >"$folder/common.h"
+# (a file that nothing includes cannot be found by accident)
+[ -s "$folder/common.h" ] ||
+  fail "no header is named in cmake/tessella_precompiled_headers.cmake."
+if ! (eval "$common -x c++-header -o '$folder/common.h.gch'" \
+  "'$folder/common.h'") >"$folder/common.log" 2>&1 ||
+  [ -s "$folder/common.log" ]; then
+  cat "$folder/common.log" >&2
+  fail "the headers of deal.II $version alone cannot be compiled."
+fi
+
+# ---- the check
+check() {
+  local index=$1
+  local log=$folder/$index.log precompiled=()
+  if [ "$(flags <<<"${commands[$index]}")" = "$common" ]; then
+    precompiled=(-Winvalid-pch -include "'$folder/common.h'")
+  fi
+  if (eval "${commands[$index]}" "${precompiled[@]}" -fsyntax-only \
+    "'$root/${sources[$index]}'") >"$log" 2>&1 && [ ! -s "$log" ]; then
+    touch "$folder/$index.passed"
+  else
+    # In one piece: other files are checked at the same time.
+    printf '%s\n' "FAILED: ${sources[$index]}" "$(cat "$log")"
+  fi
+}
+
+jobs=$(nproc)
+for index in "${!sources[@]}"; do
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+    wait -n
+  done
+  check "$index" &
+done
+wait
+
+passed=$(find "$folder" -maxdepth 1 -name '*.passed' | wc -l)
+echo "deal.II $version: $passed of ${#sources[@]} files passed."
+[ "$passed" -eq ${#sources[@]} ]

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_base_vector_types_h
+#define tessella_source_base_vector_types_h
+
+#include <deal.II/lac/la_parallel_vector.h>
+#include <deal.II/lac/vector.h>
+
+#include <tessella/base/epetra.h>
+
+// The types of deal.II's vectors in double precision that the library is
+// compiled for.
+
+/// What is given, if there are the classes of TrilinosWrappers.
+#ifdef TESSELLA_HAVE_EPETRA
+#  define TESSELLA_IF_EPETRA(...) __VA_ARGS__
+#else
+#  define TESSELLA_IF_EPETRA(...)
+#endif
+
+/// INSTANTIATE(dim, VectorType) for each of them.
+#define TESSELLA_FOR_VECTOR_TYPES(INSTANTIATE, dim)                    \
+  INSTANTIATE(dim, dealii::Vector<double>)                             \
+  INSTANTIATE(dim, dealii::LinearAlgebra::distributed::Vector<double>) \
+  TESSELLA_IF_EPETRA(INSTANTIATE(dim, dealii::TrilinosWrappers::MPI::Vector))
+
+#endif
