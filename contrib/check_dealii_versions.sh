@@ -77,7 +77,7 @@ in_root() {
 
 # check_suite SUITE: prints a row of the table.
 check_suite() {
-  local suite=$1 target=$folder/$1 log=$folder/$1.log standard=C++17 flags=
+  local suite=$1 target=$folder/$1 flags=
   if [ ! -f "$target/made-by-check_dealii_versions" ]; then
     rm -rf "$target"
     debootstrap --variant=minbase --include=ca-certificates "$suite" \
@@ -103,10 +103,7 @@ check_suite() {
     tar -C "$target/tessella" -x || return 1
 
   case $cxx20 in
-    *" $suite "*)
-      standard=C++20
-      flags=-std=c++20
-      ;;
+    *" $suite "*) flags=-std=c++20 ;;
   esac
   in_root "$target" "cd /tessella && BUILD_TYPES='$types' CXXFLAGS='$flags' \
     contrib/check.sh"
