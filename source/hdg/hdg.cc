@@ -1190,6 +1190,7 @@ namespace Tessella
 
 
 
+#ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
   void
   HDG<dim>::copy_blocks(const TrilinosWrappers::SparseMatrix &matrix,
@@ -1209,6 +1210,7 @@ namespace Tessella
                             values + numbering.sparsity.n_nonzero_elements()));
     });
   }
+#endif
 
 
 

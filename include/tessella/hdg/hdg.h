@@ -322,12 +322,14 @@ namespace Tessella
                  const AgglomerationHandler<dim> &finer,
                  VectorType                      &result) const;
 
+#ifdef TESSELLA_HAVE_EPETRA
     /// The trace matrix as blocks, one row of them an interface, for
     /// preconditioners that work on these; @p matrix is one of reinit() and
     /// assemble(). Copied with its values; collective.
     void
     copy_blocks(const dealii::TrilinosWrappers::SparseMatrix &matrix,
                 HostBlockMatrix<double>                      &blocks) const;
+#endif
 
     /// Number of trace unknowns of all processes.
     std::uint64_t
