@@ -61,8 +61,8 @@ namespace Tessella
     ~PolytopicSolutionTransfer();
 
     /// To be called after prepare_coarsening_and_refinement(). Several
-    /// functions of one handler go together. VectorType: dealii::Vector<double>,
-    /// LinearAlgebra::distributed::Vector<double> or
+    /// functions of one handler go together. VectorType:
+    /// dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or
     /// TrilinosWrappers::MPI::Vector. Collective.
     template <typename VectorType>
     void
