@@ -20,9 +20,12 @@ function(tessella_precompile_headers target)
     add_library(tessella_headers OBJECT ${source})
     deal_ii_setup_target(tessella_headers)
     target_compile_options(tessella_headers PRIVATE ${tessella_symbols})
+    # (grid_tools.h includes the others where deal.II has them, and all files
+    # that share a precompiled header get the inline functions of Epetra then)
     set(trilinos_headers)
     if(TESSELLA_HAVE_EPETRA)
       set(trilinos_headers
+        <deal.II/grid/grid_tools.h>
         <deal.II/lac/trilinos_sparse_matrix.h>
         <deal.II/lac/trilinos_vector.h>)
     endif()
@@ -40,7 +43,6 @@ function(tessella_precompile_headers target)
       <deal.II/fe/fe_values.h>
       <deal.II/fe/mapping_q.h>
       <deal.II/grid/grid_generator.h>
-      <deal.II/grid/grid_tools.h>
       <deal.II/grid/tria.h>
       <deal.II/hp/fe_collection.h>
       <deal.II/lac/dynamic_sparsity_pattern.h>
