@@ -24,8 +24,13 @@ function(tessella_precompile_headers target)
     deal_ii_setup_target(tessella_headers)
     target_compile_options(tessella_headers PRIVATE
       ${tessella_symbols} ${position_independent})
+    # grid_tools.h includes headers of Trilinos where deal.II has it, and with
+    # them all files would get inline functions of Epetra.
+    set(grid_tools)
     set(trilinos_headers)
     if(TESSELLA_HAVE_EPETRA)
+      set(grid_tools
+        <deal.II/grid/grid_tools.h>)
       set(trilinos_headers
         <deal.II/lac/trilinos_sparse_matrix.h>
         <deal.II/lac/trilinos_vector.h>)
@@ -44,7 +49,7 @@ function(tessella_precompile_headers target)
       <deal.II/fe/fe_values.h>
       <deal.II/fe/mapping_q.h>
       <deal.II/grid/grid_generator.h>
-      <deal.II/grid/grid_tools.h>
+      ${grid_tools}
       <deal.II/grid/tria.h>
       <deal.II/hp/fe_collection.h>
       <deal.II/lac/dynamic_sparsity_pattern.h>

@@ -502,7 +502,7 @@ namespace Tessella
                   break;
               }
         // Those that have cells here as well, and who else says so.
-        std::vector<std::array<unsigned int, 4>> shared;
+        std::vector<dealii::CellId::binary_type> shared;
         for (const auto &active : triangulation.active_cell_iterators())
           if (active->is_locally_owned())
             {
@@ -517,7 +517,7 @@ namespace Tessella
             }
         std::sort(shared.begin(), shared.end());
         shared.erase(std::unique(shared.begin(), shared.end()), shared.end());
-        std::vector<std::array<unsigned int, 4>> all;
+        std::vector<dealii::CellId::binary_type> all;
         for (const auto &list : dealii::Utilities::MPI::all_gather(
                Compatibility::get_communicator(triangulation), shared))
           all.insert(all.end(), list.begin(), list.end());

@@ -598,7 +598,7 @@ namespace Tessella
                 {
                   std::vector<dealii::Point<dim>> points;
                   for (unsigned int v = 0; v < n; ++v)
-                    points.push_back(shape.Compatibility::vertex<dim>(type, v));
+                    points.push_back(Compatibility::vertex<dim>(shape.type, v));
                   surface.weights.resize(n * n);
                   for (const auto &xi :
                        lattice(shape, std::max(2 * degree, 6u)))

@@ -212,7 +212,7 @@ namespace Tessella
     struct CellMessage
     {
       std::uint32_t               polytope;
-      std::array<unsigned int, 4> first_cell;
+      dealii::CellId::binary_type first_cell;
     };
     std::vector<std::vector<char>> send(ranks.size()), receive(ranks.size());
     for (unsigned int p = 0; p < ranks.size(); ++p)

@@ -273,19 +273,23 @@ namespace Tessella
     template <int dim>
     struct CellRecord
     {
-      std::array<unsigned int, 4> cell{}; ///< its CellId
-      std::uint32_t polytope = 0;         ///< among those of all processes
-      std::uint32_t n_cells  = 0;         ///< of the polytope
+      using BinaryId = dealii::CellId::binary_type;
+
+      BinaryId      cell{};        ///< its CellId
+      std::uint32_t polytope = 0;  ///< among those of all processes
+      std::uint32_t n_cells  = 0;  ///< of the polytope
       bool          first = false; ///< the polytope's first cell has its data
       CellPolynomial<dim> polynomial;
 
       std::vector<char>
       pack() const
       {
-        const std::uint32_t head[6] = {
-          polytope, 2 * n_cells + first, cell[0], cell[1], cell[2], cell[3]};
-        std::vector<char> buffer(sizeof(head));
+        const std::uint32_t head[2] = {polytope, 2 * n_cells + first};
+        std::vector<char>   buffer(head_size);
         std::memcpy(buffer.data(), head, sizeof(head));
+        std::memcpy(buffer.data() + sizeof(head),
+                    cell.data(),
+                    sizeof(BinaryId));
         if (first)
           polynomial.pack(buffer);
         return buffer;
@@ -294,17 +298,21 @@ namespace Tessella
       bool
       unpack(const char *data, const std::size_t size)
       {
-        std::uint32_t head[6];
-        if (size < sizeof(head))
+        std::uint32_t head[2];
+        if (size < head_size)
           return false;
         std::memcpy(head, data, sizeof(head));
-        std::copy_n(head + 2, 4, cell.begin());
+        std::memcpy(cell.data(), data + sizeof(head), sizeof(BinaryId));
         polytope = head[0];
         n_cells  = head[1] / 2;
         first    = head[1] % 2 == 1;
         return !first ||
-               polynomial.unpack(data + sizeof(head), size - sizeof(head)) > 0;
+               polynomial.unpack(data + head_size, size - head_size) > 0;
       }
+
+    private:
+      static constexpr std::size_t head_size =
+        2 * sizeof(std::uint32_t) + sizeof(BinaryId);
     };
   } // namespace
 

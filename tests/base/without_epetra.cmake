@@ -10,7 +10,7 @@ execute_process(
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "The sources do not compile without Epetra:\n${output}")
 endif()
-execute_process(COMMAND ${NM} -C ${OBJECTS}
+execute_process(COMMAND ${NM} -g -C ${OBJECTS}
   RESULT_VARIABLE status OUTPUT_VARIABLE symbols ERROR_VARIABLE message)
 if(NOT status EQUAL 0 OR NOT symbols MATCHES "Tessella::")
   message(FATAL_ERROR "The symbols cannot be listed: ${message}")

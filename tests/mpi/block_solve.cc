@@ -3,7 +3,7 @@
 // The program of README.md without Trilinos: a matrix of blocks, vectors of
 // LinearAlgebra::distributed, multigrid and deal.II's conjugate gradients, then
 // errors, output, a checkpoint and a transfer of the solution, with the same
-// numbers on every number of processes.
+// numbers on one process and on all.
 
 #include <deal.II/base/function.h>
 
@@ -69,6 +69,13 @@ namespace
     }
   };
 
+  void
+  agglomerate(AgglomerationHandler<2> &agglomeration)
+  {
+    agglomeration.agglomerate(Agglomeration::complete_families<2>());
+    agglomeration.distribute_dofs(FE_BoundingBoxLegendre<2>(3));
+  }
+
   double
   L2_error(const AgglomerationHandler<2> &agglomeration,
            const VectorType              &solution)
@@ -80,22 +87,116 @@ namespace
                                                 error,
                                                 dealii::VectorTools::L2_norm);
     return Tessella::VectorTools::compute_global_error(
-      error, dealii::VectorTools::L2_norm, MPI_COMM_WORLD);
+      error, dealii::VectorTools::L2_norm, agglomeration.get_communicator());
   }
 
-  void
-  agglomerate(AgglomerationHandler<2> &agglomeration)
+  // Errors, in the order of names in main(). Checks are written if the
+  // communicator has all processes.
+  std::vector<double>
+  solve(const MPI_Comm communicator)
   {
-    agglomeration.agglomerate(Agglomeration::complete_families<2>());
-    agglomeration.distribute_dofs(FE_BoundingBoxLegendre<2>(3));
-  }
+    const bool all = communicator == MPI_COMM_WORLD;
+    parallel::distributed::Triangulation<2> triangulation(communicator);
+    GridGenerator::hyper_cube(triangulation);
+    triangulation.refine_global(5);
+    auto agglomeration =
+      std::make_unique<AgglomerationHandler<2>>(triangulation);
+    agglomerate(*agglomeration);
 
-  // Does the file exist, on the first process?
-  bool
-  exists(const std::string &file)
-  {
-    return Utilities::MPI::max(std::ifstream(file) ? 1 : 0, MPI_COMM_WORLD) ==
-           1;
+    AdvectionDiffusionReaction<2> problem;
+    problem.set_diffusion(1.);
+    problem.set_source(std::make_shared<RightHandSide>());
+
+    HostBlockMatrix<double> matrix, bare;
+    VectorType              solution, rhs;
+    PolytopicAssembler<2>   assembler(*agglomeration);
+    assembler.reinit(matrix, rhs);
+    assembler.assemble(problem, matrix, rhs);
+    const std::vector<double> penalty = assembler.penalty(problem);
+    assembler.set_penalty({0.});
+    assembler.reinit(bare);
+    assembler.assemble_matrix(problem, bare);
+    const MultigridHierarchy hierarchy(
+      *agglomeration,
+      NestedAgglomeration::rtree(
+        agglomeration->polytopic_mesh(), 0, 64, communicator));
+    Multigrid<HostBlockMatrix<double>> multigrid;
+    multigrid.initialize(matrix, bare, hierarchy);
+
+    // From here on nothing is new.
+    solution.reinit(rhs);
+    SolverControl        control(40, 1e-11 * rhs.l2_norm(), false, false);
+    SolverCG<VectorType> solver(control);
+    solver.solve(matrix, solution, rhs, multigrid);
+
+    const auto errors = Tessella::VectorTools::compute_errors(
+      *agglomeration, problem, penalty, solution, ExactSolution());
+    std::vector<double> result = {L2_error(*agglomeration, solution),
+                                  errors.H1_seminorm,
+                                  errors.dG};
+    Vector<double>      indicators;
+    ErrorEstimator::residual(
+      *agglomeration, problem, penalty, solution, indicators);
+    result.push_back(ErrorEstimator::global(indicators, communicator));
+    VectorType other(rhs);
+    Tessella::VectorTools::interpolate(*agglomeration, ExactSolution(), other);
+    result.push_back(L2_error(*agglomeration, other));
+    Tessella::VectorTools::project(*agglomeration, ExactSolution(), other);
+    result.push_back(L2_error(*agglomeration, other));
+
+    if (all)
+      {
+        check("degrees of freedom", agglomeration->n_dofs() == 2560);
+
+        // the same with blocks of the diagonal
+        other = 0.;
+        BlockJacobi<HostBlockMatrix<double>> jacobi;
+        jacobi.initialize(matrix);
+        SolverControl long_control(2000, 1e-11 * rhs.l2_norm(), false, false);
+        SolverCG<VectorType>(long_control).solve(matrix, other, rhs, jacobi);
+        other -= solution;
+        check_below("block Jacobi", other.l2_norm() / solution.l2_norm(), 1e-8);
+
+        // output, a checkpoint that is read again
+        PolytopicDataOut<2> data_out(*agglomeration);
+        data_out.add_data_vector(solution, "solution");
+        data_out.build_patches();
+        data_out.write_vtu_file("solution.vtu");
+        const bool written = bool(std::ifstream("solution.vtu"));
+        check("output",
+              Utilities::MPI::min(written ? 1 : 0, communicator) == 1);
+        write_checkpoint("solution.checkpoint",
+                         triangulation,
+                         *agglomeration,
+                         std::vector<const VectorType *>{&solution});
+        parallel::distributed::Triangulation<2> read_mesh(communicator);
+        GridGenerator::hyper_cube(read_mesh);
+        CheckpointReader<2> reader("solution.checkpoint", communicator);
+        reader.load(read_mesh);
+        AgglomerationHandler<2> read_polytopes(read_mesh);
+        reader.restore(read_polytopes);
+        other.reinit(read_polytopes.locally_owned_dofs(), communicator);
+        reader.read(read_polytopes, other);
+        check_close("checkpoint",
+                    L2_error(read_polytopes, other) / result[0],
+                    1.,
+                    1e-6);
+      }
+
+    // a finer mesh, whose space contains the old one
+    for (const auto &cell : triangulation.active_cell_iterators())
+      if (cell->is_locally_owned() && cell->center()[0] < .5)
+        cell->set_refine_flag();
+    triangulation.prepare_coarsening_and_refinement();
+    PolytopicSolutionTransfer<2> transfer(triangulation);
+    transfer.prepare_for_coarsening_and_refinement(*agglomeration, solution);
+    triangulation.execute_coarsening_and_refinement();
+    auto finer = std::make_unique<AgglomerationHandler<2>>(triangulation);
+    agglomerate(*finer);
+    other.reinit(finer->locally_owned_dofs(), communicator);
+    transfer.project(*finer, other);
+    result.push_back(L2_error(*finer, other));
+    return result;
   }
 } // namespace
 
@@ -104,106 +205,25 @@ main(int argc, char **argv)
 {
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
   initlog();
-
-  parallel::distributed::Triangulation<2> triangulation(MPI_COMM_WORLD);
-  GridGenerator::hyper_cube(triangulation);
-  triangulation.refine_global(5);
-
-  auto agglomeration = std::make_unique<AgglomerationHandler<2>>(triangulation);
-  agglomerate(*agglomeration);
-
-  AdvectionDiffusionReaction<2> problem;
-  problem.set_diffusion(1.);
-  problem.set_source(std::make_shared<RightHandSide>());
-
-  HostBlockMatrix<double> matrix, bare;
-  VectorType              solution, rhs;
-  PolytopicAssembler<2>   assembler(*agglomeration);
-  assembler.reinit(matrix, rhs);
-  assembler.assemble(problem, matrix, rhs);
-  const std::vector<double> penalty = assembler.penalty(problem);
-  solution.reinit(rhs);
-  SolverControl        control(40, 1e-11 * rhs.l2_norm(), false, false);
-  SolverCG<VectorType> solver(control);
-
-  assembler.set_penalty({0.});
-  assembler.reinit(bare);
-  assembler.assemble_matrix(problem, bare);
-  MultigridHierarchy hierarchy(
-    *agglomeration,
-    NestedAgglomeration::rtree(
-      agglomeration->polytopic_mesh(), 0, 64, MPI_COMM_WORLD));
-  Multigrid<HostBlockMatrix<double>> multigrid;
-  multigrid.initialize(matrix, bare, hierarchy);
-  solver.solve(matrix, solution, rhs, multigrid);
-  deallog << agglomeration->n_dofs() << " degrees of freedom" << std::endl;
-  const double error = L2_error(*agglomeration, solution);
-  // (four digits more than numdiff looks at)
-  deallog << "L2 error * 10^4: " << 1e4 * error << std::endl;
-
-  // the same with blocks of the diagonal
-  VectorType other(rhs);
-  other = 0.;
-  BlockJacobi<HostBlockMatrix<double>> jacobi;
-  jacobi.initialize(matrix);
-  SolverControl long_control(2000, 1e-11 * rhs.l2_norm(), false, false);
-  SolverCG<VectorType>(long_control).solve(matrix, other, rhs, jacobi);
-  other -= solution;
-  check_below("block Jacobi", other.l2_norm() / solution.l2_norm(), 1e-8);
-
-  // errors of all kinds, estimates
-  const auto errors = Tessella::VectorTools::compute_errors(
-    *agglomeration, problem, penalty, solution, ExactSolution());
-  check_close("L2 norm", errors.L2 / error, 1., 1e-6);
-  Vector<double> indicators;
-  ErrorEstimator::residual(
-    *agglomeration, problem, penalty, solution, indicators);
-  const double estimate = ErrorEstimator::global(indicators, MPI_COMM_WORLD);
-  deallog << "H1 error * 100: " << 100 * errors.H1_seminorm << std::endl;
-  check("estimate", estimate > errors.dG && estimate < 100. * errors.dG);
-
-  // interpolation and projection
-  Tessella::VectorTools::interpolate(*agglomeration, ExactSolution(), other);
-  check_below("interpolation", L2_error(*agglomeration, other), 10. * error);
-  Tessella::VectorTools::project(*agglomeration, ExactSolution(), other);
-  check_below("projection", L2_error(*agglomeration, other), 1.0001 * error);
-
-  // output, a checkpoint that is read again
-  PolytopicDataOut<2> data_out(*agglomeration);
-  data_out.add_data_vector(solution, "solution");
-  data_out.build_patches();
-  data_out.write_vtu_file("solution.vtu");
-  check("output", exists("solution.vtu"));
-  write_checkpoint("solution.checkpoint",
-                   triangulation,
-                   *agglomeration,
-                   std::vector<const VectorType *>{&solution});
-  {
-    parallel::distributed::Triangulation<2> read_mesh(MPI_COMM_WORLD);
-    GridGenerator::hyper_cube(read_mesh);
-    CheckpointReader<2> reader("solution.checkpoint", MPI_COMM_WORLD);
-    reader.load(read_mesh);
-    AgglomerationHandler<2> read_polytopes(read_mesh);
-    reader.restore(read_polytopes);
-    other.reinit(read_polytopes.locally_owned_dofs(), MPI_COMM_WORLD);
-    reader.read(read_polytopes, other);
-    check_close("checkpoint",
-                L2_error(read_polytopes, other) / error,
+  const std::vector<double> all = solve(MPI_COMM_WORLD),
+                            one = solve(MPI_COMM_SELF);
+  const char *const names[]     = {"L2 error",
+                                   "H1 error",
+                                   "dG error",
+                                   "estimate",
+                                   "interpolation",
+                                   "projection",
+                                   "transfer"};
+  for (unsigned int i = 0; i < all.size(); ++i)
+    check_close(std::string("all processes and one: ") + names[i],
+                all[i] / one[i],
                 1.,
-                1e-6);
-  }
-
-  // a finer mesh, whose space contains the old one
-  for (const auto &cell : triangulation.active_cell_iterators())
-    if (cell->is_locally_owned() && cell->center()[0] < .5)
-      cell->set_refine_flag();
-  triangulation.prepare_coarsening_and_refinement();
-  PolytopicSolutionTransfer<2> transfer(triangulation);
-  transfer.prepare_for_coarsening_and_refinement(*agglomeration, solution);
-  triangulation.execute_coarsening_and_refinement();
-  auto finer = std::make_unique<AgglomerationHandler<2>>(triangulation);
-  agglomerate(*finer);
-  other.reinit(finer->locally_owned_dofs(), MPI_COMM_WORLD);
-  transfer.project(*finer, other);
-  check_close("transfer", L2_error(*finer, other) / error, 1., 1e-6);
+                1e-5);
+  // h = 1/16, p = 3
+  check_below("L2 error", all[0], 1e-5);
+  check_below("H1 error", all[1], 1e-3);
+  check("estimate", all[3] > all[2] && all[3] < 100. * all[2]);
+  check_below("interpolation", all[4], 10. * all[0]);
+  check_below("projection", all[5], 1.0001 * all[0]);
+  check_close("transfer", all[6] / all[0], 1., 1e-5);
 }

@@ -40,7 +40,7 @@ name(const Tessella::AgglomerationHandler<dim> &handler, const unsigned int k)
 {
   const auto &mesh = handler.polytopic_mesh();
   Digest      digest;
-  for (const unsigned int i :
+  for (const auto i :
        handler.active_cell(mesh.subcell_cell[mesh.subcell_offset[k]])
          ->id()
          .template to_binary<dim>())
@@ -87,7 +87,7 @@ digest_of_polytopes(const Tessella::AgglomerationHandler<dim> &handler,
     {
       Digest digest;
       for (const auto &cell : handler.polytope(k).get_agglomerate())
-        for (const unsigned int i : cell->id().template to_binary<dim>())
+        for (const auto i : cell->id().template to_binary<dim>())
           digest.add(std::uint64_t(i));
       for (int d = 0; d < 2 * dim; ++d)
         digest.add(mesh.box[2 * dim * k + d]);
