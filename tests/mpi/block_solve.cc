@@ -87,7 +87,7 @@ namespace
                                                 error,
                                                 dealii::VectorTools::L2_norm);
     return Tessella::VectorTools::compute_global_error(
-      error, dealii::VectorTools::L2_norm, agglomeration.get_communicator());
+      agglomeration, error, dealii::VectorTools::L2_norm);
   }
 
   // Errors, in the order of names in main(). Checks are written if the
@@ -117,9 +117,7 @@ namespace
     assembler.reinit(bare);
     assembler.assemble_matrix(problem, bare);
     const MultigridHierarchy hierarchy(
-      *agglomeration,
-      NestedAgglomeration::rtree(
-        agglomeration->polytopic_mesh(), 0, 64, communicator));
+      *agglomeration, NestedAgglomeration::rtree(*agglomeration, 0, 64));
     Multigrid<HostBlockMatrix<double>> multigrid;
     multigrid.initialize(matrix, bare, hierarchy);
 
@@ -137,7 +135,7 @@ namespace
     Vector<double>      indicators;
     ErrorEstimator::residual(
       *agglomeration, problem, penalty, solution, indicators);
-    result.push_back(ErrorEstimator::global(indicators, communicator));
+    result.push_back(ErrorEstimator::global(*agglomeration, indicators));
     VectorType other(rhs);
     Tessella::VectorTools::interpolate(*agglomeration, ExactSolution(), other);
     result.push_back(L2_error(*agglomeration, other));
