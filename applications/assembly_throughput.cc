@@ -114,7 +114,9 @@ namespace Tessella
         mesh.parse_parameters(prm, file);
         agglomeration.parse_parameters(prm, file);
         equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm, mesh.dimension());
+        discretisation.parse_parameters(prm,
+                                        mesh.dimension(),
+                                        /*needs_backend=*/false);
         benchmark.parse_parameters(prm,
                                    discretisation.backend(),
                                    discretisation.degrees(),

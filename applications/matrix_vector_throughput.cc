@@ -98,7 +98,9 @@ namespace Tessella
         mesh.parse_parameters(prm, file);
         agglomeration.parse_parameters(prm, file);
         equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm, mesh.dimension());
+        discretisation.parse_parameters(prm,
+                                        mesh.dimension(),
+                                        /*needs_backend=*/false);
         output.parse_parameters(prm, file);
         prm.enter_subsection("Benchmark");
         repetitions = prm.get_integer("Repetitions");

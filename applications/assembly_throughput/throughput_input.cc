@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "../common/discretisation_input.h"
 #include "../common/expression.h"
 #include "../common/program.h"
 
@@ -198,6 +199,10 @@ namespace Tessella
       // (the same one on all processes)
       const bool have_device =
         Utilities::MPI::min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) > 0;
+      for (const Backend backend : backends)
+        check_backend(prm.get("Backends").empty() ? "Execution/Backend"
+                                                  : "Benchmark/Backends",
+                      backend);
       for (Backend &backend : backends)
         if (backend == Backend::automatic)
           backend = have_device ? Backend::cuda : Backend::host;

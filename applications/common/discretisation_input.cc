@@ -21,6 +21,19 @@ namespace Tessella
     using namespace dealii;
 
     void
+    check_backend(const std::string &parameter, const Backend backend)
+    {
+      on_all_processes(MPI_COMM_WORLD, [&]() {
+        AssertThrow(backend != Backend::cuda || cuda_is_available(),
+                    ExcMessage(parameter +
+                               " = cuda: " + why_cuda_is_unavailable() +
+                               " Take " + parameter + " = host or automatic."));
+      });
+    }
+
+
+
+    void
     DiscretisationInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Discretisation");
@@ -113,7 +126,9 @@ namespace Tessella
     }
 
     void
-    DiscretisationInput::parse_parameters(ParameterHandler &prm, const int dim)
+    DiscretisationInput::parse_parameters(ParameterHandler &prm,
+                                          const int         dim,
+                                          const bool        needs_backend)
     {
       prm.enter_subsection("Discretisation");
       in_degree       = prm.get("Study") == "p";
@@ -165,13 +180,8 @@ namespace Tessella
                                 : set == "avx2"   ? InstructionSet::avx2
                                 : set == "avx512" ? InstructionSet::avx512
                                                   : InstructionSet::automatic;
-      on_all_processes(MPI_COMM_WORLD, [&]() {
-        AssertThrow(present_backend != Backend::cuda || cuda_is_available(),
-                    ExcMessage(
-                      "Execution/Backend = cuda: " + why_cuda_is_unavailable() +
-                      " Take Execution/Backend = host or "
-                      "automatic."));
-      });
+      if (needs_backend)
+        check_backend("Execution/Backend", present_backend);
       present_device               = prm.get_integer("Device");
       const unsigned int n_threads = prm.get_integer("Threads");
       const std::string  cache     = prm.get("Kernel cache");

@@ -18,6 +18,11 @@ namespace Tessella
 {
   namespace Application
   {
+    /// Throws if @p backend is Backend::cuda and there is no device, naming
+    /// @p parameter, which asked for it. Collective.
+    void
+    check_backend(const std::string &parameter, const Backend backend);
+
     /// Sections "Discretisation" and "Execution" of a parameter file: element,
     /// penalty, quadrature, and where assembly runs.
     class DiscretisationInput
@@ -26,8 +31,13 @@ namespace Tessella
       void
       declare_parameters(dealii::ParameterHandler &prm);
       /// Also sets deal.II's limit of threads.
+      /// @p needs_backend: without a device, Execution/Backend = cuda is an
+      /// error. Programs that measure several backends check them by
+      /// themselves.
       void
-      parse_parameters(dealii::ParameterHandler &prm, const int dim);
+      parse_parameters(dealii::ParameterHandler &prm,
+                       const int                 dim,
+                       const bool                needs_backend = true);
 
       const std::vector<unsigned int> &
       degrees() const;

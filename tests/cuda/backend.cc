@@ -17,6 +17,7 @@
 #include <string>
 
 #include "../assembly/compare.h"
+#include "../messages.h"
 #include "systems.h"
 
 namespace
@@ -340,18 +341,11 @@ namespace
     handler.agglomerate(make_strategy<2>("none"));
     handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(1));
     Tessella::PolytopicAssembler<2>::AdditionalData data;
-    data.backend = Tessella::Backend::cuda;
-    std::string message;
-    try
-      {
-        Tessella::PolytopicAssembler<2> assembler(handler, data);
-      }
-    catch (const ExceptionBase &exception)
-      {
-        message = exception.what();
-      }
+    data.backend              = Tessella::Backend::cuda;
+    const std::string message = message_of(
+      [&]() { Tessella::PolytopicAssembler<2> assembler(handler, data); });
     verify("message",
-           message.find("backend host or automatic") != std::string::npos,
+           contains(message, "take the backend host or automatic"),
            message);
     // and nothing is lost
     const auto result =
