@@ -407,7 +407,7 @@ namespace Tessella
         TrilinosWrappers::MPI::Vector residual(rhs);
         matrix.vmult(residual, solution);
         residual.sadd(-1., 1., rhs);
-        // (as good as the conditioning allows, unless the matrix is singular)
+        // The residual is this large only if the matrix is singular.
         AssertThrow(residual.l2_norm() < 1e-4 * rhs.l2_norm(),
                     ExcMessage("The direct solver's result does not solve the "
                                "linear system: the problem may have no unique "
@@ -549,9 +549,9 @@ namespace Tessella
         return parameters.tau.value(middle);
       }
 
-      /// Of a trace system that was not solved: is it because tau is zero? Then
-      /// nothing but q couples traces to the polytopes, and where q has too few
-      /// functions the matrix is singular.
+      /// Throws if tau is zero on facets: only q couples their traces to the
+      /// polytopes then, and where q has too few functions the trace matrix is
+      /// singular. To be called when the trace system could not be solved.
       void
       check_tau(const AgglomerationHandler<dim> &handler,
                 const std::string               &reason) const

@@ -178,7 +178,7 @@ namespace Tessella
                           "conditions/Neumann boundary ids where "
                           "Equation/Diffusion of the given value of u is "
                           "positive.");
-        // (where both are zero, the initial guess is the solution)
+        // If both norms are zero, the initial guess is the solution.
         const double scale = rhs.l2_norm() > 0. ? rhs.l2_norm()
                              : norm > 0.        ? norm
                                                 : 1.;
@@ -257,9 +257,8 @@ namespace Tessella
         return data;
       }
 
-      // Where a(x, u) vanishes on a polytope and at its boundary, so do the
-      // rows of the matrix: no residual says how far u is from a solution
-      // there.
+      // If a(x, u) vanishes on a polytope and on its boundary, the rows of the
+      // matrix vanish, and the residual does not measure the error there.
       void
       check_diffusion() const
       {

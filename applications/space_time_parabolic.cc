@@ -418,9 +418,10 @@ namespace Tessella
         return result;
       }
 
-      /// What a run that goes on from @p state needs besides: VTU files of the
-      /// earlier run as seen from the folder of the output. Returns the file of
-      /// the run's latest state in that folder; empty if there is none.
+      /// Prepares a run that goes on from @p state: the names of the VTU files
+      /// of the earlier run become relative to the folder of the output.
+      /// Returns the file of the run's latest state in that folder; empty if
+      /// there is none.
       std::string
       go_on(const std::string &run, const bool fields, State &state) const
       {
@@ -553,7 +554,7 @@ namespace Tessella
               });
               errors.restore(history.error_sums);
             }
-          // (a state of the final time has all that tables need)
+          // A state of the final time contains everything for the tables.
           AssertThrow(state.time < parameters.final_time ||
                         (state.time == parameters.final_time &&
                          !history.slabs.empty()),
@@ -586,7 +587,7 @@ namespace Tessella
             DataOutBase::write_pvd_record(out, history.fields);
           });
         };
-        // (a run that goes on has written it)
+        // A run that goes on has written the initial value already.
         if (fields && history.next_field == 0)
           write_fields();
 

@@ -141,7 +141,7 @@ check() {
     "'$root/${sources[$index]}'") >"$log" 2>&1 && [ ! -s "$log" ]; then
     touch "$folder/$index.passed"
   else
-    # In one piece: other files are checked at the same time.
+    # One call, because other files are checked at the same time.
     printf '%s\n' "FAILED: ${sources[$index]}" "$(cat "$log")"
   fi
 }

@@ -48,8 +48,9 @@ namespace Tessella
         return in >> value ? value : unknown;
       }
 
-      // What a control group leaves: cached files can be dropped. Groups that
-      // do not exist or have no limit leave everything.
+      // Bytes that a control group still allows. Cached files do not count as
+      // used, because the system can drop them. A group that does not exist or
+      // has no limit allows everything.
       double
       left_in_group(const std::string &folder,
                     const std::string &limit_file,

@@ -639,7 +639,7 @@ namespace Tessella
         parse_constants("", "");
       const unsigned int n_refinements =
         initial_refinements + (sequence ? 0 : level);
-      // (of all meshes, so that nothing is computed in vain)
+      // All meshes are checked before the first one is used.
       const bool distributed = p4est != nullptr;
       guard([&]() { check_memory_of_generated_meshes<dim>(distributed); });
       const auto check_size = [&](const Triangulation<dim> &coarse) {

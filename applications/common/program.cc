@@ -235,7 +235,7 @@ namespace Tessella
             };
             if (command_line.print_to.empty())
               {
-                // (where that fails, deal.II would not say why)
+                // deal.II would not say why writing to the screen failed.
                 std::ostringstream text;
                 print(text);
                 screen() << text.str();
@@ -262,13 +262,13 @@ namespace Tessella
       void
       watch_signals()
       {
-        // (writing more than 'ulimit -f' allows is an error like others)
+        // A file beyond the limit of 'ulimit -f' is an error like others.
         std::signal(SIGXFSZ, SIG_IGN);
         sigemptyset(&ending_signals);
         for (const int signal : {SIGHUP, SIGINT, SIGTERM})
           {
             struct sigaction present;
-            // (nohup has SIGHUP ignored)
+            // A signal that is ignored, as SIGHUP under nohup, stays ignored.
             if (sigaction(signal, nullptr, &present) == 0 &&
                 present.sa_handler == SIG_DFL)
               sigaddset(&ending_signals, signal);
@@ -286,7 +286,7 @@ namespace Tessella
                 ;
               remove_temporary_files();
               pthread_sigmask(SIG_UNBLOCK, &ending_signals, nullptr);
-              // (METIS may be putting its handlers or ours in place)
+              // METIS may install a handler between the two calls.
               for (;;)
                 {
                   std::signal(signal, SIG_DFL);
@@ -314,7 +314,7 @@ namespace Tessella
       check_standard_output()
       {
         std::cout.flush();
-        // (writing again tells the reason)
+        // A second attempt to write tells the reason.
         errno = 0;
         const int error =
           !std::cout && ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;

@@ -81,7 +81,7 @@ namespace Tessella
       {
         std::ifstream in(file, std::ios::binary);
         std::string   first;
-        // (a line of a file that is something else may be long)
+        // The first line of another kind of file may be long.
         for (char c; first.size() < 100 && in.get(c) && c != '\n';)
           first += c;
         const bool        is_state = first.compare(0, magic.size(), magic) == 0;
@@ -198,7 +198,8 @@ namespace Tessella
                "compute anew.";
       }
 
-      /// What stands for a polytope on any number of processes: its first cell.
+      /// First cell of a polytope, which identifies it on any number of
+      /// processes.
       template <int dim>
       CellId
       first_cell(const AgglomerationHandler<dim> &handler, const unsigned int k)
@@ -322,7 +323,7 @@ namespace Tessella
       std::ifstream in(file);
       Header        header;
       header.read(in);
-      // (of a file with a right checksum this cannot be)
+      // This cannot happen if the checksum is right.
       AssertThrow(in,
                   ExcMessage(
                     what + "is damaged, since its first lines cannot be read" +

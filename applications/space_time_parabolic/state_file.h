@@ -17,7 +17,7 @@ namespace Tessella
 {
   namespace Application
   {
-    /// What tables say about a slab.
+    /// Row of the tables for one slab.
     struct SlabRecord
     {
       double        time = 0., length = 0.; ///< its end

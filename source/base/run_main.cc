@@ -43,8 +43,8 @@ namespace Tessella
           {
             if (first == rank)
               say(name, message);
-            // (the first process that ends with an error may have the others
-            // killed)
+            // mpirun may kill all others when the first process ends with an
+            // error.
             MPI_Barrier(communicator);
             return first != none;
           }

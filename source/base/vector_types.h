@@ -10,7 +10,7 @@
 // The types of deal.II's vectors in double precision that the library is
 // compiled for.
 
-/// What is given, if there are the classes of TrilinosWrappers.
+/// The arguments, if the classes of TrilinosWrappers exist; else nothing.
 #ifdef TESSELLA_HAVE_EPETRA
 #  define TESSELLA_IF_EPETRA(...) __VA_ARGS__
 #else

@@ -182,7 +182,7 @@ namespace Tessella
   dealii::types::subdomain_id
   PolytopeAccessor<dim>::subdomain_id() const
   {
-    // Of a ghost polytope, all cells that this process knows are its owner's.
+    // All known cells of a ghost polytope belong to its owner.
     const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
     AssertIndexRange(present_index, mesh.n_polytopes());
     return handler

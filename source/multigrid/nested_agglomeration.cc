@@ -302,7 +302,7 @@ namespace Tessella
     {
       std::vector<std::vector<unsigned int>> ids;
       const MPI_Comm communicator = handler.get_communicator();
-      // (a process need not have cells of the finest level)
+      // A process need not have cells of the finest level.
       const unsigned int n_levels =
         handler.get_triangulation().n_global_levels();
       const auto n_global = [communicator](const unsigned int n) {

@@ -409,8 +409,8 @@ namespace Tessella
     auto *const parallel =
       dynamic_cast<dealii::parallel::DistributedTriangulationBase<dim> *>(
         &triangulation);
-    // What deal.II is about to write at least. p4est ends a program that it
-    // cannot write for, and MPI may not notice that a disk is full.
+    // Lower bound of what deal.II will write. p4est aborts the program when it
+    // cannot write, and MPI may not notice that the disk is full.
     std::uint64_t size_of_records = 0, size_of_mesh = 0;
     if (header.kind == "p4est")
       {
@@ -440,7 +440,7 @@ namespace Tessella
         records(stem + "_variable.data");
       records.reserve(size_of_records);
       fixed.reserve(header.n_cells);
-      // (and numbers of every coarse cell)
+      // The file also has a few numbers for each coarse cell.
       mesh_file.reserve(size_of_mesh + 4096 + 400 * triangulation.n_cells(0));
     });
     if (header.kind == "p4est")

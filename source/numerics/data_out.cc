@@ -464,8 +464,9 @@ namespace Tessella
 
   namespace
   {
-    /// Of a .vtu file of this process, what it contributes to one of all: the
-    /// first process what comes before the piece, the last one what follows.
+    /// Part of the .vtu file of this process that enters the common file: its
+    /// piece, on the first process also what comes before the pieces, on the
+    /// last one also what follows them.
     std::string
     own_part(const std::string &vtu,
              const MPI_Comm     communicator,

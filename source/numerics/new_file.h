@@ -17,13 +17,12 @@ namespace Tessella
      * files can appear together: all are written, and only if all succeeded
      * are they published. What is not published disappears with this object.
      *
-     * Until write() is complete the file has no name where the file system can
-     * do without (O_TMPFILE), so that not even SIGKILL leaves anything behind;
-     * elsewhere, and from then on, it is called "file_name.partPID", which
-     * remove_temporary_files() knows of.
+     * If the file system supports files without a name (O_TMPFILE), the file
+     * has none until write() is complete, so that not even SIGKILL leaves
+     * anything behind. Otherwise, and after write(), it is called
+     * "file_name.partPID", which remove_temporary_files() removes.
      *
-     * What exists under @p file_name and is neither a file nor a folder (a
-     * device, a pipe) is written directly. All functions throw ExcUserInput.
+     * Devices and pipes are written directly. All functions throw ExcUserInput.
      */
     class NewFile
     {
@@ -45,7 +44,7 @@ namespace Tessella
       void
       write(const std::function<void(std::ostream &)> &write);
 
-      /// Of a shared file: where to write.
+      /// Name of the temporary file of all processes.
       const std::string &
       temporary_name() const;
 

@@ -840,7 +840,8 @@ namespace Tessella
                   const unsigned int n = batch.size();
                   if (norm == NormType::Lp_norm)
                     {
-                      // (the power is that of the length of the vector)
+                      // The norm takes powers of the Euclidean length of the
+                      // vector.
                       for (unsigned int q = 0; q < n; ++q)
                         {
                           double square = 0.;

@@ -219,7 +219,7 @@ namespace Tessella
           const std::string folder =
             slash == std::string::npos ? "." : file_name.substr(0, slash + 1);
           fd = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-          // (a name is given through /proc)
+          // The file gets its name through /proc.
           if (fd >= 0 &&
               ::access(("/proc/self/fd/" + std::to_string(fd)).c_str(), F_OK) !=
                 0)
@@ -273,7 +273,7 @@ namespace Tessella
         }
       catch (...)
         {
-          // (the reason is the one that counts)
+          // The error of the file system is the cause of the exception.
           if (buffer.error != 0)
             throw_not_written(file_name, buffer.error);
           throw;

@@ -279,7 +279,7 @@ check_mesh(const std::string               &name,
                     neighbor.neighbor_of_agglomerated_neighbor(g) == f,
                   "neighbour of neighbour");
         }
-      // (a periodic facet may be smaller than the face)
+      // A periodic facet may be smaller than the face.
       require(shifted || polytope.polytope_boundary().size() == n_facets,
               "faces of the boundary");
     }

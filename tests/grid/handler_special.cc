@@ -576,7 +576,7 @@ check_vocabulary()
         largest->volume() ==
           *std::max_element(mesh.measure.begin(), mesh.measure.end()));
 
-  // What a polytope says, with "." and with "->".
+  // Properties of a polytope, with "." and with "->".
   double           volume = 0.;
   bool             same = true, faces_fit = true, neighbors_fit = true;
   std::set<CellId> ids;
@@ -796,7 +796,7 @@ check_change()
               handler.polytope_of_cell().size() == tria.n_active_cells());
     }
 
-  // By hand: the cells are those of the triangulation.
+  // define_agglomerate() takes the new cells of the triangulation.
   tria.refine_global();
   const auto first = tria.begin_active();
   handler.define_agglomerate({first, std::next(first)});

@@ -31,7 +31,7 @@
 
 #include "readme_program.cc"
 
-// What the documentation of AgglomerationHandler recommends to programs in a
+// The documentation of AgglomerationHandler recommends this to programs in a
 // namespace of their own, in the words of deal.II's class.
 namespace Program
 {

@@ -53,8 +53,8 @@ math(EXPR difference "100 * (${total} - ${sum})")
 if(difference GREATER sum OR difference LESS -${sum})
   fail("The stages take ${total} microseconds together, not ${sum}.")
 endif()
-# What is before main() and after the table, loading of libraries above all, may
-# take long on a machine that has other work.
+# Loading of libraries before main() is not in the sum, and may take long on a
+# machine that has other work.
 math(EXPR least "${elapsed} / 2 - 2000000")
 if(sum GREATER elapsed OR sum LESS least)
   fail("The sum is not the wall time, ${elapsed} microseconds.")

@@ -10,7 +10,7 @@
 namespace Tessella
 {
   /**
-   * What main() consists of: initialises MPI and threads, as
+   * Body of main(): initialises MPI and threads, as
    * dealii::Utilities::MPI::MPI_InitFinalize does with all threads, runs
    * @p work and returns the exit status of the program.
    *
@@ -35,8 +35,9 @@ namespace Tessella
    * still there; @p communicator should not be used otherwise, since processes
    * that have failed may have left messages of theirs.
    *
-   * Where a process has failed and others wait for its messages, they do not
-   * come here: after 20 seconds it writes its message and ends all of them.
+   * Processes that wait for messages of one that has failed never call this
+   * function. The one that has failed therefore writes its message after 20
+   * seconds and ends all of them.
    */
   bool
   any_failed(const MPI_Comm     communicator,

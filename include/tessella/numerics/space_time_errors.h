@@ -48,9 +48,9 @@ namespace Tessella
     double
     final_L2() const;
 
-    /// What the norms are made of. A program that goes on from a file gives the
-    /// sums of the slabs before to restore(), and the norms are those of all
-    /// slabs.
+    /// Sums over the slabs, from which the norms are computed. A program that
+    /// goes on from a file passes the sums of the earlier slabs to restore(),
+    /// so that the norms are those of all slabs.
     using Sums = std::array<double, 4>;
     Sums
     sums() const;
