@@ -9,7 +9,7 @@
 # unless run by root). Checks the formatting; builds library, programs and tests
 # in the folder build/ (or $BUILD_DIR) as Release and the library with its tests
 # in build-debug/ as Debug, and runs the tests of both. Run again, it builds only
-# what has changed. Can be run from anywhere. 25 minutes on two cores the first
+# what has changed. Can be run from anywhere. Half an hour on two cores the first
 # time. The exit status is 0 if and only if all is well.
 #
 # Environment:

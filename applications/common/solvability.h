@@ -18,7 +18,7 @@ namespace Tessella
      * freedom of @p handler: without a reaction and without a part of the
      * boundary that holds the solution, the problem has no unique one. Every
      * part of the mesh that is connected through faces is looked at by itself.
-     * With several components only the first one is tested. Collective.
+     * Only the first of several components is tested. Collective.
      *
      * @param what nothing fixes.
      * @param remedy what the user can change, a sentence.

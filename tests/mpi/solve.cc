@@ -175,7 +175,7 @@ check_polytopes(const std::string &suffix)
   AgglomerationHandler<dim> handler(triangulation);
   handler.agglomerate(Agglomeration::complete_families<dim>());
 
-  // By global number: id, owner and element of each polytope.
+  // Id, owner and element of each polytope, sorted by global number.
   const auto element = [](const CellId &id) {
     return static_cast<unsigned int>(id.to_string().back()) % 3;
   };
