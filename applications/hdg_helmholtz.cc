@@ -25,7 +25,10 @@
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/numerics/vector_tools.h>
 
+DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #include <Amesos.h>
+DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
+
 #include <cmath>
 #include <cstdio>
 #include <functional>

@@ -39,12 +39,15 @@
 #include <tessella/grid/penalty.h>
 #include <tessella/numerics/data_out.h>
 
+DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #include <Amesos.h>
 #include <Teuchos_ParameterList.hpp>
+#include <ml_MultiLevelPreconditioner.h>
+DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
+
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <ml_MultiLevelPreconditioner.h>
 #include <set>
 #include <sstream>
 #include <string>

@@ -124,8 +124,13 @@ for suite in "${suites[@]}"; do
   about() { in_root "$folder/$suite" "$1" 2>/dev/null | tail -1; }
   package() { about "dpkg-query -W -f '\${Version}\n' $1"; }
   compiler=$(about 'c++ -dumpfullversion')
-  standard=C++17
-  case $cxx20 in *" $suite "*) standard=C++20 ;; esac
+  # That of the flags with which the build compiles; without one, the compiler's.
+  flag=$(about "grep -oh -- '-std=[a-z0-9+]*' /tessella/build/build.ninja | sort -u")
+  case $(about "c++ $flag -dM -E -x c++ /dev/null | sed -n 's/#define __cplusplus //p'") in
+    201703L) standard=C++17 ;;
+    202002L) standard=C++20 ;;
+    *) standard="$flag" ;;
+  esac
   [ "$status" -eq 0 ] && [ "$warnings" -eq 0 ] || failed=1
   rows+=("$(printf '| %s | g++ %s, %s | %s | %s | %s | %d | %s |' \
     "$(about '. /etc/os-release; echo $PRETTY_NAME')" "$compiler" "$standard" \

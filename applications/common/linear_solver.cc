@@ -20,17 +20,20 @@
 #include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
 
+DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #include <Amesos.h>
 #include <Epetra_CrsMatrix.h>
 #include <Epetra_Import.h>
 #include <Epetra_IntVector.h>
 #include <Epetra_Map.h>
 #include <Teuchos_ParameterList.hpp>
+#include <ml_MultiLevelPreconditioner.h>
+DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
-#include <ml_MultiLevelPreconditioner.h>
 #include <sstream>
 #include <type_traits>
 #include <vector>

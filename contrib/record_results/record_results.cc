@@ -599,7 +599,8 @@ numerics()
       PolytopicAssembler<dim> assembler(handler);
       const auto              sigma = assembler.penalty(form);
       Groups                  groups(1, sigma);
-      Vector<double>          interpolated, projected, indicators;
+      Vector<double>          interpolated(handler.n_dofs()),
+        projected(handler.n_dofs()), indicators;
       Tessella::VectorTools::interpolate(handler, function, interpolated);
       Tessella::VectorTools::project(handler, function, projected);
       groups.push_back(values(interpolated));

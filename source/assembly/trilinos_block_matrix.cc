@@ -6,6 +6,7 @@
 
 #include <tessella/assembly/trilinos_block_matrix.h>
 
+DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #include <Epetra_CrsGraph.h>
 #include <Epetra_CrsMatrix.h>
 #include <Epetra_DistObject.h>
@@ -13,6 +14,8 @@
 #include <Epetra_IntSerialDenseVector.h>
 #include <Epetra_Map.h>
 #include <Epetra_MpiComm.h>
+DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

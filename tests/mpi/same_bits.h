@@ -13,8 +13,11 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 
+DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #include <Epetra_CrsMatrix.h>
 #include <Epetra_Map.h>
+DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
+
 #include <cstdint>
 
 #include "../tests.h"
