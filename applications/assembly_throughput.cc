@@ -6,9 +6,9 @@
 
 #include <deal.II/base/timer.h>
 
-#include <tessella/assembly/device_choice.h>
 #include <tessella/base/error_message.h>
 #include <tessella/base/information.h>
+#include <tessella/device/cuda_device.h>
 
 #include <fstream>
 #include <iomanip>

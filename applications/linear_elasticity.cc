@@ -33,11 +33,11 @@
 #include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/polytope_interface_values.h>
-#include <tessella/fe/polytope_values.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
 #include <tessella/numerics/data_out.h>
+#include <tessella/values/polytope_interface_values.h>
+#include <tessella/values/polytope_values.h>
 
 DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #include <Amesos.h>

@@ -10,8 +10,8 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/information.h>
-#include <tessella/fe/legendre.h>
 #include <tessella/lac/device_block_matrix.h>
+#include <tessella/portable/legendre.h>
 
 #include <algorithm>
 #include <iomanip>

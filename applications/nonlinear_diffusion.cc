@@ -31,9 +31,9 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/error_message.h>
-#include <tessella/fe/polytope_values.h>
 #include <tessella/forms/discrete_field.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/values/polytope_values.h>
 
 #include <cmath>
 #include <iomanip>

@@ -12,8 +12,8 @@
 
 #include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/data_out.h>
-#include <tessella/numerics/space_time_errors.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/space_time/space_time_errors.h>
 #include <tessella/space_time/space_time_stepping.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 // best of eight runs. From the root of the repository:
 //
 //   nvcc -O3 -std=c++17 -Icuda -Iinclude -Ibuild/include -o host_copies
-//   contrib/host_copies.cu cuda/download.cu cuda/device.cu
+//   contrib/host_copies.cu cuda/device/download.cu cuda/device/device.cu
 //   ./host_copies N THREADS
 //
 // Linux; N at most the number of devices. Where there are N * THREADS

@@ -5,7 +5,7 @@
 #include <deal.II/base/parallel.h>
 #include <deal.II/base/timer.h>
 
-#include <tessella/fe/polytope_quadrature.h>
+#include <tessella/values/polytope_quadrature.h>
 
 #include <algorithm>
 #include <limits>

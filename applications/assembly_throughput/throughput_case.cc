@@ -11,8 +11,8 @@
 #include <deal.II/lac/trilinos_vector.h>
 #include <deal.II/lac/vector.h>
 
-#include <tessella/assembly/block_sparsity.h>
 #include <tessella/base/on_all_processes.h>
+#include <tessella/lac/block_sparsity.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/space_time/space_time_form.h>

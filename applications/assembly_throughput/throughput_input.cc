@@ -4,7 +4,7 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
-#include <tessella/fe/legendre.h>
+#include <tessella/portable/legendre.h>
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,8 @@
 
 #include <deal.II/base/parameter_handler.h>
 
-#include <tessella/assembly/backend.h>
+#include <tessella/backends/assembly_strategy.h>
+#include <tessella/base/backend.h>
 
 #include <string>
 #include <vector>

@@ -2,7 +2,8 @@
 #ifndef tessella_applications_throughput_report_h
 #define tessella_applications_throughput_report_h
 
-#include <tessella/assembly/backend.h>
+#include <tessella/base/backend.h>
+#include <tessella/device/cuda_device.h>
 
 #include <ostream>
 #include <vector>

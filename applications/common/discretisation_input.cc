@@ -7,8 +7,8 @@
 
 #include <tessella/base/on_all_processes.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/legendre.h>
 #include <tessella/forms/device_function.h>
+#include <tessella/portable/legendre.h>
 
 #include <cmath>
 

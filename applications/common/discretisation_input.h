@@ -4,7 +4,8 @@
 
 #include <deal.II/base/parameter_handler.h>
 
-#include <tessella/assembly/backend.h>
+#include <tessella/base/backend.h>
+#include <tessella/device/cuda_device.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
 

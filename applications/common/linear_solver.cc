@@ -10,15 +10,15 @@
 #include <deal.II/lac/trilinos_precondition.h>
 #include <deal.II/lac/trilinos_solver.h>
 
-#include <tessella/assembly/backend.h>
-#include <tessella/assembly/device_choice.h>
-#include <tessella/assembly/trilinos_block_matrix.h>
+#include <tessella/base/backend.h>
 #include <tessella/base/on_all_processes.h>
-#include <tessella/fe/legendre.h>
+#include <tessella/device/cuda_device.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
+#include <tessella/lac/trilinos_block_matrix.h>
 #include <tessella/multigrid/multigrid.h>
+#include <tessella/portable/legendre.h>
 
 DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #include <Amesos.h>

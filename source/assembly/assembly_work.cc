@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "host_points.h"
+#include "../backends/host_points.h"
 
 namespace Tessella
 {

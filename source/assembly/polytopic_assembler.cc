@@ -6,14 +6,14 @@
 
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 
-#include <tessella/assembly/block_sparsity.h>
-#include <tessella/assembly/device_choice.h>
 #include <tessella/assembly/polytopic_assembler.h>
-#include <tessella/assembly/trilinos_block_matrix.h>
+#include <tessella/device/cuda_device.h>
 #include <tessella/forms/device_coefficients.h>
+#include <tessella/lac/block_sparsity.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
+#include <tessella/lac/trilinos_block_matrix.h>
 
 #include <algorithm>
 #include <array>
@@ -24,17 +24,17 @@
 #include <limits>
 #include <utility>
 
-#include "../../cuda/assembly.h"
-#include "../../cuda/vector.h"
+#include "../../cuda/backends/assembly.h"
+#include "../../cuda/lac/vector.h"
+#include "../backends/host_assembly.h"
+#include "../backends/host_dispatch.h"
 #include "../base/collective.h"
-#include "../lac/device_call.h"
+#include "../device/device_call.h"
 #include "../lac/store_block_row.h"
-#include "host_assembly.h"
-#include "host_dispatch.h"
 
 #ifdef TESSELLA_HAVE_CUDA
-#  include "cuda_assembly.h"
-#  include "device_share.h"
+#  include "../backends/cuda_assembly.h"
+#  include "../device/device_share.h"
 #endif
 
 namespace Tessella

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "cuda_tabulation.h"
-#include "host_assembly.h"
-#include "host_dispatch.h"
+#include "../backends/cuda_tabulation.h"
+#include "../backends/host_assembly.h"
+#include "../backends/host_dispatch.h"
 
 namespace Tessella
 {

@@ -3,10 +3,10 @@
 #include <deal.II/fe/fe_values.h>
 #include <deal.II/lac/full_matrix.h>
 
+#include <tessella/fe/box_mapping.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/legendre.h>
-#include <tessella/fe/mapping_bounding_box.h>
 #include <tessella/fe/polynomial_space_legendre.h>
+#include <tessella/portable/legendre.h>
 
 namespace Tessella
 {
@@ -312,8 +312,7 @@ namespace Tessella
     scaling(const Mapping<dim>                               &mapping,
             const typename Triangulation<dim>::cell_iterator &cell)
     {
-      const auto *box_mapping =
-        dynamic_cast<const MappingBoundingBox<dim> *>(&mapping);
+      const auto *box_mapping = dynamic_cast<const BoxMapping<dim> *>(&mapping);
       return box_mapping == nullptr
                ? 1.
                : 1. / std::sqrt(box_mapping->box_volume(cell));

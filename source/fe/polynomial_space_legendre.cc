@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <deal.II/base/memory_consumption.h>
 
-#include <tessella/fe/legendre.h>
 #include <tessella/fe/polynomial_space_legendre.h>
+#include <tessella/portable/legendre.h>
 
 #include <type_traits>
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "../numerics/polytope_evaluation.h"
+#include "../lac/vector_access.h"
 
 namespace Tessella
 {

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #ifdef TESSELLA_HAVE_CUDA
-#  include "../../cuda/run_time_compiler.h"
+#  include "../../cuda/device/run_time_compiler.h"
 #endif
 
 namespace Tessella
@@ -28,7 +28,7 @@ namespace Tessella
     {
       const std::string n = std::to_string(dim);
       std::string       text =
-        "#include <tessella/forms/jet.h>\n"
+        "#include <tessella/portable/jet.h>\n"
         "#include <tessella/forms/quasilinear_terms.h>\n"
         "#include <tessella/forms/tabulation_kernels.h>\n"
         "using namespace Tessella;\n"

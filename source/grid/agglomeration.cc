@@ -14,9 +14,9 @@
 
 #include <tessella/base/compatibility.h>
 #include <tessella/base/exceptions.h>
-#include <tessella/fe/reference_quadrature.h>
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/partition.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
 #include <array>

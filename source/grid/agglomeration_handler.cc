@@ -10,9 +10,9 @@
 #include <tessella/base/config.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/legendre.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
+#include <tessella/portable/legendre.h>
 
 #ifdef TESSELLA_HAVE_EPETRA
 #  include <deal.II/lac/trilinos_sparsity_pattern.h>

@@ -11,8 +11,8 @@
 #include <deal.II/grid/manifold.h>
 
 #include <tessella/base/exceptions.h>
-#include <tessella/fe/reference_quadrature.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
 #include <limits>
 #include <map>

@@ -8,16 +8,16 @@
 #  include <deal.II/base/exceptions.h>
 #  include <deal.II/base/point.h>
 
-#  include <tessella/fe/reference_quadrature.h>
 #  include <tessella/forms/device_coefficients.h>
+#  include <tessella/quadrature/reference_quadrature.h>
 
 #  include <algorithm>
 #  include <cmath>
 #  include <string>
 
-#  include "../../cuda/blocks.h"
-#  include "../assembly/host_dispatch.h"
-#  include "../lac/device_call.h"
+#  include "../../cuda/lac/blocks.h"
+#  include "../backends/host_dispatch.h"
+#  include "../device/device_call.h"
 #  include "boundary_data.h"
 #  include "cuda_hdg.h"
 

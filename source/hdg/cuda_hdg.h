@@ -2,7 +2,7 @@
 #ifndef tessella_source_hdg_cuda_hdg_h
 #define tessella_source_hdg_cuda_hdg_h
 
-#include <tessella/assembly/block_sparsity.h>
+#include <tessella/lac/block_sparsity.h>
 #include <tessella/lac/device_vector.h>
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../../cuda/hdg.h"
+#include "../../cuda/hdg/hdg.h"
 #include "local_solver.h"
 
 namespace Tessella

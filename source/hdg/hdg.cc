@@ -6,10 +6,10 @@
 #include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
 
-#include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/base/compatibility.h>
-#include <tessella/fe/reference_quadrature.h>
 #include <tessella/hdg/hdg.h>
+#include <tessella/lac/trilinos_block_matrix.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@
 #include <string>
 #include <type_traits>
 
-#include "../assembly/host_dispatch.h"
+#include "../backends/host_dispatch.h"
 #include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/halo_exchange.h"
@@ -28,7 +28,7 @@
 #include "trace_numbering.h"
 
 #ifdef TESSELLA_HAVE_CUDA
-#  include "../assembly/device_share.h"
+#  include "../device/device_share.h"
 #  include "cuda_hdg.h"
 #endif
 

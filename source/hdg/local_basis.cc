@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string>
 
-#include "../assembly/host_points.h"
+#include "../backends/host_points.h"
 #include "dense.h"
 
 namespace Tessella

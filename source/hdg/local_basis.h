@@ -2,13 +2,13 @@
 #ifndef tessella_source_hdg_local_basis_h
 #define tessella_source_hdg_local_basis_h
 
-#include <tessella/fe/polytope_quadrature.h>
 #include <tessella/grid/polytopic_mesh.h>
+#include <tessella/values/polytope_quadrature.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "../assembly/host_kernels.h"
+#include "../backends/host_kernels.h"
 
 namespace Tessella
 {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-#include "../assembly/host_points.h"
+#include "../backends/host_points.h"
 #include "boundary_data.h"
 #include "dense.h"
 

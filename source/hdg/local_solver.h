@@ -2,15 +2,15 @@
 #ifndef tessella_source_hdg_local_solver_h
 #define tessella_source_hdg_local_solver_h
 
-#include <tessella/fe/polytope_quadrature.h>
 #include <tessella/forms/form.h>
 #include <tessella/hdg/trace_space.h>
+#include <tessella/values/polytope_quadrature.h>
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
-#include "../assembly/host_kernels.h"
+#include "../backends/host_kernels.h"
 #include "local_basis.h"
 
 namespace Tessella

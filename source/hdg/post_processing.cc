@@ -4,13 +4,13 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/fe/polytope_quadrature.h>
-#include <tessella/fe/reference_quadrature.h>
+#include <tessella/quadrature/reference_quadrature.h>
+#include <tessella/values/polytope_quadrature.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "../assembly/host_dispatch.h"
+#include "../backends/host_dispatch.h"
 #include "dense.h"
 #include "local_basis.h"
 #include "tensor.h"

@@ -2,7 +2,7 @@
 #ifndef tessella_source_hdg_post_processing_h
 #define tessella_source_hdg_post_processing_h
 
-#include <tessella/assembly/backend.h>
+#include <tessella/base/backend.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
 

@@ -2,7 +2,7 @@
 #ifndef tessella_source_hdg_tensor_h
 #define tessella_source_hdg_tensor_h
 
-#include <tessella/base/host_device.h>
+#include <tessella/portable/host_device.h>
 
 #include <math.h>
 

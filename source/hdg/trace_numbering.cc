@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-#include "../assembly/host_dispatch.h"
+#include "../backends/host_dispatch.h"
 #include "../base/collective.h"
 
 namespace Tessella

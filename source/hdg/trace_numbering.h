@@ -4,10 +4,10 @@
 
 #include <deal.II/base/types.h>
 
-#include <tessella/assembly/block_sparsity.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/hdg/trace_space.h>
 #include <tessella/lac/block_partition.h>
+#include <tessella/lac/block_sparsity.h>
 
 #include <cstdint>
 #include <functional>

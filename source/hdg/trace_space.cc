@@ -2,9 +2,9 @@
 
 #include <deal.II/base/parallel.h>
 
-#include <tessella/fe/legendre.h>
-#include <tessella/fe/polytope_quadrature.h>
 #include <tessella/hdg/trace_space.h>
+#include <tessella/portable/legendre.h>
+#include <tessella/values/polytope_quadrature.h>
 
 #include <algorithm>
 #include <array>

@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "../../cuda/vector.h"
+#include "../../cuda/lac/vector.h"
 #include "../base/collective.h"
-#include "device_call.h"
+#include "../device/device_call.h"
 #include "halo_exchange.h"
 #include "host_blocks.h"
 #include "vector_access.h"

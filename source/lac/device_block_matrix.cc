@@ -2,19 +2,19 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/trilinos_block_matrix.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
-#include "../../cuda/block_matrix.h"
-#include "../../cuda/vector.h"
+#include "../../cuda/lac/block_matrix.h"
+#include "../../cuda/lac/vector.h"
 #include "../base/collective.h"
+#include "../device/device_call.h"
 #include "column_order.h"
-#include "device_call.h"
 #include "halo_exchange.h"
 #include "store_block_row.h"
 #include "transpose_plan.h"

@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
-#include "../../cuda/vector.h"
+#include "../../cuda/lac/vector.h"
 #include "../base/collective.h"
-#include "device_call.h"
+#include "../device/device_call.h"
 #include "reproducible_sum.h"
 #include "vector_access.h"
 

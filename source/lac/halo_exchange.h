@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "../../cuda/halo.h"
-#include "device_call.h"
+#include "../../cuda/lac/halo.h"
+#include "../device/device_call.h"
 #include "host_blocks.h"
 
 namespace Tessella

@@ -2,9 +2,9 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
+#include <tessella/lac/trilinos_block_matrix.h>
 
 #include <algorithm>
 #include <mutex>

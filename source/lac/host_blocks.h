@@ -10,8 +10,8 @@
 #include <cstring>
 #include <memory>
 
-#include "../../cuda/blocks.h"
-#include "../../cuda/host_memory.h"
+#include "../../cuda/lac/blocks.h"
+#include "../base/host_memory.h"
 
 // Operations on block matrices on the host. Every sum is computed by one thread
 // in an order that the structure alone fixes.

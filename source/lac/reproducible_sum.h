@@ -6,10 +6,10 @@
 
 #include <cstddef>
 
-#include "../../cuda/reproducible_sum.h"
+#include "../../cuda/lac/reproducible_sum.h"
 
 // Sums on the host, by all threads: the same bits for every number of them, and
-// those of cuda/vector.h.
+// those of cuda/lac/vector.h.
 
 namespace Tessella
 {

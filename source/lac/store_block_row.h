@@ -4,7 +4,7 @@
 
 #include <deal.II/lac/sparse_matrix.h>
 
-#include <tessella/assembly/block_sparsity.h>
+#include <tessella/lac/block_sparsity.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -70,6 +70,52 @@ namespace Tessella
       return vector.size();
     }
 
+    /// Read access to the values of a vector that holds the degrees of freedom
+    /// which this process owns, @p n of them.
+    inline const double *
+    vector_data(const dealii::Vector<double> &vector, const std::size_t n)
+    {
+      AssertThrow(vector.size() == n,
+                  dealii::ExcMessage(
+                    "The vector has " + std::to_string(vector.size()) +
+                    " entries, but the handler has " + std::to_string(n) +
+                    " degrees of freedom; reinit() it with n_dofs()."));
+      return n > 0 ? &*vector.begin() : nullptr;
+    }
+
+    inline double *
+    vector_data(dealii::Vector<double> &vector, const std::size_t n)
+    {
+      return const_cast<double *>(
+        vector_data(static_cast<const dealii::Vector<double> &>(vector), n));
+    }
+
+    // A loop over operator() would look up every single entry in a map; the
+    // entries lie contiguously in the order of the locally owned ones.
+    template <typename VectorType>
+    inline const double *
+    vector_data(const VectorType &vector, const std::size_t n)
+    {
+      check_no_ghosts(vector);
+      const auto n_local = vector.end() - vector.begin();
+      AssertThrow(static_cast<std::size_t>(n_local) == n,
+                  dealii::ExcMessage(
+                    "The vector holds " + std::to_string(n_local) +
+                    " entries on this process, but the handler has " +
+                    std::to_string(n) +
+                    " degrees of freedom; reinit() it with "
+                    "locally_owned_dofs()."));
+      return n > 0 ? &*vector.begin() : nullptr;
+    }
+
+    template <typename VectorType>
+    inline double *
+    vector_data(VectorType &vector, const std::size_t n)
+    {
+      return const_cast<double *>(
+        vector_data(static_cast<const VectorType &>(vector), n));
+    }
+
     /// Of @p n rows of all processes and @p n_owned of this one.
     template <typename VectorType>
     void

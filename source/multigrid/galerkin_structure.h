@@ -2,7 +2,7 @@
 #ifndef tessella_source_multigrid_galerkin_structure_h
 #define tessella_source_multigrid_galerkin_structure_h
 
-#include <tessella/assembly/block_sparsity.h>
+#include <tessella/lac/block_sparsity.h>
 
 #include <cstdint>
 #include <vector>

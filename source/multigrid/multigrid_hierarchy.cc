@@ -5,8 +5,8 @@
 #include <deal.II/base/quadrature_lib.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/legendre.h>
 #include <tessella/multigrid/multigrid_hierarchy.h>
+#include <tessella/portable/legendre.h>
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,8 @@
 #include <deal.II/grid/cell_id.h>
 
 #include <tessella/base/exceptions.h>
-#include <tessella/fe/polytope_values.h>
 #include <tessella/numerics/solution_transfer.h>
+#include <tessella/values/polytope_values.h>
 
 #include <functional>
 #include <map>

@@ -4,14 +4,14 @@
 
 #include <deal.II/lac/vector.h>
 
-#include <tessella/assembly/block_sparsity.h>
 #include <tessella/base/epetra.h>
 #include <tessella/base/exceptions.h>
-#include <tessella/fe/reference_quadrature.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/grid/penalty.h>
+#include <tessella/lac/block_sparsity.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
+#include <tessella/quadrature/reference_quadrature.h>
 #include <tessella/space_time/space_time_slab.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 #include <set>
 #include <string>
 
-#include "../assembly/host_assembly.h"
-#include "../assembly/host_dispatch.h"
+#include "../backends/host_assembly.h"
+#include "../backends/host_dispatch.h"
 #include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/vector_access.h"

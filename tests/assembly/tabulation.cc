@@ -7,9 +7,9 @@
 
 #include <tessella/assembly/tabulation_cost.h>
 
-#include "../../source/assembly/cuda_tabulation.h"
-#include "../../source/assembly/host_assembly.h"
-#include "../../source/assembly/host_dispatch.h"
+#include "../../source/backends/cuda_tabulation.h"
+#include "../../source/backends/host_assembly.h"
+#include "../../source/backends/host_dispatch.h"
 #include "compare.h"
 
 namespace Internal = Tessella::internal;

@@ -7,9 +7,9 @@
 
 #include <tessella/assembly/assembly_work.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/reference_quadrature.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
 #include "../tests.h"
 

@@ -8,8 +8,8 @@
 
 #include <deal.II/grid/grid_generator.h>
 
-#include <tessella/assembly/block_sparsity.h>
 #include <tessella/base/config.h>
+#include <tessella/lac/block_sparsity.h>
 
 #include <cmath>
 #include <cstring>

@@ -10,7 +10,7 @@
 #  include <algorithm>
 #  include <vector>
 
-#  include "../../cuda/memory.h"
+#  include "../../cuda/device/memory.h"
 
 unsigned int
 n_late_lists()

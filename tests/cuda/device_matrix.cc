@@ -13,9 +13,9 @@
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/trilinos_vector.h>
 
-#include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_vector.h>
+#include <tessella/lac/trilinos_block_matrix.h>
 #include <tessella/space_time/space_time_form.h>
 #include <tessella/space_time/space_time_slab.h>
 

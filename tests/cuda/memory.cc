@@ -7,10 +7,10 @@
 // the device's copy engine is busy, copies.cu). Returns 77 where the case
 // cannot run on this machine, 1 if a check fails.
 
-#include <tessella/assembly/block_sparsity.h>
-#include <tessella/assembly/trilinos_block_matrix.h>
 #include <tessella/base/config.h>
+#include <tessella/lac/block_sparsity.h>
 #include <tessella/lac/device_vector.h>
+#include <tessella/lac/trilinos_block_matrix.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,10 +20,10 @@
 #include <memory>
 #include <string>
 
-#include "../../cuda/device.h"
-#include "../../cuda/device_share.h"
-#include "../../cuda/pieces.h"
-#include "../../source/assembly/mesh_part.h"
+#include "../../cuda/device/device.h"
+#include "../../cuda/device/device_share.h"
+#include "../../cuda/device/pieces.h"
+#include "../../source/backends/mesh_part.h"
 #include "../assembly/compare.h"
 #include "checks.h"
 

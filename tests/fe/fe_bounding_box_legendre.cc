@@ -10,7 +10,7 @@
 #include <deal.II/lac/full_matrix.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/legendre.h>
+#include <tessella/portable/legendre.h>
 
 #include <algorithm>
 #include <vector>

@@ -15,11 +15,11 @@
 #include <deal.II/lac/vector.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/mapping_bounding_box.h>
-#include <tessella/fe/polytope_interface_values.h>
-#include <tessella/fe/polytope_quadrature.h>
-#include <tessella/fe/polytope_values.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/values/mapping_bounding_box.h>
+#include <tessella/values/polytope_interface_values.h>
+#include <tessella/values/polytope_quadrature.h>
+#include <tessella/values/polytope_values.h>
 
 #include <algorithm>
 #include <random>

@@ -3,7 +3,7 @@
 // the order asked for, points inside, weights positive, the same from several
 // threads.
 
-#include <tessella/fe/reference_quadrature.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,8 @@
 
 #include <deal.II/lac/lapack_full_matrix.h>
 
-#include <tessella/fe/polytope_quadrature.h>
 #include <tessella/hdg/hdg.h>
+#include <tessella/values/polytope_quadrature.h>
 
 #include <set>
 

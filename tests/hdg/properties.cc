@@ -11,9 +11,9 @@
 #include <deal.II/lac/solver_control.h>
 #include <deal.II/lac/trilinos_solver.h>
 
-#include <tessella/fe/polytope_quadrature.h>
 #include <tessella/hdg/hdg.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/values/polytope_quadrature.h>
 
 #include "../assembly/compare.h"
 

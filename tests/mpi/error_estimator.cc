@@ -14,11 +14,11 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/polytope_interface_values.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/numerics/error_estimator.h>
 #include <tessella/numerics/grid_refinement.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/values/polytope_interface_values.h>
 
 #include <functional>
 

@@ -14,9 +14,9 @@
 
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/polytope_values.h>
 #include <tessella/numerics/solution_transfer.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/values/polytope_values.h>
 
 #include "../tests.h"
 #include "digest.h"

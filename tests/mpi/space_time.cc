@@ -15,8 +15,8 @@
 #include <deal.II/grid/grid_tools.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/numerics/space_time_errors.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/space_time/space_time_errors.h>
 #include <tessella/space_time/space_time_stepping.h>
 
 #include "../space_time/problems.h"

@@ -19,10 +19,10 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
-#include <tessella/fe/legendre.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/lac/block_preconditioners.h>
 #include <tessella/multigrid/multigrid.h>
+#include <tessella/portable/legendre.h>
 
 #include <algorithm>
 #include <cmath>

@@ -25,9 +25,9 @@
 #include <deal.II/numerics/vector_tools.h>
 
 // with both using-directives
-#include <tessella/fe/polytope_values.h>
 #include <tessella/multigrid/multigrid.h>
 #include <tessella/numerics/grid_refinement.h>
+#include <tessella/values/polytope_values.h>
 
 #include "readme_program.cc"
 

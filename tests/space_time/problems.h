@@ -17,8 +17,8 @@
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/grid/agglomeration_handler.h>
-#include <tessella/numerics/space_time_errors.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/space_time/space_time_errors.h>
 #include <tessella/space_time/space_time_form.h>
 #include <tessella/space_time/space_time_slab.h>
 #include <tessella/space_time/space_time_stepping.h>

@@ -7,7 +7,7 @@
 // convergence; values per material and per cell. An argument makes the program
 // write the table of errors.
 
-#include <tessella/fe/reference_quadrature.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
 #include "checks.h"
 

@@ -7,8 +7,10 @@
 #include <deal.II/lac/sparsity_pattern.h>
 #include <deal.II/lac/vector.h>
 
-#include <tessella/assembly/backend.h>
+#include <tessella/backends/assembly_strategy.h>
+#include <tessella/base/backend.h>
 #include <tessella/base/epetra.h>
+#include <tessella/device/cuda_device.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/penalty.h>
 #include <tessella/grid/polytopic_space.h>

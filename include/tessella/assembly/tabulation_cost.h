@@ -2,7 +2,7 @@
 #ifndef tessella_assembly_tabulation_cost_h
 #define tessella_assembly_tabulation_cost_h
 
-#include <tessella/assembly/backend.h>
+#include <tessella/base/backend.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>

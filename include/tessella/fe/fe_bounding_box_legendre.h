@@ -4,7 +4,7 @@
 
 #include <deal.II/fe/fe_poly.h>
 
-#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/portable/legendre.h>
 
 #include <memory>
 #include <string>

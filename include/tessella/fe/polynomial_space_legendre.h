@@ -4,7 +4,7 @@
 
 #include <deal.II/base/scalar_polynomials_base.h>
 
-#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/portable/legendre.h>
 
 #include <string>
 #include <vector>

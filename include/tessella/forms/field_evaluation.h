@@ -2,8 +2,8 @@
 #ifndef tessella_forms_field_evaluation_h
 #define tessella_forms_field_evaluation_h
 
-#include <tessella/base/host_device.h>
-#include <tessella/fe/legendre.h>
+#include <tessella/portable/host_device.h>
+#include <tessella/portable/legendre.h>
 
 #ifndef __CUDACC_RTC__
 #  include <cmath>

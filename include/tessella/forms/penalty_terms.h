@@ -2,8 +2,8 @@
 #ifndef tessella_forms_penalty_terms_h
 #define tessella_forms_penalty_terms_h
 
-#include <tessella/base/host_device.h>
 #include <tessella/forms/point_data.h>
+#include <tessella/portable/host_device.h>
 
 namespace Tessella
 {

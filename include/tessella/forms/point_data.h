@@ -2,8 +2,8 @@
 #ifndef tessella_forms_point_data_h
 #define tessella_forms_point_data_h
 
-#include <tessella/base/host_device.h>
 #include <tessella/grid/mesh_types.h>
+#include <tessella/portable/host_device.h>
 
 // What a user's coefficients receive and return, in plain types for host and
 // device: no deal.II and, as it is compiled at run time as well (NVRTC), no

@@ -2,10 +2,10 @@
 #ifndef tessella_forms_pointwise_coefficients_h
 #define tessella_forms_pointwise_coefficients_h
 
-#include <tessella/base/host_device.h>
 #include <tessella/forms/coefficient_error.h>
 #include <tessella/forms/penalty_terms.h>
 #include <tessella/forms/point_data.h>
+#include <tessella/portable/host_device.h>
 
 namespace Tessella
 {

@@ -6,8 +6,8 @@
 #include <deal.II/base/types.h>
 
 #include <tessella/base/compatibility.h>
-#include <tessella/fe/legendre.h>
 #include <tessella/grid/polytopic_mesh.h>
+#include <tessella/portable/legendre.h>
 
 #include <vector>
 

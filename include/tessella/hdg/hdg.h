@@ -4,13 +4,14 @@
 
 #include <deal.II/lac/vector.h>
 
-#include <tessella/assembly/backend.h>
-#include <tessella/assembly/block_sparsity.h>
+#include <tessella/base/backend.h>
 #include <tessella/base/epetra.h>
+#include <tessella/device/cuda_device.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/hdg/trace_space.h>
+#include <tessella/lac/block_sparsity.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_block_matrix.h>

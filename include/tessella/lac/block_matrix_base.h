@@ -4,9 +4,9 @@
 
 #include <deal.II/base/types.h>
 
-#include <tessella/assembly/block_sparsity.h>
 #include <tessella/base/compatibility.h>
 #include <tessella/lac/block_partition.h>
+#include <tessella/lac/block_sparsity.h>
 
 #include <cstddef>
 #include <cstdint>

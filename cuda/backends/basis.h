@@ -1,0 +1,1565 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_assembly_basis_h
+#define tessella_cuda_assembly_basis_h
+
+#include <tessella/portable/legendre.h>
+
+#include <type_traits>
+
+#include "data.h"
+#include "points.h"
+
+// Basis functions at batches of quadrature points ("slots"), as tables in
+// shared memory: the functions of x, and products of functions of y and z; in
+// four variables products of functions of x and y, and of the others. A basis
+// function and its derivatives take one entry of each.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      template <typename Number>
+      struct Vector2;
+      template <>
+      struct Vector2<double>
+      {
+        using type = double2;
+      };
+      template <>
+      struct Vector2<float>
+      {
+        using type = float2;
+      };
+      template <typename Number>
+      using Two = typename Vector2<Number>::type;
+
+      /// Distance between entries of a table for a number of slots: the eight
+      /// addresses that a quarter of a warp reads at once lie in different
+      /// banks, because functions 2i and 2i+1 have the same entry or ones of
+      /// different parity.
+      __host__ __device__ constexpr unsigned int
+      slot_stride(const unsigned int n_slots)
+      {
+        return n_slots == 4 ? 4 : n_slots + 4;
+      }
+
+      /// Products of functions of y and z; in four variables, where the degree
+      /// in the last one may be independent of the others, of the last two.
+      __host__ __device__ constexpr unsigned int
+      n_pairs(const int dim, const unsigned int degree, const bool tensor)
+      {
+        return dim == 2 ? degree + 1
+               : tensor ? (degree + 1) * (degree + 1)
+                        : (degree + 1) * (degree + 2) / 2;
+      }
+
+      /// Entries of the first table: functions of x, or products of functions
+      /// of x and y, of total degree always.
+      __host__ __device__ constexpr unsigned int
+      n_first_entries(const int dim, const unsigned int degree)
+      {
+        return dim == 4 ? (degree + 1) * (degree + 2) / 2 : degree + 1;
+      }
+
+      /// Numbers of an entry of the first table where all derivatives are
+      /// needed.
+      __host__ __device__ constexpr unsigned int
+      first_entry_size(const int dim)
+      {
+        return dim == 4 ? 3 : 2;
+      }
+
+      /// Entry of a product in the table.
+      template <int dim>
+      __host__ __device__ constexpr unsigned int
+      pair_index(const unsigned int ey,
+                 const unsigned int ez,
+                 const unsigned int degree,
+                 const bool         tensor)
+      {
+        return dim == 2 ? ey
+               : tensor ? ey * (degree + 1) + ez
+                        : (ey + ez) * (ey + ez + 1) / 2 + ez;
+      }
+
+      /// Where a function lies in the tables: entry of the first << 16 | entry
+      /// of the second; those beyond n are any valid one.
+      template <int dim>
+      __device__ inline unsigned int
+      table_position(const Data<dim>   &D,
+                     const unsigned int i,
+                     const unsigned int n,
+                     const unsigned int degree)
+      {
+        if (i >= n)
+          return 0;
+        const unsigned char *e = D.exponents + dim * i;
+        if constexpr (dim == 4)
+          return pair_index<dim>(e[0], e[1], degree, false) << 16 |
+                 pair_index<dim>(e[2], e[3], degree, D.tensor_space);
+        else
+          return (unsigned int)e[0] << 16 |
+                 pair_index<dim>(e[1], e[dim - 1], degree, D.tensor_space);
+      }
+
+      /// Values and derivatives (times factor) of the one-dimensional functions
+      /// of a box: first is center and scale of the map, second the scales
+      /// of values and of derivatives. Explicitly fused, since the right-hand
+      /// side is computed by two kernels.
+      template <int L, typename Number>
+      __device__ inline void
+      legendre(const double2      first,
+               const double2      second,
+               const unsigned int degree,
+               const double       x,
+               const double       factor,
+               Number (&v)[L],
+               Number (&dv)[L])
+      {
+        const Number xi               = Number((x - first.x) * first.y),
+                     value_scale      = Number(second.x),
+                     derivative_scale = Number(second.y * factor);
+        Number previous = 1., current = xi, d_previous = 0., d_current = 1.;
+        v[0]  = value_scale;
+        dv[0] = 0.;
+#pragma unroll
+        for (unsigned int n = 1; n < L; ++n)
+          {
+            if (n > degree)
+              break;
+            const Number scale = Number(Legendre::internal::scale(n));
+            v[n]               = scale * value_scale * current;
+            dv[n]              = scale * derivative_scale * d_current;
+            if (n + 1 < L)
+              {
+                const Number next =
+                  fma(xi * current,
+                      Number(Legendre::internal::forward(n)),
+                      -(previous * Number(Legendre::internal::backward(n))));
+                const Number d_next =
+                  fma(current, Number(2. * n + 1.), d_previous);
+                previous   = current;
+                current    = next;
+                d_previous = d_current;
+                d_current  = d_next;
+              }
+          }
+      }
+
+      /// Maps of a polytope's box, as legendre() takes them.
+      template <int dim>
+      struct BoxMap
+      {
+        double2 entry[2 * dim];
+
+        __device__
+        BoxMap(const Data<dim> &D, const unsigned int polytope)
+        {
+          const double2 *from = reinterpret_cast<const double2 *>(
+            D.box_map + std::size_t(4 * dim) * polytope);
+#pragma unroll
+          for (int i = 0; i < 2 * dim; ++i)
+            entry[i] = __ldg(from + i);
+        }
+      };
+
+      /// The tables of one slot. P: degree, or -1 if it is known at run time
+      /// only. stride: distance between entries.
+      template <int dim, int P, typename Number>
+      struct SlotTables
+      {
+        static constexpr int          L     = P >= 0 ? P + 1 : 11;
+        static constexpr unsigned int known = P >= 0 ? P : 0;
+
+        /// Of the two variables of products, or one.
+        Number             y[L], dy[L], z[dim > 2 ? L : 1], dz[dim > 2 ? L : 1];
+        const unsigned int degree, stride;
+        const bool         tensor;
+
+        /// Writes the functions of x (and y), values times sign, by which
+        /// derivatives of the others are multiplied. m: factors of the
+        /// derivatives. In four variables X has the derivative in x if X_y
+        /// is given, which gets the one in y, else their sum.
+        __device__
+        SlotTables(const Data<dim>   &D,
+                   const unsigned int polytope,
+                   const unsigned int p,
+                   const double (&point)[dim],
+                   const double (&m)[dim],
+                   const Number       sign,
+                   Two<Number>       *X,
+                   const unsigned int stride,
+                   Number            *X_y = nullptr)
+          : degree(P >= 0 ? known : p)
+          , stride(stride)
+          , tensor(P < 0 && D.tensor_space)
+        {
+          // All loads first.
+          const BoxMap<dim> box(D, polytope);
+          const auto       &map = box.entry;
+          legendre(map[0], map[1], degree, point[0], m[0], y, dy);
+          if constexpr (dim == 4)
+            {
+              legendre(map[2], map[3], degree, point[1], m[1], z, dz);
+              over_pairs(false,
+                         [&](const unsigned int i,
+                             const unsigned int kx,
+                             const unsigned int ky) {
+                           Two<Number> entry;
+                           entry.x = sign * (y[kx] * z[ky]);
+                           entry.y = dy[kx] * z[ky];
+                           if (X_y != nullptr)
+                             X_y[i * stride] = y[kx] * dz[ky];
+                           else
+                             entry.y += y[kx] * dz[ky];
+                           X[i * stride] = entry;
+                         });
+              legendre(map[4], map[5], degree, point[2], sign * m[2], y, dy);
+              legendre(map[6], map[7], degree, point[3], sign * m[3], z, dz);
+            }
+          else
+            {
+#pragma unroll
+              for (unsigned int k = 0; k < L; ++k)
+                if (k <= degree)
+                  {
+                    Two<Number> entry;
+                    entry.x       = sign * y[k];
+                    entry.y       = dy[k];
+                    X[k * stride] = entry;
+                  }
+              legendre(map[2], map[3], degree, point[1], sign * m[1], y, dy);
+              if constexpr (dim == 3)
+                legendre(map[4], map[5], degree, point[2], sign * m[2], z, dz);
+            }
+        }
+
+        template <typename Function>
+        __device__ void
+        for_pairs(const Function &function) const
+        {
+          if constexpr (dim == 2)
+            {
+#pragma unroll
+              for (unsigned int k = 0; k < L; ++k)
+                if (k <= degree)
+                  function(k, k, 0);
+            }
+          else
+            over_pairs(tensor, function);
+        }
+
+        template <typename Function>
+        __device__ void
+        over_pairs(const bool all, const Function &function) const
+        {
+#pragma unroll
+          for (unsigned int ky = 0; ky < L; ++ky)
+#pragma unroll
+            for (unsigned int kz = 0; kz < L; ++kz)
+              if (ky <= degree && kz <= (all ? degree : degree - ky))
+                function(pair_index<dim>(ky, kz, degree, all), ky, kz);
+        }
+
+        /// For sums of values and one directional derivative: a function is
+        /// X.x P.x, its derivative and c times its value X.y P.x + X.x P.y.
+        /// Overwrites derivatives here.
+        __device__ void
+        write_directional(const Number c, Two<Number> *pairs)
+        {
+          // c goes to the derivatives of the last variable
+#pragma unroll
+          for (unsigned int k = 0; k < L; ++k)
+            if (k <= degree)
+              {
+                if constexpr (dim == 2)
+                  dy[k] += c * y[k];
+                else
+                  dz[k] += c * z[k];
+              }
+          for_pairs([&](const unsigned int i,
+                        const unsigned int ky,
+                        const unsigned int kz) {
+            Two<Number> entry;
+            if constexpr (dim == 2)
+              {
+                entry.x = y[ky];
+                entry.y = dy[ky];
+              }
+            else
+              {
+                entry.x = y[ky] * z[kz];
+                entry.y = dy[ky] * z[kz] + y[ky] * dz[kz];
+              }
+            pairs[i * stride] = entry;
+          });
+        }
+
+        /// For values only: a function is X.x V.
+        __device__ void
+        write_values(Number *V) const
+        {
+          for_pairs([&](const unsigned int i,
+                        const unsigned int ky,
+                        const unsigned int kz) {
+            V[i * stride] = dim == 2 ? y[ky] : y[ky] * z[dim > 2 ? kz : 0];
+          });
+        }
+
+        /// For all derivatives: a function is X.x V, its derivatives X.y V, X.x
+        /// G.x, X.x G.y; in four variables X.y V, X_y V, X.x G.x, X.x G.y.
+        __device__ void
+        write_gradient(Number *V, Two<Number> *G) const
+        {
+          for_pairs([&](const unsigned int i,
+                        const unsigned int ky,
+                        const unsigned int kz) {
+            Two<Number> entry;
+            if constexpr (dim == 2)
+              {
+                V[i * stride] = y[ky];
+                entry.x       = dy[ky];
+                entry.y       = Number(0.);
+              }
+            else
+              {
+                V[i * stride] = y[ky] * z[kz];
+                entry.x       = dy[ky] * z[kz];
+                entry.y       = y[ky] * dz[kz];
+              }
+            G[i * stride] = entry;
+          });
+        }
+      };
+
+
+
+      /// Number of a function of total degree at most any, see Legendre.
+      template <int dim>
+      __host__ __device__ constexpr unsigned int
+      function_index(const unsigned int kx,
+                     const unsigned int ky,
+                     const unsigned int kz)
+      {
+        const unsigned int rest = ky + kz, grade = kx + rest;
+        return dim == 2 ? grade * (grade + 1) / 2 + ky
+                        : grade * (grade + 1) * (grade + 2) / 6 +
+                            rest * (rest + 1) / 2 + kz;
+      }
+
+      /// Writes all functions of degree P, by number: sign times the value, and
+      /// the derivative in direction m plus sign c times the value.
+      template <int dim, int P, typename Number>
+      __device__ inline void
+      write_functions(const BoxMap<dim> &map,
+                      const double (&point)[dim],
+                      const double (&m)[dim],
+                      const Number       sign,
+                      const Number       c,
+                      Two<Number>       *to,
+                      const unsigned int stride)
+      {
+        constexpr int L = P + 1;
+        // What all functions have in common goes into those of x, the sign into
+        // derivatives of the others.
+        double scale = 1.;
+#pragma unroll
+        for (int d = 0; d < dim; ++d)
+          scale *= map.entry[2 * d + 1].x;
+        Number        x[L], dx[L], y[L], dy[L], z[L], dz[L];
+        const double2 first = map.entry[0], second = map.entry[2],
+                      third = map.entry[dim > 2 ? 4 : 2];
+        legendre(first,
+                 make_double2(sign * scale, scale * first.y),
+                 P,
+                 point[0],
+                 m[0],
+                 x,
+                 dx);
+        legendre(
+          second, make_double2(1., sign * second.y), P, point[1], m[1], y, dy);
+        if (dim > 2)
+          legendre(third,
+                   make_double2(1., sign * third.y),
+                   P,
+                   point[dim - 1],
+                   m[dim - 1],
+                   z,
+                   dz);
+#pragma unroll
+        for (unsigned int ky = 0; ky < L; ++ky)
+#pragma unroll
+          for (unsigned int kz = 0; kz < (dim > 2 ? L : 1); ++kz)
+            if (ky + kz < L)
+              {
+                const Number pair = ky == 0   ? (kz == 0 ? Number(1.) : z[kz])
+                                    : kz == 0 ? y[ky]
+                                              : y[ky] * z[kz];
+                Number       d    = c * pair;
+                if (ky > 0)
+                  d += kz > 0 ? dy[ky] * z[kz] : dy[ky];
+                if (kz > 0)
+                  d += ky > 0 ? y[ky] * dz[kz] : dz[kz];
+#pragma unroll
+                for (unsigned int kx = 0; kx < L; ++kx)
+                  if (kx + ky + kz < L)
+                    {
+                      Two<Number> entry;
+                      entry.x = x[kx] * pair;
+                      entry.y = x[kx] * d;
+                      if (kx > 0)
+                        entry.y += dx[kx] * pair;
+                      to[function_index<dim>(kx, ky, kz) * stride] = entry;
+                    }
+              }
+      }
+
+      /// Adds the right-hand side at one of four points each; explicitly fused,
+      /// so that all kernels round in the same way.
+      template <int T, typename Number>
+      __device__ inline void
+      add_source(Number (&sum)[T], const Number source, const Number (&v)[T])
+      {
+#pragma unroll
+        for (int t = 0; t < T; ++t)
+          sum[t] = fma(source, v[t], sum[t]);
+      }
+
+      /// Sum over the four lanes of a function.
+      template <int T, typename Number>
+      __device__ inline void
+      sum_over_points(Number (&sum)[T])
+      {
+#pragma unroll
+        for (int t = 0; t < T; ++t)
+          {
+            sum[t] += __shfl_xor_sync(~0u, sum[t], 1);
+            sum[t] += __shfl_xor_sync(~0u, sum[t], 2);
+          }
+      }
+
+
+
+      /// Integrals over a polytope of simplices of the affine functions 0 to
+      /// dim of its box, from the volume and first moments; for VolumeRule of
+      /// one point. Explicitly fused, as add_source().
+      template <int dim>
+      struct AffineIntegrals
+      {
+        double map[dim];        ///< scales
+        double value;           ///< of function 0
+        double moment[dim + 1]; ///< first moments in box coordinates, volume
+
+        __device__
+        AffineIntegrals(const Data<dim>   &D,
+                        const unsigned int k,
+                        const Row         &row,
+                        const bool         first_moments)
+          : value(1.)
+        {
+          const unsigned int lane = threadIdx.x & 31u;
+          const double2     *from = reinterpret_cast<const double2 *>(
+            D.box_map + std::size_t(4 * dim) * k);
+          double center[dim];
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              const double2 m = __ldg(from + 2 * d);
+              center[d]       = m.x;
+              map[d]          = m.y;
+              value *= __ldg(&from[2 * d + 1].x);
+            }
+#pragma unroll
+          for (int d = 0; d <= dim; ++d)
+            moment[d] = 0.;
+          // All groups of eight lanes do the same.
+          for (unsigned int s = lane & 7u; (s & ~7u) < row.n_subcells; s += 8)
+            {
+              double x[dim],
+                w = affine_volume_point(D,
+                                        row.first_subcell +
+                                          min(s, row.n_subcells - 1),
+                                        0,
+                                        D.volume_rule,
+                                        x);
+              if (s >= row.n_subcells)
+                w = 0.;
+              moment[dim] += w;
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                moment[d] = fma(w, (x[d] - center[d]) * map[d], moment[d]);
+            }
+#pragma unroll
+          for (int d = dim; d >= 0; --d)
+            if (d == dim || first_moments)
+              for (int step = 1; step < 8; step *= 2)
+                moment[d] += __shfl_xor_sync(~0u, moment[d], step);
+        }
+
+        /// Of function i > 0.
+        __device__ double
+        derivative(const int i) const
+        {
+          double scale = 0.;
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            if (i == d + 1)
+              scale = map[d];
+          return Legendre::internal::scale(1) * value * scale;
+        }
+
+        __device__ double
+        integral(const int i) const
+        {
+          double sum = moment[dim] * value;
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            if (i == d + 1)
+              sum = moment[d] * (Legendre::internal::scale(1) * value);
+          return sum;
+        }
+      };
+
+      /// Moments up to degree 2 of a polytope of simplices, in the coordinates
+      /// xi of its box; they have the integrals of the quadratic functions and
+      /// of products of their derivatives, each of which is one monomial 1 or
+      /// xi_d (number 0 or d + 1) times a factor.
+      ///
+      /// A lane has a sub-cell: with volume V and vertices y,
+      ///
+      ///   integral of xi_d xi_e = V / ((n + 1) (n + 2)) (sum y_d y_e + sum y_d
+      ///   sum y_e).
+      ///
+      /// Explicitly fused, as add_source().
+      template <int dim>
+      struct QuadraticIntegrals
+      {
+        static constexpr int          n = dim + 1, n_moments = n * (n + 1) / 2;
+        static constexpr unsigned int stride = 33;
+
+        /// Bytes of shared memory.
+        static constexpr std::size_t size =
+          (n * n + n_moments * stride) * sizeof(double);
+
+        double  scale[dim]; ///< of the box
+        double  value;      ///< of function 0
+        double *M;          ///< [d][e], integrals of products of monomials
+
+        /// By a warp, in shared memory.
+        __device__
+        QuadraticIntegrals(const Data<dim>   &D,
+                           const unsigned int k,
+                           const Row         &row,
+                           void              *shared)
+          : value(1.)
+          , M(static_cast<double *>(shared))
+        {
+          double *const      part = M + n * n;
+          const unsigned int lane = threadIdx.x & 31u;
+          const BoxMap<dim>  map(D, k);
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              scale[d] = map.entry[2 * d].y;
+              value *= map.entry[2 * d + 1].x;
+            }
+          double sum = 0.; // of moment number lane
+          for (unsigned int begin = 0; begin < row.n_subcells; begin += 32)
+            {
+              const unsigned int m = min(row.n_subcells - begin, 32u);
+              if (lane < m)
+                {
+                  const double *v =
+                    D.subcell_vertices +
+                    std::size_t(row.first_subcell + begin + lane) * (dim * n);
+                  double x[n][dim], J[dim][dim], total[dim];
+#pragma unroll
+                  for (int a = 0; a < n; ++a)
+#pragma unroll
+                    for (int d = 0; d < dim; ++d)
+                      x[a][d] = __ldg(v + a * dim + d);
+#pragma unroll
+                  for (int d = 0; d < dim; ++d)
+                    {
+#pragma unroll
+                      for (int a = 1; a < n; ++a)
+                        J[a - 1][d] = x[a][d] - x[0][d];
+                      total[d] = 0.;
+#pragma unroll
+                      for (int a = 0; a < n; ++a)
+                        {
+                          x[a][d]  = __dmul_rn(x[a][d] - map.entry[2 * d].x,
+                                              map.entry[2 * d].y);
+                          total[d] = __dadd_rn(total[d], x[a][d]);
+                        }
+                    }
+                  constexpr double factor = dim == 2 ? 1. / 2. : 1. / 6.;
+                  const double     V  = __dmul_rn(factor, fabs(determinant(J))),
+                               first  = __dmul_rn(V, 1. / n),
+                               second = __dmul_rn(V, 1. / (n * (n + 1)));
+                  part[lane]          = V;
+                  unsigned int entry  = 1;
+#pragma unroll
+                  for (int d = 0; d < dim; ++d)
+                    {
+                      part[entry++ * stride + lane] =
+                        __dmul_rn(first, total[d]);
+#pragma unroll
+                      for (int e = 0; e <= d; ++e)
+                        {
+                          double products = __dmul_rn(total[d], total[e]);
+#pragma unroll
+                          for (int a = 0; a < n; ++a)
+                            products = fma(x[a][d], x[a][e], products);
+                          part[entry++ * stride + lane] =
+                            __dmul_rn(second, products);
+                        }
+                    }
+                }
+              __syncwarp();
+              if (lane < n_moments)
+                for (unsigned int s = 0; s < m; ++s)
+                  sum += part[lane * stride + s];
+              __syncwarp();
+            }
+          // Number d (d + 1) / 2 + e is that of monomials d and e.
+          if (lane < n_moments)
+            {
+              const unsigned int d =
+                (lane >= 1) + (lane >= 3) + (dim > 2 && lane >= 6);
+              const unsigned int e = lane - d * (d + 1) / 2;
+              M[d * n + e] = M[e * n + d] = sum;
+            }
+          __syncwarp();
+        }
+
+        /// Exponents of variable d, two bits for each function.
+        __host__ __device__ static constexpr unsigned int
+        exponents(const int d)
+        {
+          unsigned int all = 0;
+          for (unsigned int kx = 0; kx <= 2; ++kx)
+            for (unsigned int ky = 0; kx + ky <= 2; ++ky)
+              for (unsigned int kz = 0; kx + ky + kz <= (dim > 2 ? 2 : ky + kx);
+                   ++kz)
+                all |= (d == 0   ? kx
+                        : d == 1 ? ky
+                                 : kz)
+                       << 2 * function_index<dim>(kx, ky, kz);
+          return all;
+        }
+
+        /// Exponent of variable d of function i.
+        __device__ static unsigned int
+        exponent(const unsigned int i, const int d)
+        {
+          constexpr unsigned int table[3] = {exponents(0),
+                                             exponents(1),
+                                             dim > 2 ? exponents(2) : 0};
+          return table[d] >> 2 * i & 3u;
+        }
+
+        /// Of function i.
+        __device__ double
+        integral(const unsigned int i) const
+        {
+          // It is a monomial's times a factor; squares less something constant.
+          unsigned int a = 0, b = 0;
+          double       factor = 1., less = 0.;
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              const unsigned int e = exponent(i, d);
+              if (e == 1)
+                {
+                  factor *= Legendre::internal::scale(1);
+                  a = b;
+                  b = d + 1;
+                }
+              else if (e == 2)
+                {
+                  factor = 1.5 * Legendre::internal::scale(2);
+                  less   = -0.5 * Legendre::internal::scale(2);
+                  a = b = d + 1;
+                }
+            }
+          return __dmul_rn(value,
+                           fma(factor, M[a * n + b], __dmul_rn(less, M[0])));
+        }
+
+        /// Derivative d of function i: number of the monomial; returns its
+        /// factor over that of function 0.
+        __device__ double
+        derivative(const unsigned int i,
+                   const int          d,
+                   unsigned int      &monomial) const
+        {
+          const unsigned int e      = exponent(i, d);
+          double             factor = e == 0   ? 0.
+                                      : e == 1 ? Legendre::internal::scale(1)
+                                               : 3. * Legendre::internal::scale(2);
+          monomial                  = e == 2 ? d + 1 : 0;
+#pragma unroll
+          for (int f = 0; f < dim; ++f)
+            if (f != d && exponent(i, f) == 1 && e == 1)
+              {
+                monomial = f + 1;
+                // the square of what both have
+                factor = 3.;
+              }
+          return scale[d] * factor;
+        }
+      };
+
+      /// Whether kernels have QuadraticIntegrals.
+      template <int dim, int P, Cells cells>
+      constexpr bool quadratic_integrals =
+        P == 2 && dim < 4 && cells == Cells::simplices;
+
+      /// Volume quads [begin, end) of a polytope; where points are numbered
+      /// through, its first sub-cell and number of points.
+      struct VolumeRange
+      {
+        unsigned int begin, end, first_subcell, n_points;
+      };
+
+      /// A point of a sub-cell, invalid_index: none.
+      struct VolumeSlot
+      {
+        unsigned int  subcell, q;
+        std::uint64_t first_point; ///< number of the sub-cell's first one
+      };
+
+      /// Tables of a batch of slots in shared memory, what is in them, and how
+      /// a warp fills them.
+      ///
+      /// dense: the points of facets may be three to a quad, and lie one after
+      /// the other; if functions are few, their tables have all functions
+      /// instead of factors.
+      template <int dim,
+                int P,
+                typename Number,
+                Cells cells = Cells::any,
+                bool  dense = false>
+      struct Batch
+      {
+        static constexpr unsigned int known = P >= 0 ? P : 0;
+        static constexpr bool whole = dense && dim < 4 && (P == 1 || P == 2);
+        /// Functions of a side, if whole.
+        static constexpr unsigned int n_whole =
+          Legendre::n_functions(dim, known, false);
+
+        const Data<dim>   &D;
+        const unsigned int n_slots, stride, n_x, n_pairs_;
+        /// Where all functions are: first the polytope's, then the neighbour's.
+        Two<Number> *functions;
+        /// Functions of the row's polytope and of the neighbour.
+        Two<Number> *own_x, *own_pairs, *other_x, *other_pairs;
+        /// With write_gradient(): values and derivatives of products.
+        Number      *V;
+        Two<Number> *G;
+        Number      *X_y; ///< derivatives in y, in four variables
+        Number      *volume_coefficients; ///< [c * stride + slot]
+        Number      *coefficients; ///< of values on facets, for each side
+
+        __device__
+        Batch(const Data<dim> &D, const unsigned int n_slots, void *shared)
+          : D(D)
+          , n_slots(n_slots)
+          , stride(slot_stride(n_slots))
+          , n_x(n_first_entries(dim, P >= 0 ? known : D.max_degree))
+          , n_pairs_(P >= 0 ? n_pairs(dim, known, false) : D.n_pairs)
+          , functions(static_cast<Two<Number> *>(shared))
+          , own_x(static_cast<Two<Number> *>(shared))
+          , own_pairs(own_x + n_x * stride)
+          , other_x(own_pairs + n_pairs_ * stride)
+          , other_pairs(other_x + n_x * stride)
+          , V(reinterpret_cast<Number *>(own_pairs))
+          , G(reinterpret_cast<Two<Number> *>(V + n_pairs_ * stride))
+          , X_y(dim == 4 ? reinterpret_cast<Number *>(G + n_pairs_ * stride)
+                         : nullptr)
+          , volume_coefficients(
+              reinterpret_cast<Number *>(G + n_pairs_ * stride) +
+              (first_entry_size(dim) - 2) * n_x * stride)
+          , coefficients(reinterpret_cast<Number *>(
+              whole ? functions + 2 * n_whole * stride
+                    : other_pairs + n_pairs_ * stride))
+        {}
+
+        /// Lets the right-hand side lie where fill_volume() without a matrix
+        /// writes no derivatives.
+        __device__ void
+        leave_out_derivatives()
+        {
+          volume_coefficients = reinterpret_cast<Number *>(G) -
+                                (n_coefficients(!D.form.diagonal) - 1) * stride;
+        }
+
+        /// For facets without the neighbour's functions.
+        __device__ void
+        leave_out_neighbor()
+        {
+          coefficients = reinterpret_cast<Number *>(other_x);
+        }
+
+        /// Bytes of shared memory with leave_out_derivatives().
+        static std::size_t
+        values_size(const unsigned int n_slots,
+                    const unsigned int degree,
+                    const unsigned int n_pairs)
+        {
+          return slot_stride(n_slots) *
+                 (2 * n_first_entries(dim, degree) + n_pairs + 1) *
+                 sizeof(Number);
+        }
+
+        /// Bytes of shared memory for fill_volume(); full: with all
+        /// coefficients.
+        static std::size_t
+        volume_size(const unsigned int n_slots,
+                    const unsigned int degree,
+                    const unsigned int n_pairs,
+                    const bool         full)
+        {
+          return slot_stride(n_slots) *
+                 (first_entry_size(dim) * n_first_entries(dim, degree) +
+                  3 * n_pairs + n_coefficients(full)) *
+                 sizeof(Number);
+        }
+
+        /// The same for fill_facets().
+        static std::size_t
+        facet_size(const unsigned int n_slots,
+                   const unsigned int degree,
+                   const unsigned int n_pairs)
+        {
+          return slot_stride(n_slots) *
+                 (4 *
+                    (whole ? n_whole : n_first_entries(dim, degree) + n_pairs) +
+                  2) *
+                 sizeof(Number);
+        }
+
+        // The last one is the right-hand side.
+        __host__ __device__ static constexpr unsigned int
+        n_coefficients(const bool full)
+        {
+          return (full ? (dim + 1) * (dim + 1) : 2) + 1;
+        }
+
+        /// Right-hand side at the slots, times the weight.
+        __device__ const Number *
+        source() const
+        {
+          return volume_coefficients +
+                 (n_coefficients(!D.form.diagonal) - 1) * stride;
+        }
+
+        /// Whether a coefficient of the volume may not be zero; asked on prisms
+        /// only, where most are.
+        __device__ bool
+        has_entry(const int row, const int column) const
+        {
+          return (cells != Cells::prisms && dim < 4) ||
+                 (D.volume_entries >> (row * (dim + 1) + column) & 1u);
+        }
+
+        /// Calls function(e) for rows (or columns) of the volume's
+        /// coefficients, by bits of those that are not zero: those of
+        /// derivatives together, so that there are few branches between
+        /// products, except on prisms.
+        template <typename Function>
+        __device__ static void
+        for_lines(const unsigned int lines, const Function &function)
+        {
+          if (cells == Cells::prisms || dim == 4)
+            {
+#pragma unroll
+              for (int e = 0; e <= dim; ++e)
+                if (lines >> e & 1u)
+                  function(e);
+              return;
+            }
+          if (lines & 1u)
+            function(0);
+          if (lines > 1u)
+#pragma unroll
+            for (int e = 1; e <= dim; ++e)
+              function(e);
+        }
+
+        /// Value and derivatives of a function, from its entries in the tables.
+        __device__ void
+        gradient(const unsigned int x,
+                 const unsigned int pair,
+                 Number (&a)[dim + 1]) const
+        {
+          const Two<Number> vx = own_x[x];
+          const Number      v  = V[pair];
+          const Two<Number> d  = G[pair];
+          a[0]                 = vx.x * v;
+          a[1]                 = vx.y * v;
+          if constexpr (dim == 4)
+            a[2] = X_y[x] * v;
+          a[dim == 4 ? 3 : 2] = vx.x * d.x;
+          if constexpr (dim > 2)
+            a[dim] = vx.x * d.y;
+        }
+
+        /// The points of affine sub-cells of one degree are numbered through in
+        /// the order of sub-cells, and need no list.
+        __device__ bool
+        numbered() const
+        {
+          return P >= 0 && affine<cells>(D);
+        }
+
+        /// Quads of a polytope's volume: of the list, or those of its points
+        /// numbered through.
+        __device__ VolumeRange
+        volume_range(const Row &row) const
+        {
+          if (numbered())
+            return {0,
+                    (row.n_subcells * D.volume_rule.n_points + 3) / 4,
+                    row.first_subcell,
+                    row.n_subcells * D.volume_rule.n_points};
+          return {row.volume_begin, row.volume_end, 0, 0};
+        }
+
+        /// What the lane's slot holds of the quads from begin on. Loaded before
+        /// it is needed, since its data takes one memory access after another.
+        __device__ VolumeSlot
+        volume_slot(const VolumeRange &range, const unsigned int begin) const
+        {
+          const unsigned int slot = (threadIdx.x & 31u) % n_slots;
+          VolumeSlot         s    = {range.first_subcell, invalid_index, 0};
+          if (numbered())
+            {
+              const VolumeRule  &rule = D.volume_rule;
+              const unsigned int i    = 4 * begin + slot;
+              if (i < range.n_points)
+                {
+                  const unsigned int m =
+                    rule.n_points == 1 ? i : __umulhi(i, rule.inverse);
+                  s.subcell += m;
+                  s.q = i - m * rule.n_points;
+                }
+              s.first_point = std::uint64_t(s.subcell) * rule.n_points;
+            }
+          else if (begin < range.end)
+            {
+              const unsigned int i    = begin + slot / 4;
+              const VolumeQuad   quad = D.volume_quad[min(i, range.end - 1)];
+              s.subcell               = quad.subcell;
+              s.first_point           = quad.point - quad.first;
+              if (i < range.end)
+                s.q = quad.first + (slot & 3u);
+            }
+          return s;
+        }
+
+        /// Slots of a facet quad.
+        __device__ unsigned int
+        facet_spacing() const
+        {
+          return P >= 0 && dense ? D.facet_step : 4;
+        }
+
+        /// Facet quads that fit into all slots.
+        __device__ unsigned int
+        n_facet_quads() const
+        {
+          return facet_spacing() == 3 ? n_slots / 3 : n_slots / 4;
+        }
+
+        /// Quad that a slot belongs to (also of slots beyond all quads).
+        __device__ unsigned int
+        facet_quad_of(const unsigned int slot) const
+        {
+          return facet_spacing() == 3 ? slot * 11 >> 5 : slot / 4;
+        }
+
+        __device__ FacetQuad
+        facet_quad(const unsigned int begin, const unsigned int end) const
+        {
+          const unsigned int slot = (threadIdx.x & 31u) % n_slots;
+          FacetQuad          quad = {};
+          if (begin < end)
+            quad = D.facet_quad[min(begin + facet_quad_of(slot), end - 1)];
+          return quad;
+        }
+
+        /// The same without registers: starts to copy quads from begin on to
+        /// where tables leave room, of 32 slots; finish_facet_quads() ends it.
+        /// (Compute capability 8.0 and later.)
+        __device__ void
+        start_facet_quads(const unsigned int begin,
+                          const unsigned int end) const
+        {
+          // half a quad for each lane
+          const unsigned int lane = threadIdx.x & 31u, i = lane / 2;
+          if (begin < end && i < n_facet_quads())
+            {
+              const double2 *from = reinterpret_cast<const double2 *>(
+                D.facet_quad + min(begin + i, end - 1));
+#if __CUDA_ARCH__ >= 800
+              asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                             (unsigned int)__cvta_generic_to_shared(
+                               room_for_quad(i) + lane % 2)),
+                           "l"(from + lane % 2)
+                           : "memory");
+#endif
+            }
+        }
+
+        __device__ FacetQuad
+        finish_facet_quads() const
+        {
+#if __CUDA_ARCH__ >= 800
+          asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+          __syncwarp();
+          return *reinterpret_cast<const FacetQuad *>(room_for_quad(
+            min(facet_quad_of(threadIdx.x & 31u), n_facet_quads() - 1)));
+        }
+
+        __device__ double2 *
+        room_for_quad(const unsigned int i) const
+        {
+          static_assert(sizeof(FacetQuad) == 2 * sizeof(double2));
+          return reinterpret_cast<double2 *>(own_pairs + i * stride + n_slots);
+        }
+
+        /// What fill_volume() tells of the coefficients: there are ones of
+        /// derivatives of test functions times values, the tensor is not
+        /// symmetric (at one of the points).
+        static constexpr unsigned int has_flux = 1, has_skew = 2;
+
+        /// Fills slots with points of the volume: tables of gradients and, if
+        /// @p matrix, the coefficients of the form times the weight (diagonal:
+        /// of gradients, of values; else all, row by row), and the right-hand
+        /// side. split: the symmetric part of the tensor stands above its
+        /// diagonal, the skew part below it, and the result tells what else
+        /// there is, the same for all lanes.
+        template <bool matrix, bool split = false>
+        __device__ unsigned int
+        fill_volume(const unsigned int polytope, const VolumeSlot &slot)
+        {
+          const unsigned int lane  = threadIdx.x & 31u;
+          unsigned int       parts = 0;
+          __syncwarp();
+          if (lane < n_slots)
+            {
+              const unsigned int degree = P >= 0 ? known : D.degree[polytope];
+              const unsigned int n =
+                numbered() ? D.volume_rule.n_points
+                           : n_volume_points<cells>(D, slot.subcell, degree);
+              const unsigned int  q = min(slot.q, n - 1);
+              const std::uint64_t table_index =
+                slot.first_point + q - D.first_volume_point;
+              Number *const coefficient = volume_coefficients + lane;
+              // All loads from tables first.
+              SplitCoefficients tensor;
+              double            source = D.form.f;
+              if (matrix && split && !D.form.diagonal)
+                load_split_coefficients(table_index, tensor);
+              else if (matrix && !D.form.constant_volume)
+                load_volume_coefficients(table_index, coefficient);
+              if (D.form.source() && !D.form.constant_f)
+                source = __ldg(
+                  &D.volume_table[D.form.volume_layout.f * D.n_volume_points +
+                                  table_index]);
+              double point[dim], w;
+              if (numbered())
+                w =
+                  affine_point<cells>(D, slot.subcell, q, D.volume_rule, point);
+              else
+                w = volume_point<cells>(D, slot.subcell, q, degree, point);
+              if (slot.q >= n)
+                w = 0.;
+              double ones[dim];
+              for (int d = 0; d < dim; ++d)
+                ones[d] = 1.;
+              {
+                const SlotTables<dim, P, Number> tables(D,
+                                                        polytope,
+                                                        degree,
+                                                        point,
+                                                        ones,
+                                                        1.,
+                                                        own_x + lane,
+                                                        stride,
+                                                        dim == 4 && matrix
+                                                          ? X_y + lane
+                                                          : nullptr);
+                if (matrix)
+                  tables.write_gradient(V + lane, G + lane);
+                else
+                  tables.write_values(V + lane);
+              }
+              if (matrix && split && !D.form.diagonal)
+                parts = write_split_coefficients(w, tensor, coefficient);
+              else if (matrix)
+                write_volume_coefficients(w, coefficient);
+              if (D.form.source())
+                volume_coefficients[(n_coefficients(!D.form.diagonal) - 1) *
+                                      stride +
+                                    lane] = Number(w * source);
+            }
+          __syncwarp();
+          if constexpr (split)
+            return (__any_sync(~0u, parts & has_flux) ? has_flux : 0) |
+                   (__any_sync(~0u, parts & has_skew) ? has_skew : 0);
+          else
+            return 0;
+        }
+
+        /// Starts to load the coefficients of a point into its slot, which
+        /// write_volume_coefficients() finishes: many loads at once that need
+        /// no registers, where the device can.
+        __device__ void
+        load_volume_coefficients(const std::uint64_t t, Number *c) const
+        {
+          constexpr int       n   = dim + 1;
+          const VolumeLayout &L   = D.form.volume_layout;
+          const auto          put = [&](const int entry, const int array) {
+            Number *const to = c + entry * stride;
+            if (array < 0)
+              *to = 0.;
+            else
+              load(to, &D.volume_table[array * D.n_volume_points + t]);
+          };
+          if (D.form.diagonal)
+            {
+              put(0, L.a);
+              put(1, L.c);
+              return;
+            }
+          put(0, L.c);
+          for (int d = 0; d < dim; ++d)
+            {
+              put(1 + d, L.b >= 0 ? L.b + d : -1);
+              put((d + 1) * n, L.beta >= 0 ? L.beta + d : -1);
+              for (int e = 0; e < dim; ++e)
+                put((d + 1) * n + 1 + e,
+                    L.a < 0    ? -1
+                    : L.tensor ? L.a + d * dim + e
+                    : d == e   ? L.a
+                               : -1);
+            }
+        }
+
+        __device__ static void
+        load(double *to, const double *from)
+        {
+#if __CUDA_ARCH__ >= 800
+          asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+                         (unsigned int)__cvta_generic_to_shared(to)),
+                       "l"(from)
+                       : "memory");
+#else
+          *to = __ldg(from);
+#endif
+        }
+
+        __device__ static void
+        load(float *to, const double *from)
+        {
+          *to = float(__ldg(from));
+        }
+
+        __device__ void
+        write_volume_coefficients(const double w, Number *c) const
+        {
+          constexpr int n = dim + 1;
+          if (D.form.constant_volume)
+            {
+              if (D.form.diagonal)
+                {
+                  c[0]      = Number(w * D.form.C[1][1]);
+                  c[stride] = Number(w * D.form.C[0][0]);
+                }
+              else
+#pragma unroll
+                for (int i = 0; i < n * n; ++i)
+                  // (others are not read in the same kernels)
+                  if ((cells != Cells::prisms && dim < 4) ||
+                      (D.volume_entries >> i & 1u))
+                    c[i * stride] = Number(w * D.form.C[i / n][i % n]);
+              return;
+            }
+#if __CUDA_ARCH__ >= 800
+          asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+          if (D.form.diagonal)
+            {
+              c[0] *= Number(w);
+              c[stride] *= Number(w);
+            }
+          else
+#pragma unroll
+            for (int i = 0; i < n * n; ++i)
+              c[i * stride] *= Number(w);
+        }
+
+        /// Coefficients of a point.
+        struct SplitCoefficients
+        {
+          double a[dim][dim], beta[dim], b[dim], c;
+        };
+
+        __device__ void
+        load_split_coefficients(const std::uint64_t t,
+                                SplitCoefficients  &to) const
+        {
+          if (D.form.constant_volume)
+            {
+              to.c = D.form.C[0][0];
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                {
+                  to.b[d]    = D.form.C[0][1 + d];
+                  to.beta[d] = D.form.C[1 + d][0];
+#pragma unroll
+                  for (int e = 0; e < dim; ++e)
+                    to.a[d][e] = D.form.C[1 + d][1 + e];
+                }
+              return;
+            }
+          const VolumeLayout &L  = D.form.volume_layout;
+          const auto          at = [&](const int array) {
+            return D.volume_table + (array * D.n_volume_points + t);
+          };
+          // Arrays of one coefficient follow each other.
+          const auto next = [&](const double *&from) {
+            const double value = __ldg(from);
+            from += D.n_volume_points;
+            return value;
+          };
+          const auto vector = [&](const int array, double(&v)[dim]) {
+            const double *from = at(array);
+#pragma unroll
+            for (int d = 0; d < dim; ++d)
+              v[d] = array >= 0 ? next(from) : 0.;
+          };
+          if (L.a >= 0 && L.tensor)
+            {
+              const double *from = at(L.a);
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+#pragma unroll
+                for (int e = 0; e < dim; ++e)
+                  to.a[d][e] = next(from);
+            }
+          else
+            {
+              const double a = L.a >= 0 ? __ldg(at(L.a)) : 0.;
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+#pragma unroll
+                for (int e = 0; e < dim; ++e)
+                  to.a[d][e] = d == e ? a : 0.;
+            }
+          vector(L.b, to.b);
+          vector(L.beta, to.beta);
+          to.c = L.c >= 0 ? __ldg(at(L.c)) : 0.;
+        }
+
+        /// See fill_volume(): writes them times the weight.
+        __device__ unsigned int
+        write_split_coefficients(const double             w,
+                                 const SplitCoefficients &from,
+                                 Number                  *c) const
+        {
+          constexpr int n     = dim + 1;
+          unsigned int  parts = 0;
+          c[0]                = Number(w * from.c);
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              c[(1 + d) * stride] = Number(w * from.b[d]);
+              if (from.beta[d] != 0.)
+                parts |= has_flux;
+              c[(d + 1) * (n + 1) * stride] = Number(w * from.a[d][d]);
+#pragma unroll
+              for (int e = d + 1; e < dim; ++e)
+                {
+                  const double x = from.a[d][e], y = from.a[e][d];
+                  if (x != y)
+                    parts |= has_skew;
+                  c[((d + 1) * n + 1 + e) * stride] = Number(0.5 * w * (x + y));
+                }
+            }
+          // (what is rarely there)
+          if (__any_sync(n_slots < 32 ? (1u << n_slots) - 1 : ~0u, parts != 0))
+#pragma unroll
+            for (int d = 0; d < dim; ++d)
+              {
+                c[(d + 1) * n * stride] = Number(w * from.beta[d]);
+#pragma unroll
+                for (int e = d + 1; e < dim; ++e)
+                  c[((e + 1) * n + 1 + d) * stride] =
+                    Number(0.5 * w * (from.a[d][e] - from.a[e][d]));
+              }
+          return parts;
+        }
+
+        __device__ bool
+        has_symmetric_entry(const int row, const int column) const
+        {
+          return has_entry(row, column) || has_entry(column, row);
+        }
+
+        struct NoMap
+        {
+          __device__
+          NoMap(const Data<dim> &, const unsigned int)
+          {}
+        };
+
+        /// What is integrated on facets.
+        enum class Facets
+        {
+          /// v (c w + b . grad w) + theta (b . grad v) w, where both sides'
+          /// terms have these coefficients (interior penalty). With h = b .
+          /// grad v + c v / 2, which the tables have as derivatives, this is v
+          /// h(w) + (theta h(v) + (1 - theta) c v / 2) w; without derivatives
+          /// of v they have b . grad v + c v.
+          penalty,
+          /// v (c w + b . grad w)
+          value_rows,
+          /// (beta . grad v) w, beta of the diagonal block
+          flux_rows,
+          /// the same for the neighbour's block
+          flux_rows_pair,
+          /// the right-hand side r v + s . grad v
+          rhs
+        };
+
+        /// Facets::penalty with derivatives of test functions. There are none
+        /// at the bottom of a slab, where kernels of block rows leave them out.
+        __device__ bool
+        two_sided(const bool bottom) const
+        {
+          constexpr bool leaves_out =
+            dense && (cells == Cells::prisms || dim == 4);
+          return D.form.flux && D.form.theta != 0. && !(leaves_out && bottom);
+        }
+
+        /// Zeroes the neighbour's functions in a slot that fill_facets() may
+        /// leave out.
+        __device__ void
+        clear_other(const unsigned int slot)
+        {
+          Two<Number> *const to =
+            whole ? functions + n_whole * stride : other_x;
+          __syncwarp();
+          for (unsigned int i = threadIdx.x & 31u;
+               i < (whole ? n_whole : n_x + n_pairs_);
+               i += 32)
+            to[i * stride + slot].x = to[i * stride + slot].y = 0.;
+        }
+
+        /// Fills slots with the points of facet quads [begin, end): tables of
+        /// directional derivatives and coefficients of values, all times the
+        /// weight; the neighbour's with opposite sign if @p pair.
+        template <Facets terms, bool pair>
+        __device__ void
+        fill_facets(const unsigned int polytope,
+                    const FacetQuad   &quad,
+                    const unsigned int begin,
+                    const unsigned int end)
+        {
+          const unsigned int lane = threadIdx.x & 31u;
+          // With few slots, half of the warp serves each side.
+          const unsigned int slot    = lane < n_slots ? lane : lane - n_slots;
+          const bool         split   = pair && n_slots <= 16;
+          const unsigned int m       = facet_quad_of(slot),
+                             of_quad = slot - m * facet_spacing();
+          __syncwarp();
+          if (lane < (split ? 2 * n_slots : n_slots))
+            {
+              const unsigned int neighbor = quad.neighbor;
+              const unsigned int own_degree =
+                P >= 0 ? known : D.degree[polytope];
+              const unsigned int other_degree =
+                P >= 0 || neighbor == invalid_index ? own_degree
+                                                    : D.degree[neighbor];
+              const unsigned int degree = max(own_degree, other_degree);
+              const bool         prism  = quad.code & FacetQuad::prism;
+              const unsigned int n =
+                n_facet_points<cells>(D, quad.facet, degree, prism);
+              const unsigned int first =
+                (quad.code >> FacetQuad::point_shift) + of_quad;
+              const unsigned int q      = min(first, n - 1);
+              const bool         bottom = cells != Cells::simplices &&
+                                  D.form.constant_bottom &&
+                                  (quad.code & FacetQuad::bottom);
+              const bool tabulated = !D.form.constant_facets ||
+                                     (neighbor == invalid_index && !bottom);
+              double own_m[dim], other_m[dim], c[2];
+              if (tabulated)
+                read_facet_coefficients<terms>(quad, q, own_m, other_m, c);
+              // (both sides' early)
+              // (early, as all loads)
+              using Map = std::conditional_t<whole, BoxMap<dim>, NoMap>;
+              const Map own_map(D, polytope),
+                other_map(D, neighbor == invalid_index ? polytope : neighbor);
+              double x[dim], normal[dim], w;
+              w =
+                facet_point<cells>(D, quad.facet, q, degree, x, normal, prism);
+              if (m >= min(end - begin, n_facet_quads()) ||
+                  of_quad >= D.facet_step || first >= n)
+                w = 0.;
+              // no data there
+              if (terms == Facets::rhs && bottom)
+                w = 0.;
+              const bool side = quad.code & FacetQuad::side;
+              if (side)
+                for (int d = 0; d < dim; ++d)
+                  normal[d] = -normal[d];
+
+              if (tabulated)
+                {
+                  for (int d = 0; d < dim; ++d)
+                    {
+                      own_m[d] *= w;
+                      other_m[d] *= w;
+                    }
+                  c[0] *= w;
+                  c[1] *= w;
+                }
+              else
+                {
+                  double bn = 0.;
+                  for (int d = 0; d < dim; ++d)
+                    {
+                      double conormal = 0.;
+                      for (int e = 0; e < dim; ++e)
+                        conormal += D.form.a[d * dim + e] * normal[e];
+                      bn += D.form.b[d] * normal[d];
+                      own_m[d] = other_m[d] = -0.5 * w * conormal;
+                    }
+                  c[0] = c[1] =
+                    w * (__ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.));
+                }
+
+              // What the tables take of the coefficient.
+              const double folded = terms != Facets::penalty ? 0.
+                                    : two_sided(bottom)      ? 0.5 * c[0]
+                                                             : c[0];
+              // Side 0 first: shared memory of both sides is apart.
+#pragma unroll(whole ? 2 : 1)
+              for (unsigned int s = split ? lane / n_slots : 0;
+                   s < (pair ? 2u : 1u);
+                   s += split ? 2 : 1)
+                {
+                  if (s == 1 && neighbor == invalid_index)
+                    break;
+                  double y[dim];
+                  for (int d = 0; d < dim; ++d)
+                    y[d] = x[d];
+                  // Facets lie where side 0 sees them.
+                  if ((quad.code & FacetQuad::shifted) && (s == 1) != side)
+                    {
+                      const double *shift =
+                        D.shift +
+                        dim *
+                          D.interface_shift[D.polytope_interface[quad.entry] /
+                                            2];
+                      for (int d = 0; d < dim; ++d)
+                        y[d] += shift[d];
+                    }
+                  double m[dim];
+                  for (int d = 0; d < dim; ++d)
+                    m[d] = s == 0 ? own_m[d] : other_m[d];
+                  const Number sign = s == 0 ? 1. : -1.;
+                  if constexpr (whole)
+                    {
+                      write_functions<dim, P, Number>(
+                        s == 0 ? own_map : other_map,
+                        y,
+                        m,
+                        sign,
+                        Number(folded),
+                        functions + s * (n_whole * stride) + slot,
+                        stride);
+                    }
+                  else
+                    {
+                      const unsigned int offset =
+                        s == 0 ? 0 : (n_x + n_pairs_) * stride;
+                      SlotTables<dim, P, Number> tables(D,
+                                                        s == 0 ? polytope
+                                                               : neighbor,
+                                                        s == 0 ? own_degree
+                                                               : other_degree,
+                                                        y,
+                                                        m,
+                                                        sign,
+                                                        own_x + offset + slot,
+                                                        stride);
+                      tables.write_directional(Number(folded),
+                                               own_pairs + offset + slot);
+                    }
+                  coefficients[s * stride + slot] = Number(c[s]);
+                }
+            }
+          __syncwarp();
+        }
+
+        // c[1] with opposite sign. All loads before anything is computed with
+        // them.
+        template <Facets terms>
+        __device__ void
+        read_facet_coefficients(const FacetQuad   &quad,
+                                const unsigned int q,
+                                double (&own_m)[dim],
+                                double (&other_m)[dim],
+                                double (&c)[2]) const
+        {
+          const FacetLayout  &L = D.form.facet_layout;
+          const std::uint64_t t = D.entry_q[quad.entry] - D.first_facet_point +
+                                  quad.point +
+                                  (q - (quad.code >> FacetQuad::point_shift));
+          const bool    interior = quad.neighbor != invalid_index;
+          const double *table    = D.facet_table + t;
+          const auto    at       = [&](const int array) {
+            return array >= 0 ? __ldg(table + array * D.n_facet_points) : 0.;
+          };
+          const auto vector = [&](const int array, double(&v)[dim]) {
+            const double *from =
+              table + (array >= 0 ? array : 0) * D.n_facet_points;
+#pragma unroll
+            for (int d = 0; d < dim; ++d)
+              {
+                v[d] = array >= 0 ? __ldg(from) : 0.;
+                from += D.n_facet_points;
+              }
+          };
+          const auto inner = [&](const int array) {
+            return interior ? array : -1;
+          };
+          constexpr bool values =
+            terms == Facets::penalty || terms == Facets::value_rows;
+          const int own   = values                       ? L.b[0]
+                            : terms == Facets::flux_rows ? L.beta[0]
+                            : terms == Facets::rhs       ? L.s
+                                                         : inner(L.beta[1]),
+                    other = values ? inner(L.b[1]) : -1;
+          vector(own, own_m);
+          vector(other, other_m);
+          c[0] = values ? at(L.c[0]) : terms == Facets::rhs ? at(L.r) : 0.;
+          c[1] = terms == Facets::penalty      ? c[0]
+                 : terms == Facets::value_rows ? -at(inner(L.c[1]))
+                                               : 0.;
+        }
+      };
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

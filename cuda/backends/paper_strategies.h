@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_assembly_paper_strategies_h
+#define tessella_cuda_assembly_paper_strategies_h
+
+#include <tessella/backends/assembly_strategy.h>
+#include <tessella/grid/polytopic_mesh.h>
+#include <tessella/lac/block_sparsity.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "assembly.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /**
+       * The two algorithms of Z. Dong, E. H. Georgoulis and T. Kappas,
+       * GPU-accelerated discontinuous Galerkin methods on polytopic meshes,
+       * SIAM J. Sci. Comput. 43 (2021), to be measured side by side with
+       * Assembler: AssemblyStrategy::coordinate_sort is their approach 1
+       * (section 3.3), AssemblyStrategy::precomputed_pattern their approach 2
+       * (section 3.4).
+       *
+       * <b>What both share</b> (section 3.1). One thread computes all
+       * contributions of one simplex: a sub-cell in the kernel of elements, a
+       * facet in those of interior and boundary facets. Sub-cells are grouped
+       * by the degree of their polytope, facets by the larger degree of their
+       * two sides, one launch a group. Loops run as in algorithm 3.1: trial
+       * functions outermost, test functions, quadrature points innermost;
+       * there, a point is mapped from the reference simplex to the bounding
+       * boxes and the Legendre polynomials and their derivatives are evaluated
+       * by Horner's rule, for every pair of functions anew. An interior facet
+       * contributes to four blocks, which one pass over its points computes. As
+       * in the paper (remark 3.1) one kernel serves all degrees. Coefficients
+       * of polynomials and the reference rule are in constant memory; a rule of
+       * more than 56 KiB stays in global memory.
+       *
+       * <b>Approach 1</b>: every thread writes triples of row, column and
+       * value, neighbouring threads into neighbouring places. Row and column
+       * are one number of 64 bits; all triples are sorted by it (stable radix
+       * sort), and a thread per entry adds up those that belong to it, in
+       * order: same input, same bits.
+       *
+       * <b>Approach 2</b>: the pattern is expanded to one column index per
+       * entry beforehand; for each value a binary search in its row finds the
+       * place, to which it is added atomically. The order of these additions
+       * and hence the last bits of results vary from run to run.
+       *
+       * <b>What differs from the paper.</b> Coefficients that vary are not
+       * functions inside the kernels but tables, as for the other strategies,
+       * reordered on the device so that neighbouring threads read neighbouring
+       * entries; every pair of functions reads them again. Comparisons with
+       * constant coefficients are free of that cost. All boundary conditions
+       * share one kernel. The right-hand side is computed by kernels of the
+       * same kind.
+       *
+       * <b>Cost.</b> With N functions about (50 + 6 p) N^2 operations per point
+       * of a sub-cell in 3-D, twice that per point of an interior facet.
+       * Memory: 33 bytes a triple (N^2 of a sub-cell, 4 N^2 of an interior
+       * facet, N^2 of a boundary facet) and 12 bytes a matrix entry in
+       * approach 1, 12 bytes an entry in approach 2. Where the memory does not
+       * suffice the polytopes are processed in parts, each with all simplices
+       * that contribute to its rows.
+       */
+      template <int dim>
+      class PaperAssembler
+      {
+      public:
+        /// Device::Error if the mesh has sub-cells or facets that are not
+        /// simplices. @p memory: bytes to use on the device, 0 for what is
+        /// free.
+        PaperAssembler(const AssemblyStrategy            strategy,
+                       const PolytopicMesh<dim>         &mesh,
+                       const BlockSparsity              &sparsity,
+                       const RuleTables                 &rules,
+                       const std::vector<unsigned char> &exponents,
+                       const Parallel                   &parallel,
+                       const std::size_t                 memory);
+        ~PaperAssembler();
+
+        /// As Assembler::assemble(). One call at a time in a process: constant
+        /// memory is shared.
+        Times
+        assemble(const FormData<dim> &form,
+                 const Penalty       &penalty,
+                 const std::function<void(const Chunk &, double *, double *)>
+                                      &tabulate,
+                 const Target<double> &target);
+
+        /// As those of Assembler.
+        const std::uint64_t *
+        subcell_points() const;
+        const std::uint64_t *
+        entry_points() const;
+
+      private:
+        struct Implementation;
+        std::unique_ptr<Implementation> implementation;
+      };
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

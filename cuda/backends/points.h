@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_assembly_points_h
+#define tessella_cuda_assembly_points_h
+
+#include "data.h"
+
+// Quadrature points of sub-cells and facets on the device.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// Image and Jacobian of the multilinear map of m reference variables.
+      template <int m, int dim>
+      __device__ inline void
+      multilinear(const double *vertices,
+                  const double *xi,
+                  double       *x,
+                  double (&J)[m][dim])
+      {
+        for (int e = 0; e < dim; ++e)
+          {
+            x[e] = 0.;
+            for (int d = 0; d < m; ++d)
+              J[d][e] = 0.;
+          }
+#pragma unroll
+        for (int v = 0; v < (1 << m); ++v)
+          {
+            double factor[m], shape = 1.;
+            for (int d = 0; d < m; ++d)
+              {
+                factor[d] = ((v >> d) & 1) ? xi[d] : 1. - xi[d];
+                shape *= factor[d];
+              }
+            for (int e = 0; e < dim; ++e)
+              x[e] += shape * vertices[v * dim + e];
+            for (int d = 0; d < m; ++d)
+              {
+                double derivative = ((v >> d) & 1) ? 1. : -1.;
+                for (int k = 0; k < m; ++k)
+                  if (k != d)
+                    derivative *= factor[k];
+                for (int e = 0; e < dim; ++e)
+                  J[d][e] += derivative * vertices[v * dim + e];
+              }
+          }
+      }
+
+      /// a b - c d, rounded in the same way wherever it is compiled.
+      __device__ inline double
+      difference_of_products(const double a,
+                             const double b,
+                             const double c,
+                             const double d)
+      {
+        return fma(a, b, -(c * d));
+      }
+
+      __device__ inline double
+      determinant(const double (&J)[2][2])
+      {
+        return difference_of_products(J[0][0], J[1][1], J[0][1], J[1][0]);
+      }
+
+      __device__ inline double
+      determinant(const double (&J)[3][3])
+      {
+        const double
+          m0 = difference_of_products(J[1][1], J[2][2], J[1][2], J[2][1]),
+          m1 = difference_of_products(J[1][0], J[2][2], J[1][2], J[2][0]),
+          m2 = difference_of_products(J[1][0], J[2][1], J[1][1], J[2][0]);
+        return fma(J[0][2],
+                   m2,
+                   difference_of_products(J[0][0], m0, J[0][1], m1));
+      }
+
+      /// Vector orthogonal to the rows of J, of the length of what they span.
+      __device__ inline void
+      cross_product(const double (&J)[2][3], double (&n)[3])
+      {
+        n[0] = J[0][1] * J[1][2] - J[0][2] * J[1][1];
+        n[1] = J[0][2] * J[1][0] - J[0][0] * J[1][2];
+        n[2] = J[0][0] * J[1][1] - J[0][1] * J[1][0];
+      }
+
+      __device__ inline void
+      cross_product(const double (&J)[3][4], double (&n)[4])
+      {
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          {
+            const int a = i > 0 ? 0 : 1, b = i > 1 ? 1 : 2, c = i > 2 ? 2 : 3;
+            const double minor =
+              J[0][a] * (J[1][b] * J[2][c] - J[1][c] * J[2][b]) -
+              J[0][b] * (J[1][a] * J[2][c] - J[1][c] * J[2][a]) +
+              J[0][c] * (J[1][a] * J[2][b] - J[1][b] * J[2][a]);
+            n[i] = i % 2 == 0 ? minor : -minor;
+          }
+      }
+
+      __device__ inline double
+      determinant(const double (&J)[4][4])
+      {
+        double first[3][4], n[4];
+        for (int d = 0; d < 3; ++d)
+          for (int e = 0; e < 4; ++e)
+            first[d][e] = J[d][e];
+        cross_product(first, n);
+        return -(n[0] * J[3][0] + n[1] * J[3][1] + n[2] * J[3][2] +
+                 n[3] * J[3][3]);
+      }
+
+      /// Weights of rules sum to 1 / n! on the unit simplex of n variables, to
+      /// 1 / (n - 1)! on its product with an interval. By this factor measures
+      /// of facets in dim variables are multiplied.
+      __host__ __device__ constexpr int
+      facet_factor(const int dim, const bool prism)
+      {
+        return dim < 4 ? (prism ? 1 : dim - 1) : (prism ? 2 : 6);
+      }
+
+      /// What the sub-cells and facets of a mesh are, as far as a kernel is
+      /// compiled for it: registers are scarce, and a call costs some even
+      /// where it is not made.
+      enum class Cells
+      {
+        simplices,
+        prisms, ///< facets are prisms or simplices
+        others,
+        any ///< told by Data::affine
+      };
+
+      /// Vertices of sub-cells and facets lie at fixed distances, and spread
+      /// their affine maps; all sub-cells have one rule for each degree.
+      template <Cells cells, int dim>
+      __device__ inline bool
+      affine(const Data<dim> &D)
+      {
+        return cells == Cells::simplices || cells == Cells::prisms ||
+               (cells == Cells::any && D.affine);
+      }
+
+      /// The rule of all sub-cells, if they are affine.
+      template <Cells cells, int dim>
+      __device__ inline const RuleTables::Entry &
+      affine_rule(const Data<dim> &D, const unsigned int degree)
+      {
+        constexpr unsigned int prism =
+          static_cast<unsigned int>(SubCellType::prism);
+        return D.subcell_rule[cells == Cells::simplices ? 0
+                              : cells == Cells::prisms  ? prism
+                                                       : D.affine_type][degree];
+      }
+
+      /// The rule of a facet of an affine mesh, which is a prism or a simplex.
+      template <Cells cells, int dim>
+      __device__ inline const RuleTables::Entry &
+      affine_facet_rule(const Data<dim>   &D,
+                        const bool         prism,
+                        const unsigned int degree)
+      {
+        constexpr unsigned int type =
+          static_cast<unsigned int>(FacetType::prism);
+        return D
+          .facet_rule[cells != Cells::simplices && prism ? type : 0][degree];
+      }
+
+      /// Number of quadrature points of sub-cell s.
+      template <Cells cells, int dim>
+      __device__ inline unsigned int
+      n_volume_points(const Data<dim>   &D,
+                      const unsigned int s,
+                      const unsigned int degree)
+      {
+        if (affine<cells>(D))
+          return affine_rule<cells>(D, degree).n_points;
+        const SubCellType type = D.subcell_type[s];
+        return type == SubCellType::tabulated
+                 ? D.subcell_point_offset[s + 1] - D.subcell_point_offset[s]
+                 : D.subcell_rule[static_cast<unsigned int>(type)][degree]
+                     .n_points;
+      }
+
+      /// Number of quadrature points of facet f; degree: the larger of both
+      /// sides. prism: its type, if the mesh is affine.
+      template <Cells cells, int dim>
+      __device__ inline unsigned int
+      n_facet_points(const Data<dim>   &D,
+                     const unsigned int f,
+                     const unsigned int degree,
+                     const bool         prism = false)
+      {
+        if (affine<cells>(D))
+          return affine_facet_rule<cells>(D, prism, degree).n_points;
+        const FacetType type = D.facet_type[f];
+        return type == FacetType::tabulated
+                 ? D.facet_point_offset[f + 1] - D.facet_point_offset[f]
+                 : D.facet_rule[static_cast<unsigned int>(type)][degree]
+                     .n_points;
+      }
+
+      /// Point q of sub-cell s of a polytope of given degree; returns the
+      /// weight.
+      template <int dim>
+      __device__ __noinline__ double
+      general_volume_point(const Data<dim>   &D,
+                           const unsigned int s,
+                           const unsigned int q,
+                           const unsigned int degree,
+                           double (&x)[dim])
+      {
+        const SubCellType type = D.subcell_type[s];
+        if (type == SubCellType::tabulated)
+          {
+            const std::size_t p = D.subcell_point_offset[s] + q;
+            for (int d = 0; d < dim; ++d)
+              x[d] = D.subcell_points[p * dim + d];
+            return D.subcell_point_weights[p];
+          }
+        const RuleTables::Entry rule =
+          D.subcell_rule[static_cast<unsigned int>(type)][degree];
+        const double *data = D.rules + rule.offset;
+        double        xi[dim], J[dim][dim];
+        for (int d = 0; d < dim; ++d)
+          xi[d] = data[d * rule.n_points + q];
+        const double  w = data[dim * rule.n_points + q];
+        const double *v =
+          D.subcell_vertices + std::size_t(D.subcell_vertex_offset[s]) * dim;
+        if (type == SubCellType::hypercube)
+          {
+            multilinear<dim, dim>(v, xi, x, J);
+            return w * determinant(J);
+          }
+        for (int e = 0; e < dim; ++e)
+          x[e] = v[e];
+        for (int d = 0; d < dim; ++d)
+          {
+            const int u = type == SubCellType::parallelepiped ? 1 << d : d + 1;
+            for (int e = 0; e < dim; ++e)
+              {
+                J[d][e] = v[u * dim + e] - v[e];
+                x[e] += xi[d] * J[d][e];
+              }
+          }
+        return w * fabs(determinant(J));
+      }
+
+      /// The same on a simplex or prism, with a rule of its own. Explicitly
+      /// fused, since the right-hand side is computed by two kernels.
+      template <int dim, typename Rule>
+      __device__ inline double
+      affine_volume_point(const Data<dim>   &D,
+                          const unsigned int s,
+                          const unsigned int q,
+                          const Rule        &rule,
+                          double (&x)[dim])
+      {
+        const double *data = D.rules + rule.offset + q;
+        const double *v =
+          D.subcell_vertices + std::size_t(s) * (dim * (dim + 1));
+        double J[dim][dim];
+        for (int e = 0; e < dim; ++e)
+          x[e] = __ldg(v + e);
+        for (int d = 0; d < dim; ++d)
+          for (int e = 0; e < dim; ++e)
+            J[d][e] = __ldg(v + (d + 1) * dim + e) - x[e];
+        for (int d = 0; d < dim; ++d)
+          {
+            const double xi = __ldg(data + d * rule.n_points);
+            for (int e = 0; e < dim; ++e)
+              x[e] = fma(xi, J[d][e], x[e]);
+          }
+        return __dmul_rn(__ldg(data + dim * rule.n_points),
+                         fabs(determinant(J)));
+      }
+
+      /// The same on a prism, which is upright: the last variable is that of
+      /// its last edge, and half of the numbers follow from the others.
+      template <int dim, typename Rule>
+      __device__ inline double
+      prism_volume_point(const Data<dim>   &D,
+                         const unsigned int s,
+                         const unsigned int q,
+                         const Rule        &rule,
+                         double (&x)[dim])
+      {
+        constexpr int n    = dim - 1;
+        const double *data = D.rules + rule.offset + q;
+        const double *v =
+          D.subcell_vertices + std::size_t(s) * (dim * (dim + 1));
+        double       J[n][n];
+        const double lower  = __ldg(v + n),
+                     length = __ldg(v + dim * dim + n) - lower;
+        for (int e = 0; e < n; ++e)
+          x[e] = __ldg(v + e);
+        for (int d = 0; d < n; ++d)
+          for (int e = 0; e < n; ++e)
+            J[d][e] = __ldg(v + (d + 1) * dim + e) - x[e];
+        for (int d = 0; d < n; ++d)
+          {
+            const double xi = __ldg(data + d * rule.n_points);
+            for (int e = 0; e < n; ++e)
+              x[e] += xi * J[d][e];
+          }
+        x[n] = lower + __ldg(data + n * rule.n_points) * length;
+        return __ldg(data + dim * rule.n_points) *
+               fabs(determinant(J) * length);
+      }
+
+      /// A point of an affine sub-cell, by what the kernel is compiled for.
+      template <Cells cells, int dim, typename Rule>
+      __device__ inline double
+      affine_point(const Data<dim>   &D,
+                   const unsigned int s,
+                   const unsigned int q,
+                   const Rule        &rule,
+                   double (&x)[dim])
+      {
+        if constexpr (cells == Cells::prisms)
+          return prism_volume_point(D, s, q, rule, x);
+        else
+          return affine_volume_point(D, s, q, rule, x);
+      }
+
+      /// Point of any sub-cell; the general case is a call.
+      template <Cells cells, int dim>
+      __device__ inline double
+      volume_point(const Data<dim>   &D,
+                   const unsigned int s,
+                   const unsigned int q,
+                   const unsigned int degree,
+                   double (&x)[dim])
+      {
+        if (!affine<cells>(D))
+          {
+            // (what a call gets the address of stays in memory)
+            double       point[dim];
+            const double w = general_volume_point(D, s, q, degree, point);
+            for (int e = 0; e < dim; ++e)
+              x[e] = point[e];
+            return w;
+          }
+        return affine_point<cells>(D, s, q, affine_rule<cells>(D, degree), x);
+      }
+
+      /// Point q of facet f; degree: the larger of both sides. The normal
+      /// points to side 1.
+      template <int dim>
+      __device__ __noinline__ double
+      general_facet_point(const Data<dim>   &D,
+                          const unsigned int f,
+                          const unsigned int q,
+                          const unsigned int degree,
+                          double (&x)[dim],
+                          double (&normal)[dim])
+      {
+        const FacetType type = D.facet_type[f];
+        if (type == FacetType::tabulated)
+          {
+            const std::size_t p = D.facet_point_offset[f] + q;
+            for (int d = 0; d < dim; ++d)
+              {
+                x[d]      = D.facet_points[p * dim + d];
+                normal[d] = D.facet_point_normals[p * dim + d];
+              }
+            return D.facet_point_weights[p];
+          }
+        const RuleTables::Entry rule =
+          D.facet_rule[static_cast<unsigned int>(type)][degree];
+        const double *data = D.rules + rule.offset;
+        const double *v =
+          D.facet_vertices + std::size_t(D.facet_vertex_offset[f]) * dim;
+        double xi[dim - 1];
+        for (int d = 0; d + 1 < dim; ++d)
+          xi[d] = data[d * rule.n_points + q];
+        const double w = data[(dim - 1) * rule.n_points + q];
+        if constexpr (dim > 2)
+          if (type == FacetType::quadrilateral)
+            {
+              // The multilinear formula serves parallelograms as well.
+              double y[dim], J[dim - 1][dim], n[dim];
+              multilinear<dim - 1, dim>(v, xi, y, J);
+              cross_product(J, n);
+              double square = n[0] * n[0];
+              for (int e = 1; e < dim; ++e)
+                square += n[e] * n[e];
+              const double area = sqrt(square);
+              for (int e = 0; e < dim; ++e)
+                {
+                  x[e]      = y[e];
+                  normal[e] = n[e] / area;
+                }
+              return w * area;
+            }
+        for (int e = 0; e < dim; ++e)
+          {
+            x[e] = v[e];
+            for (int d = 0; d + 1 < dim; ++d)
+              x[e] += xi[d] * (v[(d + 1) * dim + e] - v[e]);
+            normal[e] = D.facet_normal[std::size_t(f) * dim + e];
+          }
+        return w *
+               (type == FacetType::simplex ? facet_factor(dim, false)
+                : type == FacetType::prism ? facet_factor(dim, true)
+                                           : 1) *
+               D.facet_measure[f];
+      }
+
+      /// An affine facet.
+      template <int dim>
+      struct SimplexFacet
+      {
+        double vertex[dim][dim], normal[dim], measure;
+
+        __device__
+        SimplexFacet(const Data<dim> &D, const unsigned int f)
+        {
+          const double *v = D.facet_vertices + std::size_t(f) * (dim * dim);
+#pragma unroll
+          for (int i = 0; i < dim; ++i)
+#pragma unroll
+            for (int e = 0; e < dim; ++e)
+              vertex[i][e] = __ldg(v + i * dim + e);
+#pragma unroll
+          for (int e = 0; e < dim; ++e)
+            normal[e] = __ldg(D.facet_normal + std::size_t(f) * dim + e);
+          measure = __ldg(D.facet_measure + f);
+        }
+
+        /// As facet_point(), with a rule of its own; factor: facet_factor().
+        __device__ double
+        point(const Data<dim>         &D,
+              const RuleTables::Entry &rule,
+              const unsigned int       q,
+              const int                factor,
+              double (&x)[dim],
+              double (&n)[dim]) const
+        {
+          const double *data = D.rules + rule.offset + q;
+#pragma unroll
+          for (int e = 0; e < dim; ++e)
+            {
+              x[e] = vertex[0][e];
+              n[e] = normal[e];
+            }
+#pragma unroll
+          for (int d = 0; d + 1 < dim; ++d)
+            {
+              const double xi = __ldg(data + d * rule.n_points);
+#pragma unroll
+              for (int e = 0; e < dim; ++e)
+                x[e] += xi * (vertex[d + 1][e] - vertex[0][e]);
+            }
+          return __ldg(data + (dim - 1) * rule.n_points) * factor * measure;
+        }
+      };
+
+      /// The same of any facet; the general case is a call. prism: its type, if
+      /// the mesh is affine.
+      template <Cells cells, int dim>
+      __device__ inline double
+      facet_point(const Data<dim>   &D,
+                  const unsigned int f,
+                  const unsigned int q,
+                  const unsigned int degree,
+                  double (&x)[dim],
+                  double (&normal)[dim],
+                  const bool prism = false)
+      {
+        if (!affine<cells>(D))
+          {
+            double       point[dim], n[dim];
+            const double w = general_facet_point(D, f, q, degree, point, n);
+            for (int e = 0; e < dim; ++e)
+              {
+                x[e]      = point[e];
+                normal[e] = n[e];
+              }
+            return w;
+          }
+        const RuleTables::Entry &rule =
+          affine_facet_rule<cells>(D, prism, degree);
+        if constexpr (cells == Cells::prisms)
+          {
+            const double *data = D.rules + rule.offset + q;
+            const double *v = D.facet_vertices + std::size_t(f) * (dim * dim);
+            // Upright, with the last edge upwards, or horizontal.
+            constexpr int n            = dim - 1;
+            const double *given_normal = D.facet_normal + std::size_t(f) * dim;
+            double        origin[n];
+            for (int e = 0; e < n; ++e)
+              {
+                x[e] = origin[e] = __ldg(v + e);
+                normal[e]        = prism ? __ldg(given_normal + e) : 0.;
+              }
+            x[n]      = __ldg(v + n);
+            normal[n] = prism ? 0. : __ldg(given_normal + n);
+            for (int d = 0; d < n; ++d)
+              {
+                const double xi = __ldg(data + d * rule.n_points);
+                if (d + 1 < n || !prism)
+                  for (int e = 0; e < n; ++e)
+                    x[e] += xi * (__ldg(v + (d + 1) * dim + e) - origin[e]);
+                else
+                  x[n] += xi * (__ldg(v + n * dim + n) - x[n]);
+              }
+            return __ldg(data + n * rule.n_points) * facet_factor(dim, prism) *
+                   __ldg(D.facet_measure + f);
+          }
+        else
+          {
+            return SimplexFacet<dim>(D, f).point(
+              D,
+              rule,
+              q,
+              facet_factor(dim, cells != Cells::simplices && prism),
+              x,
+              normal);
+          }
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_device_memory_h
+#define tessella_cuda_device_memory_h
+
+#include <cuda_runtime.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      inline void
+      check(const cudaError_t code, const char *what)
+      {
+        if (code == cudaSuccess)
+          return;
+        cudaGetLastError(); // the process can go on without the device
+        throw Error(describe_error(code, what));
+      }
+
+      /// Memory on the device, or pinned memory of the host.
+      template <typename Number, bool pinned = false>
+      class Array
+      {
+      public:
+        Array() = default;
+
+        explicit Array(const std::vector<Number> &values)
+        {
+          resize(values.size());
+          if (values.empty())
+            return;
+          check(cudaMemcpy(begin,
+                           values.data(),
+                           values.size() * sizeof(Number),
+                           cudaMemcpyHostToDevice),
+                "a copy to the device");
+          // The copy may return before all has arrived, and streams of class
+          // Stream do not wait for it.
+          check(cudaStreamSynchronize(nullptr), "a copy to the device");
+        }
+
+        Array(const Array &) = delete;
+
+        Array &
+        operator=(const Array &) = delete;
+
+        Array &
+        operator=(Array &&other)
+        {
+          std::swap(begin, other.begin);
+          std::swap(n, other.n);
+          return *this;
+        }
+
+        ~Array()
+        {
+          release();
+        }
+
+        /// Grows if necessary; the contents are lost then.
+        void
+        resize(const std::size_t size)
+        {
+          if (size <= n)
+            return;
+          release();
+          void *p = nullptr;
+          check(pinned ? cudaMallocHost(&p, size * sizeof(Number))
+                       : cudaMalloc(&p, size * sizeof(Number)),
+                pinned ? "pinned buffers" : "this problem");
+          begin = static_cast<Number *>(p);
+          n     = size;
+        }
+
+        Number *
+        data() const
+        {
+          return begin;
+        }
+
+        std::size_t
+        size() const
+        {
+          return n;
+        }
+
+        void
+        release()
+        {
+          if (begin != nullptr)
+            pinned ? cudaFreeHost(begin) : cudaFree(begin);
+          begin = nullptr;
+          n     = 0;
+        }
+
+      private:
+        Number     *begin = nullptr;
+        std::size_t n     = 0;
+      };
+
+      class Stream
+      {
+      public:
+        Stream()
+        {
+          check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                "the creation of a stream");
+        }
+        Stream(const Stream &) = delete;
+        ~Stream()
+        {
+          cudaStreamDestroy(stream);
+        }
+        operator cudaStream_t() const
+        {
+          return stream;
+        }
+
+      private:
+        cudaStream_t stream = nullptr;
+      };
+
+      class Event
+      {
+      public:
+        Event()
+        {
+          check(cudaEventCreate(&event), "the creation of an event");
+        }
+        Event(const Event &) = delete;
+        ~Event()
+        {
+          cudaEventDestroy(event);
+        }
+        void
+        record(const cudaStream_t stream)
+        {
+          check(cudaEventRecord(event, stream), "the recording of an event");
+        }
+        void
+        wait() const
+        {
+          check(cudaEventSynchronize(event), "the assembly on the device");
+        }
+        /// Seconds since @p start; waits for both, which may lie in streams of
+        /// which neither waits for the other.
+        double
+        since(const Event &start) const
+        {
+          start.wait();
+          wait();
+          float milliseconds = 0.f;
+          check(cudaEventElapsedTime(&milliseconds, start.event, event),
+                "the timing of kernels");
+          return 1e-3 * milliseconds;
+        }
+        operator cudaEvent_t() const
+        {
+          return event;
+        }
+
+      private:
+        cudaEvent_t event = nullptr;
+      };
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_device_pipeline_h
+#define tessella_cuda_device_pipeline_h
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "../../source/base/host_memory.h"
+#include "download.h"
+#include "kernel_clock.h"
+#include "memory.h"
+#include "workspace.h"
+
+// What a Workspace holds, and how copies go through its pinned buffers.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      struct Workspace::Implementation
+      {
+        static constexpr unsigned int n_pieces  = 4;
+        static constexpr std::size_t  max_piece = std::size_t(16) << 20,
+                                     min_piece  = std::size_t(1) << 18;
+        static constexpr unsigned int max_slots = 3;
+
+        /// A pinned buffer and what is to be done with what arrives in it.
+        struct Piece
+        {
+          Array<char, true>                              buffer;
+          Event                                          begin, end;
+          bool                                           busy  = false;
+          std::size_t                                    bytes = 0;
+          std::function<void(const char *, std::size_t)> store;
+        };
+
+        /// Device memory of a chunk: tables, values, entries of the vector.
+        struct Slot
+        {
+          Array<char>       memory;
+          Array<char, true> tables;
+          Event             upload_begin, upload_end, kernel_begin, kernel_end,
+            download_end;
+          KernelClock clock, tabulation_clock;
+          bool        busy = false, uploads = false;
+        };
+
+        Implementation(const Parallel &parallel, const unsigned int n_processes)
+          : parallel(parallel)
+          , n_processes(n_processes)
+          , download(parallel)
+        {}
+
+        std::size_t
+        used() const
+        {
+          std::size_t sum = mesh.size() + packed.size();
+          for (const Slot &s : slot)
+            sum += s.memory.size();
+          return sum;
+        }
+
+        void
+        reserve_mesh(const std::size_t bytes)
+        {
+          if (bytes <= mesh.size())
+            return;
+          mesh.release();
+          packed.release();
+          if (used() + bytes > limit)
+            for (Slot &s : slot)
+              s.memory.release();
+          mesh.resize(bytes);
+        }
+
+        void
+        reserve_pinned(const std::size_t bytes)
+        {
+          const std::size_t size =
+            std::max(min_piece, std::min(max_piece, bytes / 8));
+          piece_bytes = std::max(piece_bytes, size);
+          for (Piece &p : piece)
+            p.buffer.resize(piece_bytes);
+          if (n_processes >= Download::least_processes)
+            download.reserve();
+        }
+
+        /// Copies @p n parts (host addresses, sizes, offsets in the target,
+        /// ascending) to the device through the pinned buffers.
+        struct Part
+        {
+          const char *from;
+          std::size_t bytes, offset;
+        };
+
+        void
+        upload(char *target, const std::vector<Part> &parts)
+        {
+          if (parts.empty() || parts.back().bytes == 0)
+            return;
+          const std::size_t total = parts.back().offset + parts.back().bytes;
+          reserve_pinned(total);
+          const std::size_t size   = piece_bytes;
+          unsigned int      number = 0;
+          for (std::size_t first = 0; first < total; first += size, ++number)
+            {
+              Piece            &p = piece[number % n_pieces];
+              const std::size_t n = std::min(size, total - first);
+              if (number >= n_pieces)
+                p.end.wait();
+              parallel(n,
+                       std::size_t(1) << 18,
+                       [&](const std::size_t begin, const std::size_t end) {
+                         // the first part that ends behind `begin`
+                         auto part = std::upper_bound(
+                           parts.begin(),
+                           parts.end(),
+                           first + begin,
+                           [](const std::size_t position, const Part &part) {
+                             return position < part.offset + part.bytes;
+                           });
+                         for (;
+                              part != parts.end() && part->offset < first + end;
+                              ++part)
+                           {
+                             const std::size_t from =
+                               std::max(part->offset, first + begin);
+                             const std::size_t to =
+                               std::min(part->offset + part->bytes,
+                                        first + end);
+                             std::memcpy(p.buffer.data() + (from - first),
+                                         part->from + (from - part->offset),
+                                         to - from);
+                           }
+                       });
+              check(cudaMemcpyAsync(target + first,
+                                    p.buffer.data(),
+                                    n,
+                                    cudaMemcpyHostToDevice,
+                                    upload_stream),
+                    "a copy to the device");
+              p.end.record(upload_stream);
+            }
+          check(cudaStreamSynchronize(upload_stream), "a copy to the device");
+        }
+
+        const Parallel     parallel;
+        const unsigned int n_processes;
+        std::size_t        limit = 0, piece_bytes = 0;
+        Stream             upload_stream, kernel_stream, download_stream;
+        Piece              piece[n_pieces];
+        Download           download;
+        Array<char>        mesh, packed; ///< packed: tables of all chunks
+        Slot               slot[max_slots];
+        Event              start;
+      };
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

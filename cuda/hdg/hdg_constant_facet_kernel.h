@@ -1,0 +1,772 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_hdg_hdg_constant_facet_kernel_h
+#define tessella_cuda_hdg_hdg_constant_facet_kernel_h
+
+#include "hdg_facet_kernel.h"
+
+// Integrals over planar facets where the stabilisation is one constant, there
+// is no advection and polytopes have up to 8 hdg_warp_tiles functions: fewer of
+// them than in general, and with fewer instructions.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// The functions of total degree up to @p degree, at most max_degree, in
+      /// their order, as products of one-dimensional ones: use(number, value).
+      template <int dim, int max_degree, typename Use>
+      __device__ inline void
+      visit_functions(const unsigned int degree,
+                      const double (&values)[dim][max_degree + 1],
+                      const Use &use)
+      {
+#pragma unroll
+        for (int grade = 0; grade <= max_degree; ++grade)
+          if (grade <= int(degree))
+            {
+              // (those of lower grades)
+              unsigned int number = dim == 1 ? grade
+                                    : dim == 2
+                                      ? grade * (grade + 1) / 2
+                                      : grade * (grade + 1) * (grade + 2) / 6;
+#pragma unroll
+              for (int k0 = grade; k0 >= (dim > 1 ? 0 : grade); --k0)
+#pragma unroll
+                for (int k1 = grade - k0; k1 >= (dim > 2 ? 0 : grade - k0);
+                     --k1)
+                  {
+                    double value = 1.;
+                    if constexpr (dim > 2)
+                      value = values[2][grade - k0 - k1];
+                    if constexpr (dim > 1)
+                      value *= values[1][k1];
+                    use(number++, value * values[0][k0]);
+                  }
+            }
+      }
+
+
+
+      /**
+       * Where the stabilisation is one positive constant, there is no
+       * advection and facets are planar: with S = integrals of products of
+       * trace functions (orthonormal on their patch, whose polynomials
+       * restricted to it they span) and functions of the polytope, F = sum of n
+       * S over facets of each normal n, R = tau S, G = tau I and E = tau S^T S,
+       * the sum over all of a polytope, as a function there is the sum of its
+       * components in the directions of trace functions. So S is all that is
+       * integrated, with functions on the box, which become orthonormal ones
+       * afterwards. Functions have a total degree.
+       *
+       * One warp takes 32 points at a time. A lane has the functions of its
+       * point in registers and leaves them in shared memory, from where
+       * products read them; trace functions at points are operands in registers
+       * (see HDGFewFacetFunctions), 16 points at a time.
+       */
+      template <int dim, int T>
+      struct HDGConstantFacets
+      {
+        /// Points, and how many tiles of eight of them are taken at a time.
+        static constexpr unsigned int n_points = hdg_warp_points;
+        static constexpr int          U        = 2;
+        /// Distance of rows of functions and of generators: what is read at a
+        /// time, pairs and single numbers, lies in different banks.
+        static constexpr unsigned int ld            = HDGLayout::ld_pairs,
+                                      ld_generators = HDGLayout::ld_single;
+        /// Of up to 8 T functions.
+        static constexpr int max_degree =
+          dim == 2 ? (T == 2 ? 4 : 5) : (T == 2 ? 2 : 3);
+
+        using Whole  = HDGBlock<dim, HDGStage::elimination>;
+        using Values = double[T][U][2];
+        using Sums   = double[T][T][2];
+
+        const HDGData<dim> &P;
+        double *const       base;
+        const unsigned int  e, k, first_row, lane, g, t;
+        const Whole         to; ///< the arrays that elimination reads
+
+        __device__
+        HDGConstantFacets(const HDGData<dim> &P,
+                          double             *base,
+                          const unsigned int  e)
+          : P(P)
+          , base(base)
+          , e(e)
+          , k(P.entry_polytope[e])
+          , first_row(P.entry_row[e])
+          , lane(threadIdx.x & 31u)
+          , g(lane / 4)
+          , t(lane % 4)
+          , to(P,
+               P.state_layout,
+               P.state + std::size_t(k - P.first) * P.state_layout.inverse,
+               k)
+        {}
+
+        /// Of the points: weights times what functions on the box have in
+        /// common, or times g; normals.
+        __device__ double *
+        weight(const unsigned int i) const
+        {
+          return base + P.layout.weights + i * n_points;
+        }
+        __device__ double *
+        functions() const
+        {
+          return base + P.layout.first;
+        }
+        __device__ double *
+        generators() const
+        {
+          return base + P.layout.second;
+        }
+        /// What a point's coordinates are multiplied by and what is added, and
+        /// what functions on the box have in common.
+        __device__ double *
+        map_to_box() const
+        {
+          return weight(2 + dim);
+        }
+        /// The numbers of generators, among all of a patch.
+        __device__ unsigned int *
+        numbers() const
+        {
+          return reinterpret_cast<unsigned int *>(weight(2 + dim) + 8);
+        }
+
+        __device__ void
+        set_map_to_box() const
+        {
+          const double *box  = P.D.box + 2 * dim * std::size_t(k);
+          double        size = 1.;
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            size *= box[dim + d] - box[d];
+          if (lane < dim)
+            {
+              const double lower = box[lane], upper = box[dim + lane],
+                           factor        = 2. / (upper - lower);
+              map_to_box()[2 * lane]     = factor;
+              map_to_box()[2 * lane + 1] = -(lower + upper) / (upper - lower);
+            }
+          if (lane == 0)
+            {
+              map_to_box()[2 * dim]     = rsqrt(size);
+              map_to_box()[2 * dim + 1] = sqrt(size);
+            }
+        }
+
+        /// What is integrated at a point of a facet, which is planar.
+        struct Point
+        {
+          /// As traces see it; the normal of the polytope.
+          double x[dim], normal[dim], w;
+        };
+
+        /// Point @p r of a quad; w: zero unless @p valid.
+        __device__ Point
+        point_of(const HDGFacetQuad &quad,
+                 const unsigned int  r,
+                 const bool          valid) const
+        {
+          const Data<dim>         &D    = P.D;
+          const std::size_t        f    = quad.facet;
+          const FacetType          type = D.facet_type[f];
+          const RuleTables::Entry &rule =
+            D.facet_rule[static_cast<unsigned int>(type)][quad.code >> 4 & 15u];
+          const unsigned int  n = rule.n_points, q = min(quad.first + r, n - 1);
+          const double *const data = D.rules + rule.offset + q,
+                              *const v =
+                                D.facet_vertices +
+                                std::size_t(D.facet_vertex_offset[f]) * dim;
+          const double sign = quad.code & 1u ? -1. : 1.;
+          Point        result;
+          double       J[dim - 1][dim], outwards[dim];
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              outwards[d]      = D.facet_normal[f * dim + d];
+              result.normal[d] = sign * outwards[d];
+              double x         = v[d];
+              J[0][d]          = v[dim + d] - x;
+              x += data[0] * J[0][d];
+              if constexpr (dim > 2)
+                {
+                  J[1][d] = v[2 * dim + d] - v[d];
+                  if (type == FacetType::quadrilateral)
+                    {
+                      const double twist =
+                        v[3 * dim + d] - v[dim + d] - J[1][d];
+                      J[0][d] += data[n] * twist;
+                      J[1][d] += data[0] * twist;
+                    }
+                  x += data[n] * J[1][d];
+                }
+              result.x[d] = x;
+            }
+          double w = data[(dim - 1) * n];
+          if constexpr (dim > 2)
+            {
+              double volume = 0.;
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                volume +=
+                  outwards[d] * (J[0][(d + 1) % dim] * J[1][(d + 2) % dim] -
+                                 J[0][(d + 2) % dim] * J[1][(d + 1) % dim]);
+              w *= fabs(volume);
+            }
+          else
+            w *= D.facet_measure[f];
+          result.w = valid && quad.first + r < n ? w : 0.;
+          return result;
+        }
+
+        /// As make_slice_quad(), without divisions.
+        __device__ HDGSliceQuad
+        patch_of(const HDGFacetQuad &quad, const unsigned int degree) const
+        {
+          const unsigned int p = quad.patch;
+          const bool planar = P.patch_frame[std::size_t(p) * (dim * (dim + 2)) +
+                                            dim * dim + 2 * dim - 1] == 0.;
+          return {p,
+                  quad.row - first_row,
+                  quad.code,
+                  P.patch_functions[p],
+                  P.n_generators[0][degree],
+                  P.n_generators[planar ? 1 : 0][degree],
+                  planar ? P.planar : nullptr,
+                  P.patch_coefficients + P.patch_offset[p]};
+        }
+
+        /// The functions on the box at the point of this lane; returns what
+        /// they have to be multiplied by.
+        __device__ double
+        evaluate_box(const double (&x)[dim]) const
+        {
+          double values[dim][max_degree + 1];
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            write_values(map_to_box()[2 * d] * x[d] + map_to_box()[2 * d + 1],
+                         values[d]);
+          double *const to = functions() + lane;
+          visit_functions<dim, max_degree>(
+            this->to.degree, values, [&](const unsigned int i, const double v) {
+              to[i * ld] = v;
+            });
+          return map_to_box()[2 * dim];
+        }
+
+        /// The generators of the trace functions of a patch.
+        __device__ void
+        evaluate_generators(const HDGSliceQuad &quad,
+                            const unsigned int  degree,
+                            const double (&x)[dim]) const
+        {
+          const double *frame =
+            P.patch_frame + std::size_t(quad.patch) * (dim * (dim + 2));
+          double values[dim][max_degree + 1];
+          // (without extent coefficients of all but constants are zero)
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              double y = -frame[dim * dim + d];
+#pragma unroll
+              for (int i = 0; i < dim; ++i)
+                y += frame[d * dim + i] * x[i];
+              write_values(frame[dim * dim + dim + d] * y, values[d]);
+            }
+          double *const to    = generators() + lane;
+          const auto    store = [&](const unsigned int i, const double v) {
+            to[i * ld_generators] = v;
+          };
+          if (quad.list == nullptr)
+            visit_functions<dim, max_degree>(degree, values, store);
+          else
+            {
+              double in_plane[dim - 1][max_degree + 1];
+#pragma unroll
+              for (int d = 0; d + 1 < dim; ++d)
+#pragma unroll
+                for (int i = 0; i <= max_degree; ++i)
+                  in_plane[d][i] = values[d][i];
+              visit_functions<dim - 1, max_degree>(degree, in_plane, store);
+            }
+        }
+
+        __device__ static void
+        write_values(const double xi, double (&values)[max_degree + 1])
+        {
+          double previous = 1., current = xi;
+          values[0] = 1.;
+#pragma unroll
+          for (int n = 1; n <= max_degree; ++n)
+            {
+              values[n] = Legendre::internal::scale(n) * current;
+              const double next =
+                xi * current *
+                  Legendre::internal::forward(n < max_degree ? n : 0) -
+                previous * Legendre::internal::backward(n < max_degree ? n : 0);
+              previous = current;
+              current  = next;
+            }
+        }
+
+        /// Trace functions at points first .. first + 15.
+        __device__ void
+        evaluate_traces(Values             &psi,
+                        const HDGSliceQuad &quad,
+                        const unsigned int  first) const
+        {
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+#pragma unroll
+            for (int u = 0; u < U; ++u)
+              psi[h][u][0] = psi[h][u][1] = 0.;
+          const double *const values = generators() + first + g;
+#pragma unroll 2
+          for (unsigned int j0 = 0; j0 < quad.n; j0 += 4)
+            {
+              const unsigned int j = min(j0 + t, quad.n - 1), at = numbers()[j];
+              double             a[T], b[U];
+#pragma unroll
+              for (int h = 0; h < T; ++h)
+                a[h] =
+                  8 * h + g < quad.n_functions && j0 + t < quad.n
+                    ? __ldg(quad.coefficients + (8 * h + g) * quad.n_all + at)
+                    : 0.;
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+                b[u] = values[j * ld_generators + 8 * u];
+              WarpProduct<T, U, U, double>::add(
+                psi, a, b, [&](const int h, const int) {
+                  return h < 2 || 8 * h < quad.n_functions;
+                });
+            }
+        }
+
+        /// Adds what points first .. first + 15, as far as they are of the
+        /// mask, contribute to integrals of products of trace functions and
+        /// functions on the box.
+        __device__ void
+        add(Sums              &sums,
+            const Values      &psi,
+            const unsigned int first,
+            const unsigned int mask,
+            const unsigned int n_psi) const
+        {
+          const double *const values = functions() + first + 2 * t;
+#pragma unroll
+          for (int u = 0; u < U; ++u)
+            {
+              const double2 w = *reinterpret_cast<const double2 *>(
+                weight(0) + first + 8 * u + 2 * t);
+              double2 b[T];
+#pragma unroll
+              for (int v = 0; v < T; ++v)
+                b[v] = *reinterpret_cast<const double2 *>(
+                  values + min(8 * v + g, to.n - 1) * ld + 8 * u);
+#pragma unroll
+              for (int s = 0; s < 2; ++s)
+                {
+                  const double factor = mask >> (8 * u + 2 * t + s) & 1u
+                                          ? (s == 0 ? w.x : w.y)
+                                          : 0.;
+                  double       left[T], right[T];
+#pragma unroll
+                  for (int h = 0; h < T; ++h)
+                    {
+                      left[h]  = psi[h][u][s] * factor;
+                      right[h] = s == 0 ? b[h].x : b[h].y;
+                    }
+                  WarpProduct<T, T, T, double>::add(
+                    sums, left, right, [&](const int h, const int) {
+                      return h < 2 || 8 * h < n_psi;
+                    });
+                }
+            }
+        }
+
+        /// Integrals of trace functions times g, likewise.
+        __device__ void
+        add_data(const Values      &psi,
+                 const unsigned int first,
+                 const unsigned int mask,
+                 double            *to,
+                 const unsigned int n_psi,
+                 const bool         replace) const
+        {
+          double result[T] = {};
+#pragma unroll
+          for (int u = 0; u < U; ++u)
+            {
+              double2 factor = *reinterpret_cast<const double2 *>(
+                weight(1) + first + 8 * u + 2 * t);
+              if (!(mask >> (8 * u + 2 * t) & 1u))
+                factor.x = 0.;
+              if (!(mask >> (8 * u + 2 * t + 1) & 1u))
+                factor.y = 0.;
+#pragma unroll
+              for (int h = 0; h < T; ++h)
+                result[h] += psi[h][u][0] * factor.x + psi[h][u][1] * factor.y;
+            }
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+            {
+              double v = result[h];
+              v += __shfl_xor_sync(~0u, v, 1);
+              v += __shfl_xor_sync(~0u, v, 2);
+              const unsigned int i = 8 * h + g;
+              if (t == 0 && i < n_psi)
+                to[i] = replace ? v : to[i] + v;
+            }
+        }
+
+        /// F and R of facets with one normal, from sums(); @p replace: the
+        /// first of a patch.
+        __device__ void
+        put(const Sums &sums,
+            const double (&normal)[dim],
+            const unsigned int row,
+            const unsigned int n_psi,
+            const bool         replace) const
+        {
+          // (A is a multiple of the identity: all rows have the same stride)
+          const double *const CT = to.transform_of_polytope();
+          const unsigned int  ld = to.L.stride, component = to.n_rows * ld;
+          double *const F = to.F(0) + row * ld, *const R = to.R() + row * ld;
+#pragma unroll 1
+          for (unsigned int j0 = 0; j0 < to.padded_n; j0 += 8)
+            {
+              double c[T][1][2] = {};
+#pragma unroll
+              for (int u = 0; u < T; ++u)
+                if (8 * u <= j0)
+#pragma unroll
+                  for (int s = 0; s < 2; ++s)
+                    {
+                      const unsigned int l = 8 * u + 2 * t + s, j = j0 + g;
+                      const double b[1] = {l <= j && j < to.n ? CT[l * ld + j]
+                                                              : 0.};
+                      double       a[T];
+#pragma unroll
+                      for (int h = 0; h < T; ++h)
+                        a[h] = sums[h][u][s];
+                      WarpProduct<T, 1, 1, double>::add(
+                        c, a, b, [&](const int h, const int) {
+                          return h < 2 || 8 * h < n_psi;
+                        });
+                    }
+              const unsigned int at           = g * ld + j0 + 2 * t;
+              const auto         row_is_there = [&](const int h) {
+                return 8 * h + g < n_psi && j0 + 2 * t < to.padded_n;
+              };
+#pragma unroll
+              for (int d = 0; d <= dim; ++d)
+                {
+                  const double factor =
+                    d < dim ? normal[d < dim ? d : 0] : P.form.tau;
+                  double *const entry = (d < dim ? F + d * component : R) + at;
+                  if (replace)
+                    {
+#pragma unroll
+                      for (int h = 0; h < T; ++h)
+                        if (row_is_there(h))
+                          *reinterpret_cast<double2 *>(entry + 8 * h * ld) =
+                            make_double2(factor * c[h][0][0],
+                                         factor * c[h][0][1]);
+                    }
+                  else if (factor != 0.)
+                    {
+                      double2 v[T];
+#pragma unroll
+                      for (int h = 0; h < T; ++h)
+                        if (row_is_there(h))
+                          v[h] = *reinterpret_cast<const double2 *>(entry +
+                                                                    8 * h * ld);
+#pragma unroll
+                      for (int h = 0; h < T; ++h)
+                        if (row_is_there(h))
+                          *reinterpret_cast<double2 *>(entry + 8 * h * ld) =
+                            make_double2(v[h].x + factor * c[h][0][0],
+                                         v[h].y + factor * c[h][0][1]);
+                    }
+                }
+            }
+          // (the first function on the box is a constant)
+          if (t == 0)
+#pragma unroll
+            for (int h = 0; h < T; ++h)
+              {
+                const unsigned int i = 8 * h + g;
+                if (i < n_psi)
+                  {
+                    double *const entry = to.trace_vector(0) + row + i;
+                    const double  v = sums[h][0][0] * map_to_box()[2 * dim + 1];
+                    *entry          = replace ? v : *entry + v;
+                  }
+              }
+        }
+
+        /// G, and vectors.
+        __device__ void
+        begin_patch(double             *K,
+                    const HDGSliceQuad &quad,
+                    const unsigned int  row) const
+        {
+          const bool         fixed = quad.code & 4u, boundary = quad.code & 2u;
+          const unsigned int n = quad.n_functions;
+          if (lane < n)
+            {
+              to.trace_vector(3)[row + lane] = fixed ? 0. : 1. + row;
+              if (!boundary)
+                to.trace_vector(1)[row + lane] = 0.;
+            }
+          if (!fixed)
+            for (unsigned int i0 = 0; i0 < n; i0 += 2)
+              {
+                const unsigned int i = i0 + lane / 16, j = lane & 15u;
+                double *const to_K = K + std::size_t(row + i) * to.n_all + row;
+                if (i < n && j <= i)
+                  to_K[j] = j == i ? P.form.tau : 0.;
+                if (i < n && j + 16 <= i)
+                  to_K[j + 16] = j + 16 == i ? P.form.tau : 0.;
+              }
+        }
+
+        __device__ void
+        integrate(double *K) const
+        {
+          const unsigned int begin = P.entry_quad[e], end = P.entry_quad[e + 1];
+          __syncwarp();
+          set_map_to_box();
+          __syncwarp();
+          Sums         sums;
+          double       normal[dim] = {};
+          unsigned int row = invalid_index, n_psi = 0;
+          bool         replace = true, pending = false;
+          // (one turn more than there are slices, so that sums are put in one
+          // place of the code)
+          for (unsigned int slice = begin, n_quads = 0; slice <= end;
+               slice += n_quads)
+            {
+              HDGSliceQuad slice_quad = {};
+              unsigned int all = 0, facet = 0, next_row = invalid_index;
+              bool         begins = false;
+              const bool   last   = slice == end;
+              if (!last)
+                {
+                  const unsigned int number = min(slice + lane / 4, end - 1);
+                  const HDGFacetQuad quad   = P.facet_quad[number];
+                  // (quads of a patch follow each other)
+                  const unsigned int patch = __shfl_sync(~0u, quad.patch, 0);
+                  const bool         valid =
+                    slice + lane / 4 < end && quad.patch == patch;
+                  all                       = __ballot_sync(~0u, valid);
+                  n_quads                   = __popc(all) / 4;
+                  const Point        point  = point_of(quad, lane % 4, valid);
+                  const unsigned int degree = P.patch_degree[patch];
+                  slice_quad = patch_of(P.facet_quad[slice], degree);
+                  next_row   = first_row + slice_quad.row;
+                  begins     = slice == begin || P.facet_quad[slice - 1].row !=
+                                               P.facet_quad[slice].row;
+                  // (the sums of the slice before have read theirs)
+                  __syncwarp();
+                  double x[dim];
+#pragma unroll
+                  for (int d = 0; d < dim; ++d)
+                    x[d] =
+                      quad.code & 1u
+                        ? point.x[d] + P.D.shift[(quad.code >> 8) * dim + d]
+                        : point.x[d];
+                  weight(0)[lane] = point.w * evaluate_box(x);
+#pragma unroll
+                  for (int d = 0; d < dim; ++d)
+                    weight(2 + d)[lane] = point.normal[d];
+                  if (quad.boundary != invalid_index)
+                    weight(1)[lane] =
+                      point.w *
+                      P.boundary_table[4 * std::size_t(quad.boundary) +
+                                       lane % 4];
+                  evaluate_generators(slice_quad, degree, point.x);
+                  if (begins)
+                    {
+                      if (lane < slice_quad.n)
+                        numbers()[lane] = slice_quad.index(lane);
+                      begin_patch(K, slice_quad, next_row);
+                    }
+                  __syncwarp();
+                  facet = quad.facet;
+                }
+#pragma unroll 1
+              for (unsigned int first = 0; first == 0 || all >> first != 0;
+                   first += 8 * U)
+                {
+                  // (a shift by 32 is none)
+                  if (first >= n_points)
+                    break;
+                  // ---- points of one normal after the other
+                  unsigned int rest = all >> first & ((1u << (8 * U)) - 1u);
+#pragma unroll 1
+                  do
+                    {
+                      const unsigned int leader =
+                        last ? 0 : first + __ffs(rest) - 1;
+                      double n[dim];
+                      bool   same   = __shfl_sync(~0u, facet, leader) == facet,
+                           parallel = true, goes_on = row == next_row;
+#pragma unroll
+                      for (int d = 0; d < dim; ++d)
+                        {
+                          n[d]     = weight(2 + d)[leader];
+                          parallel = parallel &&
+                                     fabs(weight(2 + d)[lane] - n[d]) <= 1e-15;
+                          goes_on = goes_on && fabs(normal[d] - n[d]) <= 1e-15;
+                        }
+                      if (pending && !goes_on)
+                        {
+                          put(sums, normal, row, n_psi, replace);
+                          replace = false;
+                          pending = false;
+                        }
+                      if (last)
+                        break;
+                      if (!pending)
+                        {
+                          replace = replace || row != next_row;
+                          row     = next_row;
+                          n_psi   = slice_quad.n_functions;
+                          pending = true;
+#pragma unroll
+                          for (int d = 0; d < dim; ++d)
+                            normal[d] = n[d];
+#pragma unroll
+                          for (int h = 0; h < T; ++h)
+#pragma unroll
+                            for (int u = 0; u < T; ++u)
+                              sums[h][u][0] = sums[h][u][1] = 0.;
+                        }
+                      const unsigned int mask =
+                        rest & __ballot_sync(~0u, same || parallel) >> first;
+                      // (sums that were put have left their registers)
+                      Values psi;
+                      evaluate_traces(psi, slice_quad, first);
+                      if (slice_quad.code & 2u)
+                        add_data(psi,
+                                 first,
+                                 mask,
+                                 to.trace_vector(1) + next_row,
+                                 n_psi,
+                                 begins && first == 0 && mask & 1u);
+                      add(sums, psi, first, mask, n_psi);
+                      rest &= ~mask;
+                  } while (rest != 0);
+                }
+              if (last)
+                break;
+            }
+        }
+      };
+
+
+
+      /// @p T: enough tiles for all functions.
+      template <int dim, int T>
+      __global__ void __launch_bounds__(32, T > 2 ? 16 : 20)
+        hdg_constant_facet_kernel(const __grid_constant__ HDGData<dim> P)
+      {
+        extern __shared__ double shared[];
+        facets_of_entries(P, shared, [&](double *base, const unsigned int e) {
+          HDGConstantFacets<dim, T>(P, base, e)
+            .integrate(traces_of_entry(P, e));
+          return true;
+        });
+      }
+
+
+
+      /// E of all facets of a polytope, in the place of its first entry's: the
+      /// sum of tau S^T S = R^T R / tau, and of what other kernels have left;
+      /// a warp a polytope.
+      template <int dim>
+      __global__ void __launch_bounds__(32)
+        hdg_boundary_kernel(const __grid_constant__ HDGData<dim> P)
+      {
+        constexpr int      T    = hdg_warp_tiles;
+        const unsigned int lane = threadIdx.x & 31u, g = lane / 4, t = lane % 4;
+        for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
+          {
+            const unsigned int status = P.status[k];
+            if (status & hdg_failed)
+              continue;
+            const HDGBlock<dim, HDGStage::elimination> whole(
+              P,
+              P.state_layout,
+              P.state + std::size_t(k - P.first) * P.state_layout.inverse,
+              k);
+            const unsigned int begin = P.D.polytope_interface_offset[k],
+                               end   = P.D.polytope_interface_offset[k + 1],
+                               n = whole.n, ld = whole.L.stride;
+            // (of others all entries have been integrated at points)
+            const auto projected = [&](const unsigned int e) {
+              return P.entry_projected[e] && !(status & hdg_undone);
+            };
+            double     sums[T][T][2] = {};
+            const auto lower         = [](const int h, const int u) {
+              return u <= (h | 1);
+            };
+            const auto row_of = [&](const unsigned int e) {
+              return e < end ? P.entry_row[e] : whole.n_traces;
+            };
+            for (unsigned int e = begin; e < end;)
+              {
+                // entries that follow each other, and with that their rows
+                const unsigned int row = row_of(e);
+                while (e < end && projected(e))
+                  ++e;
+                const unsigned int next = row_of(e++);
+#pragma unroll 4
+                for (unsigned int m0 = row; m0 < next; m0 += 4)
+                  {
+                    const unsigned int m = m0 + t;
+                    double             values[T];
+#pragma unroll
+                    for (int h = 0; h < T; ++h)
+                      {
+                        const unsigned int j = 8 * h + g;
+                        values[h] =
+                          m < next && j < n ? whole.R()[m * ld + j] : 0.;
+                      }
+                    WarpProduct<T, T, T, double>::add(sums,
+                                                      values,
+                                                      values,
+                                                      lower);
+                  }
+              }
+            const double  factor  = 1. / P.form.tau;
+            double *const partial = partial_of_entry(P, begin);
+#pragma unroll
+            for (int h = 0; h < T; ++h)
+#pragma unroll
+              for (int u = 0; u <= h; ++u)
+#pragma unroll
+                for (int s = 0; s < 2; ++s)
+                  {
+                    const unsigned int i = 8 * h + g, j = 8 * u + 2 * t + s;
+                    if (i >= n || j > i || begin == end)
+                      continue;
+                    double v = factor * sums[h][u][s];
+                    for (unsigned int e = begin; e < end; ++e)
+                      if (!projected(e))
+                        v += partial_of_entry(P, e)[i * ld + j];
+                    partial[i * ld + j] = v;
+                  }
+          }
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

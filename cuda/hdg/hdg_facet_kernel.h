@@ -1,0 +1,1092 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_hdg_hdg_facet_kernel_h
+#define tessella_cuda_hdg_hdg_facet_kernel_h
+
+#include "hdg_kernel.h"
+
+// Integrals over facets where polytopes are not simplices: by one warp for each
+// interface of a polytope, which takes 32 points at a time, a lane each. Sums
+// stay in registers and are stored in global memory where elimination reads
+// them. Up to 8 hdg_warp_tiles functions values at the points are in registers,
+// too, from the products that they come out of to those that they go into;
+// more lie in shared memory. A multiprocessor has many such warps at a time,
+// none of which waits for another one.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// write_legendre() for the column of a lane: a call, for the sake of
+      /// the instruction cache, which all warps of this kernel share, each at
+      /// another place.
+      template <unsigned int stride>
+      __device__ __noinline__ void
+      write_legendre_of_lane(const unsigned int degree,
+                             const double       xi,
+                             const double       scale,
+                             double            *values)
+      {
+        write_legendre(degree, xi, scale, 0., values, nullptr, stride);
+      }
+
+
+
+      /**
+       * Up to 8 T functions of a polytope or a patch. Products give a lane the
+       * values of function 8 h + lane / 4 at points 8 u + 2 (lane % 4) + {0,
+       * 1}; with the points in another order, the same in both factors, these
+       * are the operands of sums over points.
+       */
+      template <int dim, int T>
+      struct HDGFewFacetFunctions
+      {
+        /// Points, and distance of rows of tables and weights: what a product
+        /// reads at a time lies in different banks.
+        static constexpr unsigned int n_points = hdg_warp_points,
+                                      ld       = row_stride(n_points);
+        /// Tiles of points; the second half may be left out.
+        static constexpr int U = n_points / 8;
+
+        using Whole  = HDGBlock<dim, HDGStage::elimination>;
+        using Values = double[T][U][2];
+        using Sums   = double[T][T][2];
+
+        const HDGData<dim> &P;
+        double *const       base;
+        const unsigned int  e, k, first_row, lane, g, t;
+        const Whole         to; ///< the arrays that elimination reads
+
+        __device__
+        HDGFewFacetFunctions(const HDGData<dim> &P,
+                             double             *base,
+                             const unsigned int  e)
+          : P(P)
+          , base(base)
+          , e(e)
+          , k(P.entry_polytope[e])
+          , first_row(P.entry_row[e])
+          , lane(threadIdx.x & 31u)
+          , g(lane / 4)
+          , t(lane % 4)
+          , to(P,
+               P.state_layout,
+               P.state + std::size_t(k - P.first) * P.state_layout.inverse,
+               k)
+        {}
+
+        /// 0 .. 5 + dim: HDGFacetPoint::weights().
+        __device__ double *
+        weight(const unsigned int i) const
+        {
+          return base + P.layout.weights + i * ld;
+        }
+        /// If all points have them in common: normal, S and S - b.n.
+        __device__ double *
+        factors() const
+        {
+          return weight(6 + dim);
+        }
+
+        __device__ double *
+        table(const unsigned int d, const unsigned int degree) const
+        {
+          return base + P.layout.tables + d * (degree + 1) * ld;
+        }
+
+        __device__ void
+        write_basis_tables(const double (&x)[dim]) const
+        {
+          const double *box = P.D.box + 2 * dim * std::size_t(k);
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              const double lower = box[d], upper = box[dim + d],
+                           reciprocal = 1. / (upper - lower);
+              write_legendre_of_lane<ld>(to.degree,
+                                         (2. * x[d] - lower - upper) *
+                                           reciprocal,
+                                         sqrt(reciprocal),
+                                         table(d, to.degree) + lane);
+            }
+        }
+
+        __device__ void
+        write_trace_tables(const unsigned int patch,
+                           const unsigned int degree,
+                           const double (&x)[dim]) const
+        {
+          const double *frame =
+            P.patch_frame + std::size_t(patch) * (dim * (dim + 2));
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            {
+              const double extent = frame[dim * dim + dim + d];
+              double       y      = -frame[dim * dim + d];
+#pragma unroll
+              for (int i = 0; i < dim; ++i)
+                y += frame[d * dim + i] * x[i];
+              // (without extent coefficients of all but constants are zero)
+              write_legendre_of_lane<ld>(degree,
+                                         extent * y,
+                                         1.,
+                                         table(d, degree) + lane);
+            }
+        }
+
+        /**
+         * values = the sum over j < n_values of coefficient(i, j) times a
+         * product of functions in the tables, which rows(j) tells; zero for i
+         * >= n_rows. @p triangular: only j <= i occur.
+         */
+        template <bool triangular, typename Coefficient, typename Rows>
+        __device__ void
+        combine(Values            &values,
+                const unsigned int n_rows,
+                const unsigned int n_values,
+                const bool         more,
+                const Coefficient &coefficient,
+                const Rows        &rows) const
+        {
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+#pragma unroll
+            for (int u = 0; u < U; ++u)
+              values[h][u][0] = values[h][u][1] = 0.;
+          const double *const tables = base + P.layout.tables + g;
+#pragma unroll 1
+          for (unsigned int j0 = 0; j0 < n_values; j0 += 4)
+            {
+              const unsigned int j = j0 + t, row = rows(min(j, n_values - 1));
+              double             a[T];
+#pragma unroll
+              for (int h = 0; h < T; ++h)
+                a[h] = 8 * h + g < n_rows && j < n_values
+                         ? coefficient(8 * h + g, j)
+                         : 0.;
+              const double *from[dim];
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                from[d] = tables + (row >> (10 * d) & 1023u) * ld;
+              const auto wanted = [&](const int h, const int) {
+                // (of two tiles that go together that of higher functions)
+                return triangular ? j0 < 8 * ((h | 1) + 1u) : 8 * h < n_rows;
+              };
+              const auto half = [&](const int u0) {
+                double b[U / 2], c[T][U / 2][2];
+#pragma unroll
+                for (int u = 0; u < U / 2; ++u)
+                  {
+                    b[u] = from[0][8 * (u0 + u)];
+#pragma unroll
+                    for (int d = 1; d < dim; ++d)
+                      b[u] *= from[d][8 * (u0 + u)];
+                  }
+#pragma unroll
+                for (int h = 0; h < T; ++h)
+#pragma unroll
+                  for (int u = 0; u < U / 2; ++u)
+#pragma unroll
+                    for (int s = 0; s < 2; ++s)
+                      c[h][u][s] = values[h][u0 + u][s];
+                WarpProduct<T, U / 2, U / 2, double>::add(c, a, b, wanted);
+#pragma unroll
+                for (int h = 0; h < T; ++h)
+#pragma unroll
+                  for (int u = 0; u < U / 2; ++u)
+#pragma unroll
+                    for (int s = 0; s < 2; ++s)
+                      values[h][u0 + u][s] = c[h][u][s];
+              };
+              half(0);
+              if (more)
+                half(U / 2);
+            }
+        }
+
+        /// sums = those over points of left weight right.
+        template <typename Wanted>
+        __device__ void
+        sum(Sums         &sums,
+            const Values &left,
+            const Values &right,
+            const double *weights,
+            const bool    more,
+            const Wanted &wanted) const
+        {
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+#pragma unroll
+            for (int u = 0; u < T; ++u)
+              sums[h][u][0] = sums[h][u][1] = 0.;
+#pragma unroll
+          for (int u = 0; u < U; ++u)
+            if (u < U / 2 || more)
+              {
+                const double2 factor =
+                  *reinterpret_cast<const double2 *>(weights + 8 * u + 2 * t);
+#pragma unroll
+                for (int s = 0; s < 2; ++s)
+                  {
+                    double a[T], b[T];
+#pragma unroll
+                    for (int h = 0; h < T; ++h)
+                      {
+                        a[h] = left[h][u][s] * (s == 0 ? factor.x : factor.y);
+                        b[h] = right[h][u][s];
+                      }
+                    WarpProduct<T, T, T, double>::add(sums, a, b, wanted);
+                  }
+              }
+        }
+
+        /// factor times the sums to rows of n_columns, or added to them.
+        __device__ void
+        put(const Sums        &sums,
+            const double       factor,
+            double            *to,
+            const unsigned int stride,
+            const unsigned int n_rows,
+            const unsigned int n_columns,
+            const bool         replace,
+            const bool         lower) const
+        {
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+#pragma unroll
+            for (int u = 0; u < T; ++u)
+              {
+                const unsigned int i = 8 * h + g, j = 8 * u + 2 * t;
+                if (i >= n_rows || j >= n_columns || (lower && j > i))
+                  continue;
+                double2 *const pair =
+                  reinterpret_cast<double2 *>(to + i * stride + j);
+                double2 v =
+                  make_double2(factor * sums[h][u][0], factor * sums[h][u][1]);
+                if (!replace)
+                  {
+                    v.x += pair->x;
+                    v.y += pair->y;
+                  }
+                *pair = v;
+              }
+        }
+
+        /// The sums of a symmetric matrix, lower triangle; with the other one
+        /// if @p mirror.
+        __device__ void
+        put_symmetric(const Sums        &sums,
+                      double            *to,
+                      const unsigned int stride,
+                      const unsigned int n,
+                      const bool         replace,
+                      const bool         mirror) const
+        {
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+#pragma unroll
+            for (int u = 0; u <= h; ++u)
+#pragma unroll
+              for (int s = 0; s < 2; ++s)
+                {
+                  const unsigned int i = 8 * h + g, j = 8 * u + 2 * t + s;
+                  if (i >= n || j > i)
+                    continue;
+                  double *const entry = to + std::size_t(i) * stride + j;
+                  const double  v =
+                    replace ? sums[h][u][s] : *entry + sums[h][u][s];
+                  *entry = v;
+                  if (mirror)
+                    to[std::size_t(j) * stride + i] = v;
+                }
+        }
+
+        /// Whether all points of the slice have the same normal and
+        /// stabilisation (up to rounding), which are factors() then.
+        __device__ bool
+        uniform(const HDGFacetPoint<dim> &point, const bool valid) const
+        {
+          bool       same   = true;
+          const auto follow = [&](const unsigned int i, const double value) {
+            const double first = __shfl_sync(~0u, value, 0);
+            if (fabs(value - first) > 1e-15 * (i < dim ? 1. : fabs(first)))
+              same = false;
+            if (lane == 0)
+              factors()[i] = value;
+          };
+#pragma unroll
+          for (int d = 0; d < dim; ++d)
+            follow(d, point.normal[d]);
+          follow(dim, point.S);
+          follow(dim + 1, point.difference);
+          return __all_sync(~0u, same || !valid);
+        }
+
+        /// All matrices of a slice, whose quads are of one patch.
+        __device__ void
+        integrate(double             *K,
+                  double             *partial,
+                  const HDGSliceQuad &quad,
+                  const double (&x)[dim],
+                  const double (&trace_x)[dim],
+                  const bool uniform,
+                  const bool more,
+                  const bool begins,
+                  const bool replace) const
+        {
+          Values     phi, psi;
+          Sums       sums;
+          const auto all       = [](const int, const int) { return true; };
+          const bool advection = to.advection();
+          // (of pairs of tiles that go together one suffices)
+          const auto lower = [](const int h, const int u) {
+            return u <= (h | 1);
+          };
+          write_basis_tables(x);
+          __syncwarp();
+          {
+            const double *const CT     = to.transform_of_polytope();
+            const unsigned int  stride = to.L.stride;
+            combine<true>(
+              phi,
+              to.n,
+              to.n,
+              more,
+              [&](const unsigned int i, const unsigned int j) {
+                return CT[j * stride + i];
+              },
+              [&](const unsigned int j) {
+                return rows_of_function(P, j, to.degree);
+              });
+          }
+          // ---- E (without advection elimination reads its lower triangle)
+          if (advection)
+            sum(sums, phi, phi, weight(3), more, all);
+          else
+            sum(sums, phi, phi, weight(3), more, lower);
+          put(sums,
+              1.,
+              partial,
+              to.L.stride,
+              to.n,
+              to.padded_n,
+              begins,
+              !advection);
+          const unsigned int n_psi = quad.n_functions;
+          if (n_psi == 0)
+            return;
+
+          // ---- traces
+          const unsigned int degree = P.patch_degree[quad.patch],
+                             row    = first_row + quad.row;
+          __syncwarp();
+          write_trace_tables(quad.patch, degree, trace_x);
+          __syncwarp();
+          combine<false>(
+            psi,
+            n_psi,
+            quad.n,
+            more,
+            [&](const unsigned int i, const unsigned int j) {
+              return __ldg(quad.coefficients + i * quad.n_all + quad.index(j));
+            },
+            [&](const unsigned int j) {
+              return rows_of_function(P, quad.index(j), degree);
+            });
+          const auto of_traces = [&](const int h, const int) {
+            return 8 * h < n_psi;
+          };
+          // ---- F for each component, R and T: one after the other, or all of
+          // them from the same sums
+          const unsigned int n_jobs = dim + (advection ? 2 : 1);
+#pragma unroll 1
+          for (unsigned int job = 0; job < (uniform ? 1 : n_jobs); ++job)
+            {
+              sum(sums,
+                  psi,
+                  phi,
+                  weight(uniform     ? 0
+                         : job < dim ? 6 + job
+                                     : job - dim + 1),
+                  more,
+                  of_traces);
+#pragma unroll 1
+              for (unsigned int i = job; i < (uniform ? n_jobs : job + 1); ++i)
+                put(sums,
+                    uniform ? factors()[i] : 1.,
+                    i < dim    ? to.flux_row(row, i)
+                    : i == dim ? to.R() + row * to.L.stride
+                               : to.T() + row * to.L.stride,
+                    i < dim ? to.L.mass_stride : to.L.stride,
+                    n_psi,
+                    to.padded_n,
+                    replace,
+                    false);
+            }
+          // ---- G
+          const bool fixed = quad.code & 4u, boundary = quad.code & 2u;
+          if (!fixed)
+            {
+              sum(
+                sums, psi, psi, weight(4), more, [&](const int h, const int u) {
+                  return u <= (h | 1) && 8 * h < n_psi;
+                });
+              put_symmetric(sums,
+                            K + std::size_t(row) * to.n_all + row,
+                            to.n_all,
+                            n_psi,
+                            replace,
+                            advection);
+            }
+          // ---- integrals of functions, and times data
+          integrate_functions(
+            psi, weight(0), to.trace_vector(0) + row, n_psi, more, replace);
+          if (boundary)
+            integrate_functions(
+              psi, weight(5), to.trace_vector(1) + row, n_psi, more, replace);
+          if (replace && lane < n_psi)
+            {
+              to.trace_vector(3)[row + lane] = fixed ? 0. : 1. + row;
+              if (!boundary)
+                to.trace_vector(1)[row + lane] = 0.;
+            }
+        }
+
+        __device__ void
+        integrate_functions(const Values      &psi,
+                            const double      *weights,
+                            double            *to,
+                            const unsigned int n_psi,
+                            const bool         more,
+                            const bool         replace) const
+        {
+          double result[T] = {};
+#pragma unroll
+          for (int u = 0; u < U; ++u)
+            if (u < U / 2 || more)
+              {
+                const double2 factor =
+                  *reinterpret_cast<const double2 *>(weights + 8 * u + 2 * t);
+#pragma unroll
+                for (int h = 0; h < T; ++h)
+                  result[h] +=
+                    psi[h][u][0] * factor.x + psi[h][u][1] * factor.y;
+              }
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+            {
+              double v = result[h];
+              v += __shfl_xor_sync(~0u, v, 1);
+              v += __shfl_xor_sync(~0u, v, 2);
+              const unsigned int i = 8 * h + g;
+              if (t == 0 && i < n_psi)
+                to[i] = replace ? v : to[i] + v;
+            }
+        }
+
+        /// All of it; returns whether there is some stabilisation. @p partial:
+        /// where E goes.
+        __device__ bool
+        integrate(double *K, double *partial) const
+        {
+          const unsigned int begin = P.entry_quad[e], end = P.entry_quad[e + 1];
+          bool               stabilised = false;
+          for (unsigned int slice = begin, n_quads; slice < end;
+               slice += n_quads)
+            {
+              const unsigned int number = min(slice + lane / 4, end - 1);
+              const HDGFacetQuad quad   = P.facet_quad[number];
+              // (quads of a patch follow each other)
+              const unsigned int patch = __shfl_sync(~0u, quad.patch, 0);
+              const bool valid = slice + lane / 4 < end && quad.patch == patch;
+              n_quads          = __popc(__ballot_sync(~0u, valid)) / 4;
+              const HDGFacetPoint<dim> point =
+                facet_point_of(P, quad, number, lane % 4, valid);
+              stabilised |= point.stabilised();
+              // (the sums of the slice before have read theirs)
+              __syncwarp();
+              point.weights(P.form,
+                            quad.code,
+                            [&](const int i, const double v) {
+                              weight(i)[lane] = v;
+                            });
+              const bool same = uniform(point, valid);
+              integrate(K,
+                        partial,
+                        make_slice_quad(P, P.facet_quad[slice], first_row),
+                        point.x,
+                        point.trace_x,
+                        same,
+                        n_quads > n_points / 8,
+                        slice == begin,
+                        slice == begin || P.facet_quad[slice - 1].row !=
+                                            P.facet_quad[slice].row);
+            }
+          if (begin == end)
+            for (unsigned int i = lane; i < to.n * to.L.stride; i += 32)
+              partial[i] = 0.;
+          return stabilised;
+        }
+      };
+
+
+
+      /// More functions.
+      template <int dim>
+      struct HDGFacets
+      {
+        /// Tiles of eight rows that are summed at a time.
+        static constexpr int T = hdg_warp_tiles;
+        /// Points, and distance of rows of their values.
+        static constexpr unsigned int n_points = hdg_warp_points,
+                                      ld       = row_stride(n_points);
+        /// Rows and columns of what is summed at a time.
+        static constexpr unsigned int n_tile = 8 * T;
+
+        using Whole = HDGBlock<dim, HDGStage::elimination>;
+
+        const HDGData<dim> &P;
+        const HDGLayout    &L;
+        double *const       base;
+        HDGSliceQuad *const slice_quad; ///< in shared memory
+        const unsigned int  e, k, first_row, lane, g, t;
+        const Whole         to; ///< the arrays that elimination reads
+
+        __device__
+        HDGFacets(const HDGData<dim> &P,
+                  double             *base,
+                  HDGSliceQuad       *slice_quad,
+                  const unsigned int  e)
+          : P(P)
+          , L(P.layout)
+          , base(base)
+          , slice_quad(slice_quad)
+          , e(e)
+          , k(P.entry_polytope[e])
+          , first_row(P.entry_row[e])
+          , lane(threadIdx.x & 31u)
+          , g(lane / 4)
+          , t(lane % 4)
+          , to(P,
+               P.state_layout,
+               P.state + std::size_t(k - P.first) * P.state_layout.inverse,
+               k)
+        {}
+
+        __device__ double *
+        weight(const unsigned int i) const
+        {
+          return base + L.weights + i * n_points;
+        }
+        __device__ double *
+        phi() const
+        {
+          return base + L.second;
+        }
+        __device__ double *
+        psi() const
+        {
+          return base + L.first;
+        }
+        __device__ double *
+        generators() const
+        {
+          return base + L.points;
+        }
+
+        /// One-dimensional functions at the lane's point, then its column of
+        /// functions on the box, which the polytope sees at @p x, and of
+        /// generators of trace functions.
+        __device__ void
+        evaluate(const double (&x)[dim],
+                 const double (&trace_x)[dim],
+                 const unsigned int n_quads) const
+        {
+          double *const       column = base + L.tables + lane;
+          const HDGSliceQuad &quad   = slice_quad[min(lane / 4, n_quads - 1)];
+          const double       *box    = P.D.box + 2 * dim * std::size_t(k),
+                       *frame        = P.patch_frame +
+                                std::size_t(quad.patch) * (dim * (dim + 2));
+          // (once in the code)
+#pragma unroll 1
+          for (unsigned int what = 0; what < 2; ++what)
+            {
+              const bool         basis = what == 0;
+              const unsigned int degree =
+                basis ? to.degree : P.patch_degree[quad.patch];
+#pragma unroll
+              for (int d = 0; d < dim; ++d)
+                {
+                  double xi, scale = 1.;
+                  bool   flat = false;
+                  if (basis)
+                    {
+                      const double lower = box[d], upper = box[dim + d],
+                                   reciprocal = 1. / (upper - lower);
+                      scale                   = sqrt(reciprocal);
+                      xi = (2. * x[d] - lower - upper) * reciprocal;
+                    }
+                  else
+                    {
+                      const double extent = frame[dim * dim + dim + d];
+                      double       y      = -frame[dim * dim + d];
+#pragma unroll
+                      for (int i = 0; i < dim; ++i)
+                        y += frame[d * dim + i] * trace_x[i];
+                      xi   = extent * y;
+                      flat = extent == 0.;
+                    }
+                  double *const values =
+                    column + d * (degree + 1) * hdg_warp_points;
+                  write_legendre_of_lane<n_points>(degree, xi, scale, values);
+                  if (flat)
+                    for (unsigned int i = 1; i <= degree; ++i)
+                      values[i * hdg_warp_points] = 0.;
+                }
+              double *const      result = (basis ? phi() : generators()) + lane;
+              const unsigned int n =
+                basis ? to.n : (quad.n_functions > 0 ? quad.n : 0);
+#pragma unroll 4
+              for (unsigned int i = 0; i < n; ++i)
+                result[i * ld] = product_of_functions(P,
+                                                      basis ? i : quad.index(i),
+                                                      degree,
+                                                      column);
+            }
+        }
+
+        /// The orthonormal functions from those on the box, and, patch by
+        /// patch, trace functions from generators. Results may replace what
+        /// they are made of: the last rows of the basis come first, as none
+        /// depends on later ones, and other rows are stored when all of them
+        /// are known.
+        __device__ void
+        combine(const unsigned int n_quads) const
+        {
+          constexpr int       TN = n_points / 8;
+          const double *const CT = to.transform_of_polytope();
+          unsigned int        q0 = 0, q1 = n_quads;
+#pragma unroll 1
+          for (bool basis = true; basis || q1 < n_quads; basis = false)
+            {
+              const double         *coefficients = CT, *values = phi();
+              double               *result = phi();
+              const unsigned short *list   = nullptr;
+              unsigned int n_rows = to.n, n_values = to.n, row_step = 1,
+                           step = L.stride;
+              if (!basis)
+                {
+                  q0                       = q1;
+                  const HDGSliceQuad &quad = slice_quad[q0];
+                  q1                       = patch_end(slice_quad, q0, n_quads);
+                  coefficients             = quad.coefficients;
+                  values                   = generators();
+                  result                   = psi();
+                  list                     = quad.list;
+                  n_rows                   = quad.n_functions;
+                  n_values                 = quad.n;
+                  row_step                 = quad.n_all;
+                  step                     = 1;
+                }
+              const unsigned int n_columns = 4 * (q1 - q0);
+#pragma unroll 1
+              for (unsigned int pass = (n_rows + n_tile - 1) / n_tile;
+                   pass-- > 0;)
+                {
+                  const unsigned int i0    = pass * n_tile,
+                                     depth = basis ? min(n_values, i0 + n_tile)
+                                                   : n_values;
+                  double       c[T][TN][2] = {};
+                  unsigned int row[T], column[TN];
+#pragma unroll
+                  for (int h = 0; h < T; ++h)
+                    row[h] = min(i0 + 8 * h + g, n_rows - 1) * row_step;
+#pragma unroll
+                  for (int u = 0; u < TN; ++u)
+                    column[u] = 4 * q0 + min(8 * u + g, n_columns - 1);
+#pragma unroll 4
+                  for (unsigned int j0 = 0; j0 < depth; j0 += 4)
+                    {
+                      const unsigned int j  = min(j0 + t, depth - 1);
+                      const bool         in = j0 + t < depth;
+                      const unsigned int at =
+                        (list != nullptr ? __ldg(list + j) : j) * step;
+                      double a[T], b[TN];
+#pragma unroll
+                      for (int h = 0; h < T; ++h)
+                        {
+                          const double value =
+                            __ldg(coefficients + row[h] + at);
+                          a[h] = in ? value : 0.;
+                        }
+#pragma unroll
+                      for (int u = 0; u < TN; ++u)
+                        b[u] = values[j * ld + column[u]];
+                      WarpProduct<T, TN, TN, double>::add(
+                        c, a, b, [](const int, const int) { return true; });
+                    }
+                  __syncwarp();
+#pragma unroll
+                  for (int h = 0; h < T; ++h)
+#pragma unroll
+                    for (int u = 0; u < TN; ++u)
+                      {
+                        const unsigned int i = i0 + 8 * h + g,
+                                           q = 8 * u + 2 * t;
+                        if (i < n_rows && q < n_columns)
+                          *reinterpret_cast<double2 *>(result + i * ld +
+                                                       4 * q0 + q) =
+                            make_double2(c[h][u][0], c[h][u][1]);
+                      }
+                  __syncwarp();
+                }
+              if (basis)
+                q0 = q1 = 0;
+            }
+        }
+
+        /// Where a product goes: entries (i, j) to [i ld + j], j below
+        /// n_columns, of which those behind the last function are zero.
+        struct Destination
+        {
+          double      *to;
+          std::size_t  ld;
+          unsigned int n_columns;
+          bool         replace; ///< or add
+          /// Of a symmetric matrix the lower triangle; with the upper one, and
+          /// not in pairs that are aligned.
+          bool lower, mirror;
+        };
+
+        /// Sums over points [q0, q1) of left_i w right_j.
+        __device__ void
+        product(const double      *left,
+                const unsigned int n_left,
+                const double      *right,
+                const unsigned int n_right,
+                const double      *w,
+                const unsigned int q0,
+                const unsigned int q1,
+                const Destination &to) const
+        {
+#pragma unroll 1
+          for (unsigned int i0 = 0; i0 < n_left; i0 += n_tile)
+#pragma unroll 1
+            for (unsigned int j0 = 0; j0 < n_right && !(to.lower && j0 > i0);
+                 j0 += n_tile)
+              {
+                double        c[T][T][2] = {};
+                const double *row[T], *column[T];
+#pragma unroll
+                for (int h = 0; h < T; ++h)
+                  {
+                    row[h] = left + min(i0 + 8 * h + g, n_left - 1) * ld + t;
+                    column[h] =
+                      right + min(j0 + 8 * h + g, n_right - 1) * ld + t;
+                  }
+#pragma unroll 2
+                for (unsigned int q = q0; q < q1; q += 4)
+                  {
+                    const double factor = w[q + t];
+                    double       a[T], b[T];
+#pragma unroll
+                    for (int h = 0; h < T; ++h)
+                      {
+                        a[h] = row[h][q] * factor;
+                        b[h] = column[h][q];
+                      }
+                    WarpProduct<T, T, T, double>::add(
+                      c, a, b, [](const int, const int) { return true; });
+                  }
+#pragma unroll
+                for (int h = 0; h < T; ++h)
+#pragma unroll
+                  for (int u = 0; u < T; ++u)
+                    {
+                      const unsigned int i = i0 + 8 * h + g,
+                                         j = j0 + 8 * u + 2 * t;
+                      if (i >= n_left || j >= to.n_columns ||
+                          (to.lower && j > i))
+                        continue;
+                      put(to,
+                          i,
+                          j,
+                          make_double2(j < n_right ? c[h][u][0] : 0.,
+                                       j + 1 < n_right ? c[h][u][1] : 0.));
+                    }
+              }
+        }
+
+        __device__ static void
+        put(const Destination &to,
+            const unsigned int i,
+            const unsigned int j,
+            double2            v)
+        {
+          double *const entry = to.to + i * to.ld + j;
+          if (!to.mirror)
+            {
+              double2 *const pair = reinterpret_cast<double2 *>(entry);
+              if (!to.replace)
+                {
+                  v.x += pair->x;
+                  v.y += pair->y;
+                }
+              *pair = v;
+              return;
+            }
+          double *const other = to.to + j * to.ld + i;
+          if (!to.replace)
+            v.x += entry[0];
+          entry[0] = v.x;
+          if (j < i)
+            {
+              other[0] = v.x;
+              if (!to.replace)
+                v.y += entry[1];
+              entry[1] = v.y;
+              if (j + 1 < i)
+                other[to.ld] = v.y;
+            }
+        }
+
+        /// Matrices, with the quads of a slice: E, to @p partial, and patch by
+        /// patch those with trace functions.
+        __device__ void
+        integrate(double            *K,
+                  double            *partial,
+                  const unsigned int slice,
+                  const unsigned int n_quads) const
+        {
+          const bool         begins = slice == P.entry_quad[e];
+          const unsigned int n = to.n, padded_n = to.padded_n;
+#pragma unroll 1
+          for (unsigned int q0 = 0, q1; q0 < n_quads; q0 = q1)
+            {
+              q1                        = patch_end(slice_quad, q0, n_quads);
+              const HDGSliceQuad &quad  = slice_quad[q0];
+              const unsigned int  n_psi = quad.n_functions,
+                                 row    = first_row + quad.row;
+              const bool fixed = quad.code & 4u, boundary = quad.code & 2u,
+                         replace =
+                           q0 > 0
+                             ? slice_quad[q0 - 1].row != quad.row
+                             : begins || P.facet_quad[slice - 1].row != row;
+              // E; F for each component, R and T; G
+#pragma unroll 1
+              for (unsigned int job = q0 == 0 ? 0 : 1;
+                   job < (n_psi == 0 ? 1 : dim + 4);
+                   ++job)
+                {
+                  if ((job == dim + 2 && !to.advection()) ||
+                      (job == dim + 3 && fixed))
+                    continue;
+                  const bool   of_basis = job == 0, of_traces = job == dim + 3;
+                  unsigned int which = 5 + job;
+                  Destination  destination{
+                    nullptr, to.L.stride, padded_n, replace, false, false};
+                  if (of_basis)
+                    {
+                      which               = 3;
+                      destination.to      = partial;
+                      destination.replace = begins;
+                      // (without advection elimination reads but this)
+                      destination.lower = !to.advection();
+                    }
+                  else if (of_traces)
+                    {
+                      which = 4;
+                      destination =
+                        Destination{K + std::size_t(row) * to.n_all + row,
+                                    to.n_all,
+                                    n_psi,
+                                    replace,
+                                    true,
+                                    true};
+                    }
+                  else if (job == dim + 1)
+                    {
+                      which          = 1;
+                      destination.to = to.R() + row * to.L.stride;
+                    }
+                  else if (job == dim + 2)
+                    {
+                      which          = 2;
+                      destination.to = to.T() + row * to.L.stride;
+                    }
+                  else
+                    {
+                      destination.to = to.flux_row(row, job - 1);
+                      destination.ld = to.L.mass_stride;
+                    }
+                  product(of_basis ? phi() : psi(),
+                          of_basis ? n : n_psi,
+                          of_traces ? psi() : phi(),
+                          of_traces ? n_psi : n,
+                          weight(which),
+                          of_basis ? 0 : 4 * q0,
+                          4 * (of_basis ? n_quads : q1),
+                          destination);
+                }
+              double *const        integral = to.trace_vector(0) + row,
+                            *const data     = to.trace_vector(1) + row;
+              if (replace)
+                for (unsigned int i = lane; i < n_psi; i += 32)
+                  {
+                    to.trace_vector(3)[row + i] = fixed ? 0. : 1. + row;
+                    if (!boundary)
+                      data[i] = 0.;
+                  }
+              // (on the boundary twice the rows: of the functions, then of
+              // data)
+              Whole::sum_rows(
+                boundary ? 2 * n_psi : n_psi,
+                4 * q0,
+                4 * q1,
+                [&](const unsigned int i, const unsigned int q) {
+                  const bool second = i >= n_psi;
+                  return psi()[(second ? i - n_psi : i) * ld + q] *
+                         weight(second ? 5 : 0)[q];
+                },
+                [&](const unsigned int i, const double v) {
+                  double *const entry =
+                    i < n_psi ? integral + i : data + i - n_psi;
+                  *entry = replace ? v : *entry + v;
+                });
+            }
+        }
+
+        /// All of it; returns whether there is some stabilisation. @p partial:
+        /// where E goes.
+        __device__ bool
+        integrate(double *K, double *partial) const
+        {
+          const unsigned int begin = P.entry_quad[e], end = P.entry_quad[e + 1];
+          bool               stabilised = false;
+          for (unsigned int slice = begin; slice < end; slice += n_points / 4)
+            {
+              const unsigned int n_quads = min(end - slice, n_points / 4);
+              const unsigned int number  = slice + min(lane / 4, n_quads - 1);
+              const HDGFacetQuad quad    = P.facet_quad[number];
+              if (lane % 4 == 0 && lane / 4 < n_quads)
+                slice_quad[lane / 4] = make_slice_quad(P, quad, first_row);
+              const HDGFacetPoint<dim> point =
+                facet_point_of(P, quad, number, lane % 4, lane / 4 < n_quads);
+              stabilised |= point.stabilised();
+              __syncwarp();
+              evaluate(point.x, point.trace_x, n_quads);
+              // (in the place of the lane's tables)
+              point.weights(P.form,
+                            quad.code,
+                            [&](const int i, const double v) {
+                              weight(i)[lane] = v;
+                            });
+              __syncwarp();
+              combine(n_quads);
+              integrate(K, partial, slice, n_quads);
+              __syncwarp();
+            }
+          if (begin == end)
+            for (unsigned int i = lane; i < to.n * L.stride; i += 32)
+              partial[i] = 0.;
+          return stabilised;
+        }
+      };
+
+
+
+      /// Integrals over the facets of interfaces; one warp for each of them and
+      /// each of its polytopes, of all of a tile or those of the list. @p
+      /// integrate(base, e) does the work and returns whether there is some
+      /// stabilisation.
+      template <int dim, typename Integrate>
+      __device__ inline void
+      facets_of_entries(const HDGData<dim> &P,
+                        double             *base,
+                        const Integrate    &integrate)
+      {
+        // (several blocks a polytope)
+        const unsigned int together =
+                             P.of_undone ? hdg_blocks_of_undone : gridDim.x,
+                           n = P.of_undone ? P.undone[0] : 1;
+        for (unsigned int i = blockIdx.x / together; i < n;
+             i += gridDim.x / together)
+          {
+            unsigned int begin = 0, end = P.n_listed;
+            if (P.of_undone)
+              {
+                begin = P.D.polytope_interface_offset[P.undone[1 + i]];
+                end   = P.D.polytope_interface_offset[P.undone[1 + i] + 1];
+              }
+            for (unsigned int l = begin + blockIdx.x % together; l < end;
+                 l += together)
+              {
+                const unsigned int e = P.of_undone         ? l
+                                       : P.list != nullptr ? P.list[l]
+                                                           : P.first_entry + l;
+                const unsigned int k = P.entry_polytope[e];
+                // (other bits of polytopes that are left out may be on their
+                // way)
+                const unsigned int status = P.status[k];
+                if ((status & hdg_failed) ||
+                    (!P.of_undone && (status & hdg_undone)))
+                  continue;
+                // (the same for every order)
+                if (integrate(base, e))
+                  atomicOr(P.status + k, hdg_stabilised);
+              }
+          }
+      }
+
+      /// Where matrices go: K, and E of an entry.
+      template <int dim>
+      __device__ inline double *
+      traces_of_entry(const HDGData<dim> &P, const unsigned int e)
+      {
+        return P.K + (P.square_offset[P.entry_polytope[e]] - P.first_square);
+      }
+      template <int dim>
+      __device__ inline double *
+      partial_of_entry(const HDGData<dim> &P, const unsigned int e)
+      {
+        return P.partial + std::size_t(e - P.first_entry) *
+                             P.state_layout.n_basis * P.state_layout.stride;
+      }
+
+
+
+      /// @p T: enough tiles for all functions.
+      template <int dim, int T>
+      __global__ void __launch_bounds__(32, T > 2 ? 12 : 16)
+        hdg_few_functions_facet_kernel(const __grid_constant__ HDGData<dim> P)
+      {
+        extern __shared__ double shared[];
+        facets_of_entries(P, shared, [&](double *base, const unsigned int e) {
+          return HDGFewFacetFunctions<dim, T>(P, base, e)
+            .integrate(traces_of_entry(P, e), partial_of_entry(P, e));
+        });
+      }
+
+
+
+      template <int dim, bool in_shared>
+      __global__ void __launch_bounds__(32, 16)
+        hdg_facet_kernel(const __grid_constant__ HDGData<dim> P)
+      {
+        extern __shared__ double shared[];
+        __shared__ HDGSliceQuad  slice_quad[hdg_warp_points / 4];
+        facets_of_entries(P,
+                          in_shared ? shared
+                                    : P.workspace + blockIdx.x * P.layout.size,
+                          [&](double *base, const unsigned int e) {
+                            return HDGFacets<dim>(P, base, slice_quad, e)
+                              .integrate(traces_of_entry(P, e),
+                                         partial_of_entry(P, e));
+                          });
+      }
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

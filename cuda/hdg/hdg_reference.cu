@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <tessella/portable/legendre.h>
+
+#include <cmath>
+
+#include "block_dense.h"
+#include "hdg_reference.h"
+#include "simplex_basis.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        /// A value with its gradient.
+        template <int dim>
+        struct Dual
+        {
+          double v = 0., g[dim] = {};
+
+          TESSELLA_HOST_DEVICE Dual
+          operator*(const double c) const
+          {
+            Dual r = *this;
+            r.v *= c;
+            for (double &d : r.g)
+              d *= c;
+            return r;
+          }
+          TESSELLA_HOST_DEVICE Dual
+          operator+(const double c) const
+          {
+            Dual r = *this;
+            r.v += c;
+            return r;
+          }
+          TESSELLA_HOST_DEVICE Dual
+          operator-(const double c) const
+          {
+            return *this + -c;
+          }
+          TESSELLA_HOST_DEVICE Dual
+          operator+(const Dual &b) const
+          {
+            Dual r = *this;
+            r.v += b.v;
+            for (int d = 0; d < dim; ++d)
+              r.g[d] += b.g[d];
+            return r;
+          }
+          TESSELLA_HOST_DEVICE Dual
+          operator-(const Dual &b) const
+          {
+            return *this + b * -1.;
+          }
+          TESSELLA_HOST_DEVICE Dual
+          operator*(const Dual &b) const
+          {
+            Dual r;
+            r.v = v * b.v;
+            for (int d = 0; d < dim; ++d)
+              r.g[d] = v * b.g[d] + g[d] * b.v;
+            return r;
+          }
+        };
+
+        template <int dim>
+        std::vector<double>
+        values(const unsigned int degree, const double (&x)[dim])
+        {
+          std::vector<double> result;
+          visit_simplex_basis<dim>(
+            degree,
+            x,
+            [&](const unsigned int, const double v, const double factor) {
+              result.push_back(v * std::sqrt(factor));
+            },
+            JacobiStep::make);
+          return result;
+        }
+
+        /// Orthonormal functions on the unit simplex of dimension dim - 1.
+        template <int dim>
+        std::vector<double>
+        face_values(const unsigned int degree, const double (&y)[dim - 1])
+        {
+          if constexpr (dim == 3)
+            return values<2>(degree, y);
+          else
+            {
+              double P[Legendre::max_degree + 1];
+              Legendre::evaluate(degree, 2. * y[0] - 1., P);
+              return std::vector<double>(P, P + degree + 1);
+            }
+        }
+      } // namespace
+
+
+
+      template <int dim>
+      SimplexReference
+      make_simplex_reference(const RuleTables  &rules,
+                             const unsigned int degree,
+                             const unsigned int stride)
+      {
+        SimplexReference   result;
+        const unsigned int n        = Legendre::n_functions(dim, degree, false),
+                           padded_n = padded(n);
+        // Calls function(i, j) for the entries of a symmetric matrix.
+        const auto lower = [&](const auto &function) {
+          for (unsigned int i = 0; i < n; ++i)
+            for (unsigned int j = 0; j < i / 2 * 2 + 2; ++j)
+              function(i, j);
+        };
+        lower([&](const unsigned int i, const unsigned int j) {
+          if (j % 2 == 0)
+            result.schur_place.push_back(i * stride + j);
+        });
+        // ---- the volume
+        const RuleEntry     rule = rules.subcell[0][degree];
+        const double *const data = rules.data.data() + rule.offset;
+        result.derivative.assign(std::size_t(dim) * n * n, 0.);
+        for (unsigned int q = 0; q < rule.n_points; ++q)
+          {
+            Dual<dim> x[dim];
+            for (int d = 0; d < dim; ++d)
+              {
+                x[d].v    = data[d * rule.n_points + q];
+                x[d].g[d] = 1.;
+              }
+            const double           w = data[dim * rule.n_points + q];
+            std::vector<Dual<dim>> phi;
+            visit_simplex_basis<dim>(
+              degree,
+              x,
+              [&](const unsigned int, const Dual<dim> &v, const double factor) {
+                phi.push_back(v * std::sqrt(factor));
+              },
+              JacobiStep::make);
+            for (unsigned int i = 0; i < n; ++i)
+              {
+                result.load.push_back(w * phi[i].v);
+                for (int e = 0; e < dim; ++e)
+                  for (unsigned int j = 0; j < n; ++j)
+                    result.derivative[(e * n + i) * n + j] +=
+                      w * phi[i].v * phi[j].g[e];
+              }
+            result.load.resize((q + 1) * padded_n, 0.);
+          }
+        const auto D = [&](const int e, const unsigned int i) {
+          return &result.derivative[(e * n + i) * n];
+        };
+        for (int e = 0; e < dim; ++e)
+          for (int f = e; f < dim; ++f)
+            lower([&](const unsigned int i, const unsigned int j) {
+              double sum = 0.;
+              for (unsigned int l = 0; l < n && j < n; ++l)
+                sum += D(e, i)[l] * D(f, j)[l] +
+                       (e < f ? D(f, i)[l] * D(e, j)[l] : 0.);
+              result.schur.push_back(sum);
+            });
+
+        // ---- faces, with their vertices in the order of their numbers
+        const RuleEntry     facet      = rules.facet[0][degree];
+        const double *const facet_data = rules.data.data() + facet.offset;
+        const unsigned int  n_face =
+          Legendre::n_functions(dim - 1, degree, false);
+        const auto coordinate = [&](const unsigned int q, const int d) {
+          return facet_data[d * facet.n_points + q];
+        };
+        std::vector<double> B((dim + 1) * n_face * n, 0.);
+        for (int f = 0; f <= dim; ++f)
+          {
+            const auto corner = [&](const int v, const int d) {
+              return (v < f ? v : v + 1) == d + 1 ? 1. : 0.;
+            };
+            for (unsigned int q = 0; q < facet.n_points; ++q)
+              {
+                double x[dim], y[dim - 1];
+                for (int d = 0; d < dim; ++d)
+                  {
+                    x[d] = corner(0, d);
+                    for (int v = 1; v < dim; ++v)
+                      {
+                        y[v - 1] = coordinate(q, v - 1);
+                        x[d] += y[v - 1] * (corner(v, d) - corner(0, d));
+                      }
+                  }
+                const double              w   = coordinate(q, dim - 1);
+                const std::vector<double> phi = values<dim>(degree, x),
+                                          chi = face_values<dim>(degree, y);
+                for (unsigned int l = 0; l < n_face; ++l)
+                  for (unsigned int i = 0; i < n; ++i)
+                    B[(f * n_face + l) * n + i] += w * chi[l] * phi[i];
+              }
+            lower([&](const unsigned int i, const unsigned int j) {
+              double sum = 0.;
+              for (unsigned int l = f * n_face; l < (f + 1) * n_face && j < n;
+                   ++l)
+                sum += B[l * n + i] * B[l * n + j];
+              result.schur.push_back(sum);
+            });
+            for (int r = 0; r <= dim; ++r)
+              for (unsigned int l = f * n_face; l < (f + 1) * n_face; ++l)
+                for (unsigned int i = 0; i < padded_n; ++i)
+                  {
+                    double sum = 0.;
+                    if (i >= n)
+                      ;
+                    else if (r == 0)
+                      sum = B[l * n + i];
+                    else
+                      for (unsigned int j = 0; j < n; ++j)
+                        sum += B[l * n + j] * D(r - 1, i)[j];
+                    result.trace.push_back(sum);
+                  }
+          }
+        const unsigned int n_rows = (dim + 1) * n_face;
+        for (unsigned int l = 0; l < n_rows; ++l)
+          for (unsigned int m = 0; m < n_rows; ++m)
+            {
+              double sum = 0.;
+              for (unsigned int i = 0; i < n; ++i)
+                sum += B[l * n + i] * B[m * n + i];
+              result.trace_squares.push_back(sum);
+            }
+
+        // ---- functions of faces at points that run through the vertices of
+        // facets
+        unsigned int n_orientations = 1;
+        for (int v = 0; v < dim; ++v)
+          n_orientations *= dim + 1;
+        for (unsigned int o = 0; o < n_orientations; ++o)
+          {
+            // places of the facet's vertices among those of the face
+            unsigned int vertex[dim], rest = o;
+            for (int v = dim; v-- > 0; rest /= dim + 1)
+              vertex[v] = rest % (dim + 1);
+            unsigned int place[dim] = {};
+            for (int v = 0; v < dim; ++v)
+              for (int u = 0; u < dim; ++u)
+                place[v] += vertex[u] < vertex[v];
+            for (unsigned int q = 0; q < facet.n_points; ++q)
+              {
+                double y[dim - 1] = {}, first = 1.;
+                for (int v = 1; v < dim; ++v)
+                  {
+                    first -= coordinate(q, v - 1);
+                    if (place[v] > 0)
+                      y[place[v] - 1] += coordinate(q, v - 1);
+                  }
+                if (place[0] > 0)
+                  y[place[0] - 1] += first;
+                const std::vector<double> chi = face_values<dim>(degree, y);
+                result.face_values.insert(result.face_values.end(),
+                                          chi.begin(),
+                                          chi.end());
+              }
+          }
+
+        // ---- evaluation elsewhere
+        const double origin[dim] = {};
+        visit_simplex_basis<dim>(
+          degree,
+          origin,
+          [&](const unsigned int, const double, const double factor) {
+            result.factor.push_back(std::sqrt(factor));
+          },
+          JacobiStep::make);
+        for (unsigned int alpha = 0; alpha <= 2 * degree + 2; ++alpha)
+          for (unsigned int k = 0; k <= degree; ++k)
+            {
+              const JacobiStep step = JacobiStep::make(k, alpha);
+              result.steps.insert(result.steps.end(),
+                                  {step.of_y, step.of_s, step.of_previous});
+            }
+
+        // ---- Gauss points by Newton's method
+        const unsigned int  m = degree + 1;
+        std::vector<double> points(m), weights(m);
+        for (unsigned int q = 0; q < m; ++q)
+          {
+            double x =
+                     std::cos(3.14159265358979323846 * (q + 0.75) / (m + 0.5)),
+                   slope = 1.;
+            for (unsigned int step = 0; step < 20; ++step)
+              {
+                double previous = 1., present = x;
+                for (unsigned int k = 1; k < m; ++k)
+                  {
+                    const double next =
+                      ((2. * k + 1.) * x * present - k * previous) / (k + 1.);
+                    previous = present;
+                    present  = next;
+                  }
+                slope = m * (x * present - previous) / (x * x - 1.);
+                x -= present / slope;
+              }
+            points[q]  = x;
+            weights[q] = 1. / ((1. - x * x) * slope * slope);
+          }
+        result.gauss = points;
+        result.gauss.insert(result.gauss.end(), weights.begin(), weights.end());
+        result.gauss.resize(2 * m + m * m);
+        for (unsigned int q = 0; q < m; ++q)
+          {
+            double P[Legendre::max_degree + 1];
+            Legendre::evaluate(degree, points[q], P);
+            for (unsigned int k = 0; k < m; ++k)
+              result.gauss[2 * m + k * m + q] = P[k];
+          }
+        return result;
+      }
+
+
+
+      template SimplexReference
+      make_simplex_reference<2>(const RuleTables &,
+                                const unsigned int,
+                                const unsigned int);
+      template SimplexReference
+      make_simplex_reference<3>(const RuleTables &,
+                                const unsigned int,
+                                const unsigned int);
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

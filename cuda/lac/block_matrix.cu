@@ -1,0 +1,1591 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <algorithm>
+#include <cuda_pipeline_primitives.h>
+#include <mutex>
+#include <string>
+
+#include "../device/memory.h"
+#include "block_matrix.h"
+#include "vector.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        constexpr unsigned int n_threads = 128;
+
+        /// Some rows of a block row.
+        struct alignas(16) RowUnit
+        {
+          std::uint64_t first_value;
+          /// Its first entry in the list of columns.
+          std::uint64_t first_column;
+          unsigned int  first_row, n_rows;
+          unsigned int  width; ///< entries per row
+          unsigned int  unused;
+        };
+
+        /// A block row, for products with the transpose.
+        struct alignas(16) BlockRow
+        {
+          std::uint64_t first_value;
+          std::uint64_t first_pack; ///< of all packs of the rows before
+          unsigned int  first_row, n_rows;
+          unsigned int  width; ///< entries per row
+          unsigned int  unused;
+        };
+
+        /// A block of a block column.
+        struct alignas(8) Contribution
+        {
+          unsigned int first_value; ///< in packs
+          unsigned int row;         ///< block row
+        };
+
+        /// Consecutive block columns, for products with the transpose.
+        struct alignas(16) ColumnBatch
+        {
+          std::uint64_t first;                   ///< of the contributions
+          unsigned int  first_column, n_columns; ///< blocks
+        };
+
+        // V numbers that are loaded at once.
+        template <typename Number, int V>
+        struct alignas(V * sizeof(Number)) Pack
+        {
+          Number v[V];
+        };
+
+        /// Numbers of a pack where all blocks have @p n rows.
+        template <typename Number>
+        __host__ __device__ constexpr int
+        small_pack(const int n)
+        {
+          return n % 4 == 0 && sizeof(Number) == 4 ? 4 : n % 2 == 0 ? 2 : 1;
+        }
+
+        // Read once: does not push the vector out of the caches.
+        template <typename Number, int V>
+        __device__ inline Pack<Number, V>
+        load(const Number *p)
+        {
+          Pack<Number, V> pack;
+          if constexpr (V * sizeof(Number) == 16)
+            {
+              const float4 raw = __ldcs(reinterpret_cast<const float4 *>(p));
+              pack             = reinterpret_cast<const Pack<Number, V> &>(raw);
+            }
+          else if constexpr (V * sizeof(Number) == 8)
+            {
+              const float2 raw = __ldcs(reinterpret_cast<const float2 *>(p));
+              pack             = reinterpret_cast<const Pack<Number, V> &>(raw);
+            }
+          else
+            pack.v[0] = __ldcs(p);
+          return pack;
+        }
+
+        /// sum += a f, rounded once wherever it is used.
+        template <typename Number, int V>
+        __device__ inline void
+        add_product(Pack<Number, V>       &sum,
+                    const Pack<Number, V> &a,
+                    const Number           f)
+        {
+#pragma unroll
+          for (int v = 0; v < V; ++v)
+            sum.v[v] = fma(a.v[v], f, sum.v[v]);
+        }
+
+        template <typename Number, int V>
+        __device__ inline Number
+        total(const Pack<Number, V> &pack)
+        {
+          Number sum = pack.v[0];
+#pragma unroll
+          for (int v = 1; v < V; ++v)
+            sum += pack.v[v];
+          return sum;
+        }
+
+        template <typename Number>
+        __device__ inline void
+        store(Number       *y,
+              const Number *b,
+              const Product product,
+              const Number  value)
+        {
+          *y = product == Product::set   ? value
+               : product == Product::add ? *y + value
+                                         : *b - value;
+        }
+
+        /// Entry @p p of a vector whose entries from @p n on, those of other
+        /// processes, lie @p ghost_shift further on.
+        template <typename Number>
+        __device__ inline const Number *
+        entry_of(const Number        *x,
+                 const unsigned int   p,
+                 const unsigned int   n,
+                 const std::ptrdiff_t ghost_shift)
+        {
+          return x + (p < n ? std::ptrdiff_t(p) : p + ghost_shift);
+        }
+
+        /// What product_kernel() knows of the columns.
+        enum class Columns
+        {
+          uniform, ///< entry of the vector for the first one of each block
+          packs,   ///< entry of the vector for each pack
+          /// The same, and which pack of the row it is: for rows with columns
+          /// of other processes, which do not lie in the order of the sum.
+          ordered
+        };
+
+        /**
+         * S lanes work on a unit, G of them on a row, each with R rows and with
+         * U packs of a row at once. @p columns: see Columns; @p places of
+         * ordered packs.
+         */
+        template <typename Number,
+                  int     V,
+                  int     S,
+                  int     G,
+                  int     R,
+                  int     U,
+                  Columns order>
+        __global__ void
+        __launch_bounds__(n_threads)
+          product_kernel(const std::uint64_t n_units,
+                         const RowUnit *__restrict__ units,
+                         const unsigned int *__restrict__ columns,
+                         const unsigned int *__restrict__ places,
+                         const unsigned int n_packs, // of a block's row
+                         const Number *__restrict__ values,
+                         const Number *__restrict__ x,
+                         const unsigned int   n_owned,
+                         const std::ptrdiff_t ghost_shift,
+                         Number              *y,
+                         const Number        *b,
+                         const Product        product)
+        {
+          constexpr bool      uniform = order == Columns::uniform;
+          const unsigned int  lane    = threadIdx.x % 32;
+          const std::uint64_t u =
+            (std::uint64_t(blockIdx.x) * n_threads + threadIdx.x) / S;
+          RowUnit unit = {};
+          if (u < n_units)
+            unit = units[u];
+          const unsigned int group = (lane % S) / G, l = lane % G;
+          const unsigned int width  = unit.width / V;
+          const Number      *first  = values + unit.first_value;
+          Number             sum[R] = {};
+          // A lane's packs: block and position in it of the first one, and the
+          // steps from one to the next.
+          const unsigned int block_step = uniform ? G / n_packs : 0,
+                             rest_step  = G - block_step * n_packs;
+          unsigned int block            = uniform ? l / n_packs : 0,
+                       rest             = l - block * n_packs;
+
+          for (unsigned int c = l; c < width; c += G * U)
+            {
+              Pack<Number, V> a[R][U], z[U];
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+                {
+                  unsigned int place = c + k * G;
+                  if (order == Columns::ordered && place < width)
+                    place = places[unit.first_column + place];
+#pragma unroll
+                  for (int i = 0; i < R; ++i)
+                    {
+                      const unsigned int row = group + (S / G) * i;
+                      if (c + k * G < width && row < unit.n_rows)
+                        a[i][k] = load<Number, V>(
+                          first + std::uint64_t(row) * unit.width + place * V);
+                      else
+                        a[i][k] = {};
+                    }
+                }
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+                {
+                  z[k] = {};
+                  if (c + k * G < width)
+                    {
+                      const unsigned int p =
+                        uniform ? columns[unit.first_column + block] + rest * V
+                                : columns[unit.first_column + c + k * G];
+                      z[k] = *reinterpret_cast<const Pack<Number, V> *>(
+                        entry_of(x, p, n_owned, ghost_shift));
+                    }
+                  if (uniform)
+                    {
+                      block += block_step;
+                      rest += rest_step;
+                      if (rest >= n_packs)
+                        {
+                          ++block;
+                          rest -= n_packs;
+                        }
+                    }
+                }
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+#pragma unroll
+                for (int i = 0; i < R; ++i)
+#pragma unroll
+                  for (int v = 0; v < V; ++v)
+                    sum[i] = fma(a[i][k].v[v], z[k].v[v], sum[i]);
+            }
+
+          // Sums over the lanes of a row: lanes exchange halves of their rows,
+          // so that each step halves the number of sums a lane has.
+          unsigned int first_row = 0, n = R;
+          int          m = R;
+#pragma unroll
+          for (int offset = G / 2; offset > 0; offset /= 2)
+            {
+              const int half = (m + 1) / 2;
+              if (m > 1)
+                {
+                  const bool upper = (lane & offset) != 0;
+#pragma unroll
+                  for (int i = 0; i < half; ++i)
+                    {
+                      const Number other =
+                        i + half < m ? sum[(i + half) % R] : Number(0);
+                      const Number send = upper ? sum[i] : other,
+                                   keep = upper ? other : sum[i];
+                      sum[i] = keep + __shfl_xor_sync(~0u, send, offset);
+                    }
+                  if (upper)
+                    {
+                      first_row += half;
+                      n = n > half ? n - half : 0;
+                    }
+                  else
+                    n = min(n, half);
+                  m = half;
+                }
+              else
+                {
+                  sum[0] += __shfl_xor_sync(~0u, sum[0], offset);
+                  if (lane & offset)
+                    n = 0;
+                }
+            }
+#pragma unroll
+          for (int i = 0; i < R; ++i)
+            {
+              const unsigned int row = group + (S / G) * (first_row + i);
+              if (i < n && row < unit.n_rows)
+                {
+                  const unsigned int j = unit.first_row + row;
+                  store(y + j, b + j, product, sum[i]);
+                }
+            }
+        }
+
+        /**
+         * The pack of @p width ones with which batch_kernel() begins the sum of
+         * row @p i of blocks of @p size rows. The packs of 4 or 8 rows have 16
+         * bytes, and their first ones often lie in the same banks of shared
+         * memory: rows begin one pack apart from each other, then.
+         */
+        __device__ inline unsigned int
+        first_of_sum(const unsigned int size,
+                     const unsigned int i,
+                     const unsigned int width)
+        {
+          return size % 4 != 0 || width == 0 ? 0 : i * (1 - width) % 8 % width;
+        }
+
+        /// A thread a row, with the sums of batch_kernel(), for rows with
+        /// columns of other processes. @p size: rows of a unit.
+        template <typename Number, int V>
+        __global__ void
+        __launch_bounds__(n_threads)
+          ordered_row_kernel(const std::uint64_t n_units,
+                             const RowUnit *__restrict__ units,
+                             const unsigned int size,
+                             const unsigned int *__restrict__ columns,
+                             const unsigned int *__restrict__ places,
+                             const Number *__restrict__ values,
+                             const Number *__restrict__ x,
+                             const unsigned int   n_owned,
+                             const std::ptrdiff_t ghost_shift,
+                             Number              *y,
+                             const Number        *b,
+                             const Product        product)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (thread >= n_units * size)
+            return;
+          const RowUnit       unit = units[thread / size];
+          const unsigned int  i    = thread % size;
+          const Number *const row =
+            values + unit.first_value + std::uint64_t(i) * unit.width;
+          const unsigned int width = unit.width / V;
+          unsigned int       c     = first_of_sum(size, i, width);
+          Pack<Number, V>    sum   = {};
+          for (unsigned int n = 0; n < width; ++n)
+            {
+              const Pack<Number, V>
+                p = load<Number, V>(row + places[unit.first_column + c] * V),
+                q = *reinterpret_cast<const Pack<Number, V> *>(entry_of(
+                  x, columns[unit.first_column + c], n_owned, ghost_shift));
+#pragma unroll
+              for (int v = 0; v < V; ++v)
+                sum.v[v] = fma(p.v[v], q.v[v], sum.v[v]);
+              if (++c == width)
+                c = 0;
+            }
+          const unsigned int j = unit.first_row + i;
+          store(y + j, b + j, product, total(sum));
+        }
+
+        /// Rows of the largest blocks that are in batches.
+        constexpr unsigned int max_batch_size = 10;
+        /// Largest number of rows of a batch: with as many as there are threads
+        /// shared memory has room for fewer batches at a time.
+        constexpr unsigned int batch_rows = n_threads / 2;
+
+        /// Consecutive block rows of a matrix with uniform small blocks.
+        struct alignas(16) Batch
+        {
+          std::uint64_t first_block;
+          unsigned int  n_blocks;
+          unsigned int  first, n; ///< block rows
+          unsigned int  unused[3];
+        };
+
+        /**
+         * A thread block copies @p bytes, a multiple of 16 like both addresses,
+         * into shared memory. All threads call start_copy() and, when they have
+         * done what they can do meanwhile, finish_copy(), a barrier. @p state,
+         * in shared memory: for one copy in the life of the thread block.
+         */
+        __device__ inline void
+        start_copy(void              *to,
+                   const void        *from,
+                   const unsigned int bytes,
+                   std::uint64_t     *state)
+        {
+#if __CUDA_ARCH__ >= 900
+          // One instruction instead of one for every 16 bytes. Values are read
+          // once: they do not push the vector out of the caches.
+          if (threadIdx.x > 0)
+            return;
+          const unsigned int barrier =
+            static_cast<unsigned int>(__cvta_generic_to_shared(state));
+          asm volatile(
+            "{\n"
+            ".reg .b64 policy;\n"
+            "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+            "mbarrier.init.shared::cta.b64 [%0], 1;\n"
+            "fence.proxy.async.shared::cta;\n"
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n"
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+            ".L2::cache_hint [%2], [%3], %1, [%0], policy;\n"
+            "}" ::"r"(barrier),
+            "r"(bytes),
+            "r"(static_cast<unsigned int>(__cvta_generic_to_shared(to))),
+            "l"(__cvta_generic_to_global(from))
+            : "memory");
+#else
+          for (unsigned int i = threadIdx.x * 16; i < bytes;
+               i += blockDim.x * 16)
+            __pipeline_memcpy_async(static_cast<char *>(to) + i,
+                                    static_cast<const char *>(from) + i,
+                                    16);
+          __pipeline_commit();
+#endif
+        }
+
+        __device__ inline void
+        finish_copy(std::uint64_t *state)
+        {
+#if __CUDA_ARCH__ >= 900
+          __syncthreads(); // the barrier exists
+          const unsigned int barrier =
+            static_cast<unsigned int>(__cvta_generic_to_shared(state));
+          unsigned int done = 0;
+          while (done == 0)
+            asm volatile(
+              "{\n"
+              ".reg .pred done;\n"
+              "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], "
+              "0;\n"
+              "selp.u32 %0, 1, 0, done;\n"
+              "}"
+              : "=r"(done)
+              : "r"(barrier)
+              : "memory");
+#else
+          __pipeline_wait_prior(0);
+          __syncthreads();
+#endif
+        }
+
+        /**
+         * Small uniform blocks of N rows, where dealing out rows to lanes
+         * would cost more than the products: a thread block copies the values
+         * of a batch, which are contiguous, and the entries of the vector
+         * that they meet into shared memory, then half of the threads compute a
+         * row each. @p panel: numbers that the values take there.
+         */
+        template <typename Number, int N>
+        __global__ void
+        __launch_bounds__(n_threads)
+          batch_kernel(const Batch *__restrict__ batches,
+                       const std::uint64_t *__restrict__ block_offset,
+                       const unsigned int *__restrict__ columns,
+                       const unsigned int panel,
+                       const Number *__restrict__ values,
+                       const Number *__restrict__ x,
+                       Number       *y,
+                       const Number *b,
+                       const Product product)
+        {
+          constexpr int V = small_pack<Number>(N), n_packs = N / V;
+          using PackType = Pack<Number, V>;
+          extern __shared__ __align__(16) unsigned char shared[];
+          Number *const   a = reinterpret_cast<Number *>(shared);
+          PackType *const z = reinterpret_cast<PackType *>(a + panel);
+          __shared__ std::uint64_t state;
+
+          // ---- values, in pieces of 16 bytes
+          const Batch            batch = batches[blockIdx.x];
+          constexpr unsigned int piece = 16 / sizeof(Number);
+          const std::uint64_t    first = batch.first_block * (N * N);
+          const unsigned int     skip  = first % piece;
+          start_copy(a,
+                     values + (first - skip),
+                     (skip + batch.n_blocks * (N * N) + piece - 1) / piece * 16,
+                     &state);
+
+          // ---- blocks of the thread's row
+          const unsigned int k = threadIdx.x / N, i = threadIdx.x % N;
+          unsigned int       begin = 0, end = 0;
+          if (k < batch.n)
+            {
+              const std::uint64_t *const offset =
+                block_offset + batch.first + k;
+              begin = static_cast<unsigned int>(offset[0] - batch.first_block);
+              end   = static_cast<unsigned int>(offset[1] - batch.first_block);
+            }
+
+          // ---- vector: addresses of several packs first
+          constexpr int             U      = 3;
+          const unsigned int        n      = batch.n_blocks * n_packs;
+          const unsigned int *const column = columns + batch.first_block;
+          for (unsigned int m = threadIdx.x; m < n; m += U * n_threads)
+            {
+              unsigned int entry[U];
+              PackType     packs[U];
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                if (m + j * n_threads < n)
+                  entry[j] = column[(m + j * n_threads) / n_packs];
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                if (m + j * n_threads < n)
+                  packs[j] = reinterpret_cast<const PackType *>(
+                    x + entry[j])[(m + j * n_threads) % n_packs];
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                if (m + j * n_threads < n)
+                  z[m + j * n_threads] = packs[j];
+            }
+          finish_copy(&state);
+
+          // ---- rows
+          if (k >= batch.n)
+            return;
+          const unsigned int    width     = (end - begin) * n_packs;
+          const Number *const   block_row = a + skip + begin * (N * N);
+          const PackType *const row =
+            reinterpret_cast<const PackType *>(block_row) + i * width;
+          const PackType *const entries    = z + begin * n_packs;
+          const unsigned int    first_pack = first_of_sum(N, i, width);
+          PackType              sum        = {};
+#pragma unroll 4
+          for (unsigned int m = 0; m < width; ++m)
+            {
+              unsigned int c = m + first_pack;
+              if (c >= width)
+                c -= width;
+              const PackType p = row[c], q = entries[c];
+#pragma unroll
+              for (int v = 0; v < V; ++v)
+                sum.v[v] = fma(p.v[v], q.v[v], sum.v[v]);
+            }
+          const std::uint64_t j = std::uint64_t(batch.first) * N + threadIdx.x;
+          store(y + j, b + j, product, total(sum));
+        }
+
+        /**
+         * First step of a product with the transpose: for each block row k, z =
+         * x_k^T times the rows of k. A thread computes one pack of z; @p
+         * warp_row: block row of the first pack of each 32.
+         */
+        template <typename Number, int V, int U>
+        __global__ void
+        __launch_bounds__(n_threads)
+          row_sums_kernel(const std::uint64_t n_packs,
+                          const BlockRow *__restrict__ rows,
+                          const unsigned int *__restrict__ warp_row,
+                          const Number *__restrict__ values,
+                          const Number *__restrict__ x,
+                          Number *__restrict__ z)
+        {
+          const std::uint64_t p =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (p >= n_packs)
+            return;
+          unsigned int k   = warp_row[p / 32];
+          BlockRow     row = rows[k];
+          while (p - row.first_pack >= row.width / V)
+            row = rows[++k];
+          const Number *value =
+            values + row.first_value + (p - row.first_pack) * V;
+          const Number   *factor = x + row.first_row;
+          Pack<Number, V> sum    = {};
+          for (unsigned int i = 0; i < row.n_rows; i += U)
+            {
+              Pack<Number, V> a[U];
+              Number          f[U];
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                {
+                  a[j] = {};
+                  f[j] = 0;
+                  if (i + j < row.n_rows)
+                    {
+                      a[j] = load<Number, V>(value +
+                                             std::uint64_t(i + j) * row.width);
+                      f[j] = factor[i + j];
+                    }
+                }
+#pragma unroll
+              for (int j = 0; j < U; ++j)
+                add_product(sum, a[j], f[j]);
+            }
+          *reinterpret_cast<Pack<Number, V> *>(z + p * V) = sum;
+        }
+
+        /**
+         * Second step: the sum of the packs of z that belong to a block column,
+         * in the order of their rows. @p block_pack: first pack of z of the
+         * blocks of each column; @p pack_column: block column of each pack of
+         * the result, if blocks are not uniform.
+         */
+        template <typename Number, int V, int U, bool uniform>
+        __global__ void
+        __launch_bounds__(n_threads)
+          column_sums_kernel(const std::uint64_t n_packs,
+                             const std::uint64_t *__restrict__ block_offset,
+                             const unsigned int *__restrict__ block_pack,
+                             const unsigned int *__restrict__ pack_column,
+                             const unsigned int *__restrict__ first_pack,
+                             const unsigned int packs_per_block,
+                             const Number *__restrict__ z,
+                             Number       *y,
+                             const Number *b,
+                             const Product product)
+        {
+          const std::uint64_t p =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (p >= n_packs)
+            return;
+          const unsigned int j = uniform ? p / packs_per_block : pack_column[p];
+          const unsigned int c =
+            p - (uniform ? std::uint64_t(j) * packs_per_block : first_pack[j]);
+          Pack<Number, V>     sum = {};
+          const std::uint64_t end = block_offset[j + 1];
+          for (std::uint64_t m = block_offset[j]; m < end; m += U)
+            {
+              Pack<Number, V> a[U];
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+                {
+                  a[k] = {};
+                  if (m + k < end)
+                    a[k] = reinterpret_cast<const Pack<Number, V> *>(
+                      z)[std::uint64_t(block_pack[m + k]) + c];
+                }
+#pragma unroll
+              for (int k = 0; k < U; ++k)
+#pragma unroll
+                for (int v = 0; v < V; ++v)
+                  sum.v[v] += a[k].v[v];
+            }
+#pragma unroll
+          for (int v = 0; v < V; ++v)
+            store(y + p * V + v, b + p * V + v, product, sum.v[v]);
+        }
+
+        constexpr unsigned int column_threads = 256;
+        /// Packs of z that a thread computes.
+        constexpr unsigned int packs_per_thread = 2;
+
+        /// Contributions of @p n_packs that a thread block has places for.
+        __host__ __device__ constexpr unsigned int
+        batch_places(const unsigned int n_packs)
+        {
+          return column_threads * packs_per_thread / n_packs;
+        }
+
+        /**
+         * Both steps at once, for uniform blocks of N rows that are so small
+         * that writing and reading z would cost as much as the values: a thread
+         * block computes some consecutive block columns. It reads their blocks
+         * in the order in which they lie in memory, several next to each other
+         * (and those between them are read by thread blocks that run at about
+         * the same time, where neighbours have close numbers), keeps z in
+         * shared memory, and then adds as column_sums_kernel() does: the same
+         * operations in the same order.
+         *
+         * What there is to do is in lists with the same number of places for
+         * each thread block, so that all threads know at once where to read.
+         * @p width_and_place: entries per row of the block row, times 2^16 (0:
+         * empty place), plus the number of the contribution in the batch.
+         */
+        template <typename Number, int N>
+        __global__ void
+        __launch_bounds__(column_threads)
+          column_batch_kernel(const ColumnBatch *__restrict__ batches,
+                              const Contribution *__restrict__ contributions,
+                              const unsigned int *__restrict__ width_and_place,
+                              const std::uint64_t *__restrict__ block_offset,
+                              const Number *__restrict__ values,
+                              const Number *__restrict__ x,
+                              Number       *y,
+                              const Number *b,
+                              const Product product)
+        {
+          constexpr int V = small_pack<Number>(N), n_packs = N / V,
+                        places = batch_places(n_packs),
+                        // loaded at once, as far as registers go
+            U            = N * sizeof(Number) > 32 ? 1 : 2;
+          using PackType = Pack<Number, V>;
+          __shared__ PackType z[places * n_packs];
+
+          Contribution contribution[packs_per_thread];
+          unsigned int info[packs_per_thread];
+#pragma unroll
+          for (int u = 0; u < packs_per_thread; ++u)
+            {
+              const unsigned int m =
+                (threadIdx.x + u * column_threads) / n_packs;
+              info[u] = 0;
+              if (m < places)
+                {
+                  const std::size_t entry =
+                    std::size_t(blockIdx.x) * places + m;
+                  contribution[u] = contributions[entry];
+                  info[u]         = width_and_place[entry];
+                }
+            }
+          // what a thread adds afterwards
+          const ColumnBatch  batch = batches[blockIdx.x];
+          const bool         adds  = threadIdx.x < batch.n_columns * n_packs;
+          unsigned int       begin = 0, end = 0;
+          const unsigned int sum_part = threadIdx.x % n_packs;
+          if (adds)
+            {
+              const std::uint64_t *const offset =
+                block_offset + batch.first_column + threadIdx.x / n_packs;
+              begin = static_cast<unsigned int>(offset[0] - batch.first);
+              end   = static_cast<unsigned int>(offset[1] - batch.first);
+            }
+
+#pragma unroll
+          for (int first = 0; first < packs_per_thread; first += U)
+            {
+              PackType a[U][N], f[U][n_packs];
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+                {
+                  const unsigned int part =
+                    (threadIdx.x + (first + u) * column_threads) % n_packs;
+                  const unsigned int  width = info[first + u] >> 16;
+                  const Number *const value =
+                    values +
+                    (std::uint64_t(contribution[first + u].first_value) +
+                     part) *
+                      V;
+                  const PackType *const factors =
+                    reinterpret_cast<const PackType *>(
+                      x + std::uint64_t(contribution[first + u].row) * N);
+                  if (width > 0)
+                    {
+#pragma unroll
+                      for (int r = 0; r < N; ++r)
+                        a[u][r] = *reinterpret_cast<const PackType *>(
+                          value + r * width);
+#pragma unroll
+                      for (int p = 0; p < n_packs; ++p)
+                        f[u][p] = factors[p];
+                    }
+                }
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+                if (info[first + u] > 65535)
+                  {
+                    const unsigned int part =
+                      (threadIdx.x + (first + u) * column_threads) % n_packs;
+                    PackType sum = {};
+#pragma unroll
+                    for (int r = 0; r < N; ++r)
+                      add_product(sum, a[u][r], f[u][r / V].v[r % V]);
+                    z[(info[first + u] & 65535u) * n_packs + part] = sum;
+                  }
+            }
+          __syncthreads();
+
+          if (!adds)
+            return;
+          PackType sum = {};
+#pragma unroll 4
+          for (unsigned int m = begin; m < end; ++m)
+            {
+              const PackType p = z[m * n_packs + sum_part];
+#pragma unroll
+              for (int v = 0; v < V; ++v)
+                sum.v[v] += p.v[v];
+            }
+          const std::uint64_t row =
+            (std::uint64_t(batch.first_column) * n_packs + threadIdx.x) * V;
+#pragma unroll
+          for (int v = 0; v < V; ++v)
+            store(y + row + v, b + row + v, product, sum.v[v]);
+        }
+
+        unsigned int
+        round_up(const unsigned int a, const unsigned int b)
+        {
+          return (a + b - 1) / b;
+        }
+      } // namespace
+
+
+
+      template <typename Number>
+      struct BlockMatrix<Number>::Implementation
+      {
+        std::uint64_t n_rows = 0, n_values = 0;
+        /// Of all processes.
+        unsigned int max_n   = 0;
+        bool         uniform = false;
+        /// Numbers of a pack.
+        unsigned int pack = 1;
+
+        Array<Number>       values;
+        Array<unsigned int> columns;
+        /// Of boundary rows: see Columns::ordered.
+        Array<unsigned int> boundary_columns, boundary_places;
+        std::size_t         n_columns = 0;
+        /// Of interior and boundary rows, by number of rows: at most 4, at most
+        /// 10, at most 7 of larger or wide ones.
+        Array<RowUnit> units[2][3];
+        /// Boundary rows that would be in batches on one process.
+        Array<RowUnit> single_rows;
+        /// Of uniform blocks with at most max_batch_size rows, interior block
+        /// rows that are not in units.
+        Array<Batch> batches;
+        unsigned int panel = 0, shared_memory = 0;
+
+        Array<std::uint64_t> block_offset;
+
+        // ---- for products with the transpose
+        bool has_transpose = false;
+        /// Of small uniform blocks on one process, which need no more than
+        /// contribution_offset besides.
+        Array<ColumnBatch>   column_batches;
+        Array<Contribution>  contributions;
+        Array<unsigned int>  width_and_place;
+        Array<BlockRow>      rows;
+        Array<unsigned int>  warp_row, block_pack, pack_column, first_pack;
+        Array<std::uint64_t> contribution_offset;
+        /// Numbers of other processes behind them.
+        Array<Number> row_sums;
+        std::uint64_t n_row_sums = 0; ///< packs
+        std::size_t   n_received = 0;
+        /// One product at a time: they share row_sums.
+        std::mutex transpose_mutex;
+
+        Implementation(const BlockSparsity              &sparsity,
+                       const std::vector<std::uint64_t> &dof_offset,
+                       const AllProcesses               *all)
+        {
+          const std::size_t n = sparsity.row_width.size();
+          n_rows              = dof_offset[n];
+          n_values            = sparsity.n_nonzero_elements();
+          if (dof_offset.back() >= (1ull << 32))
+            throw Error(
+              "A matrix on a CUDA device has at most 4294967295 rows,"
+              " but " +
+              std::to_string(n_rows) +
+              " were asked for. Distribute the problem over several "
+              "devices.");
+          const auto size = [&](const std::size_t k) {
+            return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
+          };
+          unsigned int min_n = ~0u, bits = 0;
+          for (std::size_t k = 0; k + 1 < dof_offset.size(); ++k)
+            {
+              max_n = std::max(max_n, size(k));
+              min_n = std::min(min_n, size(k));
+              bits |= size(k);
+            }
+          if (all != nullptr)
+            {
+              max_n = static_cast<unsigned int>(all->largest);
+              min_n = static_cast<unsigned int>(all->smallest);
+              bits  = static_cast<unsigned int>(all->bits);
+            }
+          uniform = min_n == max_n;
+          // What divides all sizes makes all packs aligned.
+          pack = 1;
+          while (2 * pack * sizeof(Number) <= 16 && bits % (2 * pack) == 0)
+            pack *= 2;
+
+          // (columns are in ascending order)
+          std::vector<bool> at_boundary(n, false);
+          for (std::size_t k = 0; k < n; ++k)
+            at_boundary[k] =
+              sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
+              sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
+          const std::vector<bool> in_batch =
+            make_batches(sparsity, n, at_boundary);
+          std::vector<RowUnit>      unit_list[2][3], single_list;
+          std::vector<unsigned int> column_list, boundary_list, place_list;
+          for (std::size_t k = 0; k < n; ++k)
+            {
+              const std::uint64_t first_column =
+                at_boundary[k] ? boundary_list.size() : column_list.size();
+              for (std::uint64_t m = sparsity.block_offset[k];
+                   m < sparsity.block_offset[k + 1];
+                   ++m)
+                {
+                  const unsigned int j = sparsity.block_column[m];
+                  for (unsigned int i = 0; i < (uniform ? 1 : size(j));
+                       i += pack)
+                    column_list.push_back(
+                      static_cast<unsigned int>(dof_offset[j] + i));
+                  if (!at_boundary[k])
+                    continue;
+                  const std::uint64_t b = all->order[m];
+                  const unsigned int  l = sparsity.block_column[b];
+                  for (unsigned int i = 0; i < size(l); i += pack)
+                    {
+                      boundary_list.push_back(
+                        static_cast<unsigned int>(dof_offset[l] + i));
+                      place_list.push_back((sparsity.column_offset[b] + i) /
+                                           pack);
+                    }
+                }
+              if (size(k) == 0)
+                continue;
+              if (in_batch[k])
+                {
+                  if (at_boundary[k])
+                    {
+                      RowUnit unit      = {};
+                      unit.width        = sparsity.row_width[k];
+                      unit.first_value  = sparsity.value_offset[k];
+                      unit.first_row    = dof_offset[k];
+                      unit.n_rows       = size(k);
+                      unit.first_column = first_column;
+                      single_list.push_back(unit);
+                    }
+                  continue;
+                }
+              const unsigned int width = sparsity.row_width[k] / pack,
+                                 type  = size(k) <= 4 && width <= 48    ? 0
+                                         : size(k) <= 10 && width <= 96 ? 1
+                                                                        : 2;
+              // equal parts
+              const unsigned int parts = type < 2 ? 1 : round_up(size(k), 7),
+                                 rows  = round_up(size(k), parts);
+              for (unsigned int i = 0; i < size(k); i += rows)
+                {
+                  RowUnit unit = {};
+                  unit.width   = sparsity.row_width[k];
+                  unit.first_value =
+                    sparsity.value_offset[k] + std::uint64_t(i) * unit.width;
+                  unit.first_row = static_cast<unsigned int>(dof_offset[k] + i);
+                  unit.n_rows    = std::min(rows, size(k) - i);
+                  unit.first_column = first_column;
+                  unit_list[at_boundary[k]][type].push_back(unit);
+                }
+            }
+
+          // Batches are copied in pieces of 16 bytes, which may end beyond the
+          // last value.
+          values.resize(n_values + 16 / sizeof(Number));
+          set(values.data(), values.size(), Number(0));
+          synchronize();
+          n_columns = column_list.size();
+          columns   = Array<unsigned int>(column_list);
+          n_columns += 2 * place_list.size();
+          boundary_columns = Array<unsigned int>(boundary_list);
+          boundary_places  = Array<unsigned int>(place_list);
+          single_rows      = Array<RowUnit>(single_list);
+          for (unsigned int part = 0; part < 2; ++part)
+            for (unsigned int type = 0; type < 3; ++type)
+              units[part][type] = Array<RowUnit>(unit_list[part][type]);
+        }
+
+        // Collects block rows for batch_kernel(); returns these, and the rows
+        // at the boundary that would be among them.
+        std::vector<bool>
+        make_batches(const BlockSparsity     &sparsity,
+                     const std::size_t        n,
+                     const std::vector<bool> &at_boundary)
+        {
+          std::vector<bool> in_batch(n, false);
+          if (!uniform || max_n == 0 || max_n > max_batch_size)
+            return in_batch;
+          // so that several fit into a multiprocessor
+          const std::size_t max_bytes = 46080;
+          // Rows of large blocks that leave no room for three others are
+          // dealt out to lanes: too few threads of a batch would compute.
+          const std::size_t max_row_bytes =
+            max_n <= 6 ? max_bytes : max_bytes / 4;
+          const auto n_blocks = [&](const Batch &batch) {
+            return sparsity.block_offset[batch.first + batch.n] -
+                   sparsity.block_offset[batch.first];
+          };
+          const auto panel_size = [&](const Batch &batch) {
+            return n_blocks(batch) * max_n * max_n + 32 / sizeof(Number);
+          };
+          const auto bytes = [&](const Batch &batch) {
+            return (panel_size(batch) + n_blocks(batch) * max_n) *
+                   sizeof(Number);
+          };
+          for (unsigned int k = 0; k < n; ++k)
+            {
+              Batch batch = {};
+              batch.first = k;
+              batch.n     = 1;
+              in_batch[k] = bytes(batch) <= max_row_bytes;
+            }
+          std::vector<Batch> list;
+          std::size_t        max_panel = 0, max_rest = 0;
+          for (unsigned int k = 0; k < n;)
+            {
+              if (at_boundary[k] || !in_batch[k])
+                {
+                  ++k;
+                  continue;
+                }
+              Batch batch = {};
+              batch.first = k;
+              batch.n     = 1;
+              while (k + batch.n < n && !at_boundary[k + batch.n] &&
+                     in_batch[k + batch.n] &&
+                     (batch.n + 1) * max_n <= batch_rows)
+                {
+                  ++batch.n;
+                  if (bytes(batch) > max_bytes)
+                    {
+                      --batch.n;
+                      break;
+                    }
+                }
+              batch.first_block = sparsity.block_offset[k];
+              batch.n_blocks    = static_cast<unsigned int>(n_blocks(batch));
+              list.push_back(batch);
+              max_panel = std::max<std::size_t>(max_panel, panel_size(batch));
+              max_rest =
+                std::max<std::size_t>(max_rest, n_blocks(batch) * max_n);
+              k += batch.n;
+            }
+          // whole pieces
+          panel         = round_up(max_panel, 4) * 4;
+          shared_memory = (panel + max_rest) * sizeof(Number);
+          batches       = Array<Batch>(list);
+          block_offset  = Array<std::uint64_t>(sparsity.block_offset);
+          return in_batch;
+        }
+
+        template <int N>
+        void
+        multiply_batches(Number       *y,
+                         const Number *x,
+                         const Product product,
+                         const Number *b) const
+        {
+          batch_kernel<Number, N><<<static_cast<unsigned int>(batches.size()),
+                                    n_threads,
+                                    shared_memory>>>(batches.data(),
+                                                     block_offset.data(),
+                                                     columns.data(),
+                                                     panel,
+                                                     values.data(),
+                                                     x,
+                                                     y,
+                                                     b,
+                                                     product);
+          check(cudaGetLastError(), "a product with a matrix");
+        }
+
+        void
+        multiply_batches(Number       *y,
+                         const Number *x,
+                         const Product product,
+                         const Number *b) const
+        {
+          switch (max_n)
+            {
+              case 1:
+                return multiply_batches<1>(y, x, product, b);
+              case 2:
+                return multiply_batches<2>(y, x, product, b);
+              case 3:
+                return multiply_batches<3>(y, x, product, b);
+              case 4:
+                return multiply_batches<4>(y, x, product, b);
+              case 5:
+                return multiply_batches<5>(y, x, product, b);
+              case 6:
+                return multiply_batches<6>(y, x, product, b);
+              case 7:
+                return multiply_batches<7>(y, x, product, b);
+              case 8:
+                return multiply_batches<8>(y, x, product, b);
+              case 9:
+                return multiply_batches<9>(y, x, product, b);
+              default:
+                return multiply_batches<10>(y, x, product, b);
+            }
+        }
+
+        template <int V, int S, int G, int R, int U>
+        void
+        launch(const Array<RowUnit> &units,
+               Number               *y,
+               const Number         *x,
+               const Product         product,
+               const Number         *b,
+               const Number         *ghosts) const
+        {
+          if (units.size() == 0)
+            return;
+          const std::size_t  per_block = n_threads / S;
+          const unsigned int n_blocks  = static_cast<unsigned int>(
+            (units.size() + per_block - 1) / per_block);
+          // (interior rows are told no ghosts)
+          const bool ordered = ghosts != nullptr;
+          const auto kernel =
+            ordered   ? product_kernel<Number, V, S, G, R, U, Columns::ordered>
+            : uniform ? product_kernel<Number, V, S, G, R, U, Columns::uniform>
+                      : product_kernel<Number, V, S, G, R, U, Columns::packs>;
+          kernel<<<n_blocks, n_threads>>>(units.size(),
+                                          units.data(),
+                                          ordered ? boundary_columns.data()
+                                                  : columns.data(),
+                                          boundary_places.data(),
+                                          max_n / V,
+                                          values.data(),
+                                          x,
+                                          static_cast<unsigned int>(n_rows),
+                                          ghost_shift(x, ghosts),
+                                          y,
+                                          b,
+                                          product);
+          check(cudaGetLastError(), "a product with a matrix");
+        }
+
+        std::ptrdiff_t
+        ghost_shift(const Number *x, const Number *ghosts) const
+        {
+          return ghosts == nullptr ? 0 : ghosts - x - std::ptrdiff_t(n_rows);
+        }
+
+        // Rows that meet columns of other processes.
+        template <int V>
+        void
+        multiply_boundary(Number       *y,
+                          const Number *x,
+                          const Product product,
+                          const Number *b,
+                          const Number *ghosts) const
+        {
+          launch_all<V>(units[1], y, x, product, b, ghosts);
+          if (single_rows.size() == 0)
+            return;
+          ordered_row_kernel<Number, V>
+            <<<n_thread_blocks(single_rows.size() * max_n), n_threads>>>(
+              single_rows.size(),
+              single_rows.data(),
+              max_n,
+              boundary_columns.data(),
+              boundary_places.data(),
+              values.data(),
+              x,
+              static_cast<unsigned int>(n_rows),
+              ghost_shift(x, ghosts),
+              y,
+              b,
+              product);
+          check(cudaGetLastError(), "a product with a matrix");
+        }
+
+        template <int V>
+        void
+        vmult(Number           *y,
+              const Number     *x,
+              const Product     product,
+              const Number     *b,
+              const ProductRows rows,
+              const Number     *ghosts) const
+        {
+          if (rows == ProductRows::boundary)
+            {
+              multiply_boundary<V>(y, x, product, b, ghosts);
+              return;
+            }
+          if (batches.size() > 0)
+            multiply_batches(y, x, product, b);
+          launch_all<V>(units[0], y, x, product, b, nullptr);
+          if (rows == ProductRows::all)
+            multiply_boundary<V>(y, x, product, b, ghosts);
+        }
+
+        template <int V>
+        void
+        launch_all(const Array<RowUnit> (&units)[3],
+                   Number       *y,
+                   const Number *x,
+                   const Product product,
+                   const Number *b,
+                   const Number *ghosts) const
+        {
+          // Shapes as measured on an H200; a load of 16 bytes a lane needs
+          // fewer of them at once.
+          constexpr bool full     = V * sizeof(Number) == 16,
+                         is_float = sizeof(Number) == 4;
+          if (full && !is_float)
+            launch<V, 32, 16, 2, 2>(units[0], y, x, product, b, ghosts);
+          else
+            launch<V, 16, 8, 2, (full ? 2 : 3)>(
+              units[0], y, x, product, b, ghosts);
+          if (is_float && !full)
+            launch<V, 32, 8, 3, 3>(units[1], y, x, product, b, ghosts);
+          else
+            launch<V, 32, 16, 5, 3>(units[1], y, x, product, b, ghosts);
+          launch<V, 32, 32, 7, (full && !is_float ? 1 : 2)>(
+            units[2], y, x, product, b, ghosts);
+        }
+
+        // Block columns with the contributions @p offset, @p place as in
+        // BlockMatrix::make_transpose(). False if other kernels must do it.
+        bool
+        make_column_batches(const BlockSparsity              &sparsity,
+                            const std::vector<std::uint64_t> &offset,
+                            const std::vector<std::uint64_t> &place)
+        {
+          const std::size_t n = sparsity.row_width.size();
+          if (!uniform || max_n == 0 || max_n > 6 ||
+              n_values / pack >= (1ull << 32))
+            return false;
+          const unsigned int n_packs     = max_n / pack,
+                             places      = batch_places(n_packs),
+                             max_columns = column_threads / n_packs;
+          // Sums over the rows of a block row begin here.
+          std::vector<std::uint64_t> first_sum(n + 1, 0);
+          for (std::size_t k = 0; k < n; ++k)
+            {
+              if (sparsity.row_width[k] >= 65536)
+                return false;
+              first_sum[k + 1] = first_sum[k] + sparsity.row_width[k];
+            }
+          struct Entry
+          {
+            Contribution contribution;
+            unsigned int width_and_place;
+          };
+          std::vector<Entry>        entries;
+          std::vector<ColumnBatch>  batches;
+          std::vector<Contribution> list;
+          std::vector<unsigned int> numbers;
+          for (std::size_t j = 0; j < n;)
+            {
+              ColumnBatch batch  = {};
+              batch.first        = offset[j];
+              batch.first_column = static_cast<unsigned int>(j);
+              while (j < n && batch.n_columns < max_columns &&
+                     offset[j + 1] - batch.first <= places)
+                {
+                  ++batch.n_columns;
+                  ++j;
+                }
+              if (batch.n_columns == 0)
+                return false;
+              entries.clear();
+              for (std::uint64_t m = batch.first; m < offset[j]; ++m)
+                {
+                  const std::uint64_t sum = place[m];
+                  const std::size_t   k =
+                    std::upper_bound(first_sum.begin(), first_sum.end(), sum) -
+                    first_sum.begin() - 1;
+                  Entry entry                    = {};
+                  entry.contribution.first_value = static_cast<unsigned int>(
+                    (sparsity.value_offset[k] + sum - first_sum[k]) / pack);
+                  entry.contribution.row = static_cast<unsigned int>(k);
+                  entry.width_and_place =
+                    (sparsity.row_width[k] << 16) +
+                    static_cast<unsigned int>(m - batch.first);
+                  entries.push_back(entry);
+                }
+              std::sort(entries.begin(),
+                        entries.end(),
+                        [](const Entry &a, const Entry &b) {
+                          return a.contribution.first_value <
+                                 b.contribution.first_value;
+                        });
+              entries.resize(places);
+              for (const Entry &entry : entries)
+                {
+                  list.push_back(entry.contribution);
+                  numbers.push_back(entry.width_and_place);
+                }
+              batches.push_back(batch);
+            }
+          column_batches  = Array<ColumnBatch>(batches);
+          contributions   = Array<Contribution>(list);
+          width_and_place = Array<unsigned int>(numbers);
+          return true;
+        }
+
+        template <int N>
+        void
+        multiply_columns(Number       *y,
+                         const Number *x,
+                         const Product product,
+                         const Number *b) const
+        {
+          column_batch_kernel<Number, N>
+            <<<static_cast<unsigned int>(column_batches.size()),
+               column_threads>>>(column_batches.data(),
+                                 contributions.data(),
+                                 width_and_place.data(),
+                                 contribution_offset.data(),
+                                 values.data(),
+                                 x,
+                                 y,
+                                 b,
+                                 product);
+          check(cudaGetLastError(), "a product with a transposed matrix");
+        }
+
+        void
+        multiply_columns(Number       *y,
+                         const Number *x,
+                         const Product product,
+                         const Number *b) const
+        {
+          switch (max_n)
+            {
+              case 1:
+                return multiply_columns<1>(y, x, product, b);
+              case 2:
+                return multiply_columns<2>(y, x, product, b);
+              case 3:
+                return multiply_columns<3>(y, x, product, b);
+              case 4:
+                return multiply_columns<4>(y, x, product, b);
+              case 5:
+                return multiply_columns<5>(y, x, product, b);
+              default:
+                return multiply_columns<6>(y, x, product, b);
+            }
+        }
+
+        static unsigned int
+        n_thread_blocks(const std::uint64_t n)
+        {
+          return static_cast<unsigned int>((n + n_threads - 1) / n_threads);
+        }
+
+        template <int V>
+        void
+        sum_rows(const Number *x)
+        {
+          if (n_row_sums == 0)
+            return;
+          constexpr int U = V * sizeof(Number) == 16 ? 4 : 8;
+          row_sums_kernel<Number, V, U>
+            <<<n_thread_blocks(n_row_sums), n_threads>>>(n_row_sums,
+                                                         rows.data(),
+                                                         warp_row.data(),
+                                                         values.data(),
+                                                         x,
+                                                         row_sums.data());
+          check(cudaGetLastError(), "a product with a transposed matrix");
+        }
+
+        template <int V>
+        void
+        sum_columns(Number *y, const Product product, const Number *b)
+        {
+          if (n_rows == 0)
+            return;
+          const auto kernel = uniform ? column_sums_kernel<Number, V, 3, true>
+                                      : column_sums_kernel<Number, V, 3, false>;
+          kernel<<<n_thread_blocks(n_rows / V), n_threads>>>(
+            n_rows / V,
+            contribution_offset.data(),
+            block_pack.data(),
+            pack_column.data(),
+            first_pack.data(),
+            max_n / V,
+            row_sums.data(),
+            y,
+            b,
+            product);
+          check(cudaGetLastError(), "a product with a transposed matrix");
+        }
+
+        void
+        sum_rows(const Number *x)
+        {
+          if (pack == 1)
+            sum_rows<1>(x);
+          else if (pack == 2)
+            sum_rows<2>(x);
+          else if constexpr (sizeof(Number) == 4)
+            sum_rows<4>(x);
+        }
+
+        void
+        sum_columns(Number *y, const Product product, const Number *b)
+        {
+          if (pack == 1)
+            sum_columns<1>(y, product, b);
+          else if (pack == 2)
+            sum_columns<2>(y, product, b);
+          else if constexpr (sizeof(Number) == 4)
+            sum_columns<4>(y, product, b);
+        }
+      };
+
+
+
+      template <typename Number>
+      BlockMatrix<Number>::BlockMatrix(
+        const BlockSparsity              &sparsity,
+        const std::vector<std::uint64_t> &dof_offset,
+        const AllProcesses               *all)
+        : implementation(
+            std::make_unique<Implementation>(sparsity, dof_offset, all))
+      {}
+
+
+
+      template <typename Number>
+      BlockMatrix<Number>::~BlockMatrix() = default;
+
+
+
+      template <typename Number>
+      Number *
+      BlockMatrix<Number>::values() const
+      {
+        return implementation->values.data();
+      }
+
+
+
+      template <typename Number>
+      void
+      BlockMatrix<Number>::vmult(Number           *y,
+                                 const Number     *x,
+                                 const Product     product,
+                                 const Number     *b,
+                                 const ProductRows rows,
+                                 const Number     *ghosts) const
+      {
+        if (implementation->n_rows == 0)
+          return;
+        switch (implementation->pack)
+          {
+            case 1:
+              implementation->template vmult<1>(y, x, product, b, rows, ghosts);
+              break;
+            case 2:
+              implementation->template vmult<2>(y, x, product, b, rows, ghosts);
+              break;
+            default:
+              if constexpr (sizeof(Number) == 4)
+                implementation->template vmult<4>(
+                  y, x, product, b, rows, ghosts);
+          }
+      }
+
+
+
+      template <typename Number>
+      bool
+      BlockMatrix<Number>::has_transpose() const
+      {
+        return implementation->has_transpose;
+      }
+
+
+
+      template <typename Number>
+      void
+      BlockMatrix<Number>::make_transpose(
+        const BlockSparsity              &sparsity,
+        const std::vector<std::uint64_t> &dof_offset,
+        const std::vector<std::uint64_t> &offset,
+        const std::vector<std::uint64_t> &place,
+        const std::size_t                 n_received)
+      {
+        Implementation &data     = *implementation;
+        data.contribution_offset = Array<std::uint64_t>(offset);
+        if (n_received == 0 &&
+            data.make_column_batches(sparsity, offset, place))
+          {
+            data.has_transpose = true;
+            return;
+          }
+        const unsigned int        V = data.pack;
+        const std::size_t         n = sparsity.row_width.size();
+        std::vector<BlockRow>     rows(n);
+        std::vector<unsigned int> warp_row, pack_column, first_pack(n);
+        std::vector<unsigned int> block_pack(place.size());
+        std::uint64_t             n_packs = 0;
+        for (std::size_t k = 0; k < n; ++k)
+          {
+            BlockRow &row   = rows[k];
+            row             = {};
+            row.first_value = sparsity.value_offset[k];
+            row.first_pack  = n_packs;
+            row.first_row   = static_cast<unsigned int>(dof_offset[k]);
+            row.n_rows =
+              static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
+            row.width     = sparsity.row_width[k];
+            first_pack[k] = row.first_row / V;
+            n_packs += row.width / V;
+            for (std::uint64_t warp = warp_row.size(); 32 * warp < n_packs;
+                 ++warp)
+              warp_row.push_back(static_cast<unsigned int>(k));
+            if (!data.uniform)
+              pack_column.resize(dof_offset[k + 1] / V,
+                                 static_cast<unsigned int>(k));
+          }
+        if (n_packs + n_received / V >= (1ull << 32))
+          throw Error(
+            "The matrix is too large for products with its transpose "
+            "on a CUDA device. Distribute the problem over several "
+            "devices.");
+        for (std::size_t m = 0; m < place.size(); ++m)
+          block_pack[m] = static_cast<unsigned int>(place[m] / V);
+        data.n_row_sums = n_packs;
+        data.n_received = n_received;
+        data.rows       = Array<BlockRow>(rows);
+        data.warp_row   = Array<unsigned int>(warp_row);
+        data.block_pack = Array<unsigned int>(block_pack);
+        if (!data.uniform)
+          {
+            data.pack_column = Array<unsigned int>(pack_column);
+            data.first_pack  = Array<unsigned int>(first_pack);
+          }
+        data.row_sums.resize(n_packs * V + n_received);
+        data.has_transpose = true;
+      }
+
+
+
+      template <typename Number>
+      void
+      BlockMatrix<Number>::Tvmult(Number       *y,
+                                  const Number *x,
+                                  const Product product,
+                                  const Number *b) const
+      {
+        if (implementation->column_batches.size() > 0)
+          {
+            implementation->multiply_columns(y, x, product, b);
+            return;
+          }
+        const std::lock_guard<std::mutex> lock(implementation->transpose_mutex);
+        implementation->sum_rows(x);
+        implementation->sum_columns(y, product, b);
+      }
+
+
+
+      template <typename Number>
+      const Number *
+      BlockMatrix<Number>::row_sums(const Number *x) const
+      {
+        implementation->sum_rows(x);
+        return implementation->row_sums.data();
+      }
+
+
+
+      template <typename Number>
+      void
+      BlockMatrix<Number>::column_sums(Number       *y,
+                                       const Number *received,
+                                       const Product product,
+                                       const Number *b) const
+      {
+        Implementation &data = *implementation;
+        copy(data.row_sums.data() + data.n_row_sums * data.pack,
+             received,
+             data.n_received);
+        data.sum_columns(y, product, b);
+      }
+
+
+
+      template <typename Number>
+      std::size_t
+      BlockMatrix<Number>::memory_consumption() const
+      {
+        std::size_t n_units = 0;
+        for (const auto &part : implementation->units)
+          for (const auto &units : part)
+            n_units += units.size();
+        return implementation->n_values * sizeof(Number) +
+               (n_units + implementation->single_rows.size()) *
+                 sizeof(RowUnit) +
+               implementation->batches.size() * sizeof(Batch) +
+               implementation->n_columns * sizeof(unsigned int) +
+               implementation->rows.size() * sizeof(BlockRow) +
+               implementation->column_batches.size() * sizeof(ColumnBatch) +
+               implementation->contributions.size() *
+                 (sizeof(Contribution) + sizeof(unsigned int)) +
+               (implementation->warp_row.size() +
+                implementation->block_pack.size() +
+                implementation->pack_column.size() +
+                implementation->first_pack.size()) *
+                 sizeof(unsigned int) +
+               (implementation->block_offset.size() +
+                implementation->contribution_offset.size()) *
+                 sizeof(std::uint64_t) +
+               implementation->row_sums.size() * sizeof(Number);
+      }
+
+
+
+      template class BlockMatrix<double>;
+      template class BlockMatrix<float>;
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

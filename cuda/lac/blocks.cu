@@ -1,0 +1,1033 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <algorithm>
+#include <string>
+
+#include "../device/memory.h"
+#include "blocks.h"
+#include "vector.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        constexpr unsigned int n_threads = 128;
+
+        __device__ inline unsigned int
+        size(const BlockRows &rows, const unsigned int k)
+        {
+          return static_cast<unsigned int>(rows.dof_offset[k + 1] -
+                                           rows.dof_offset[k]);
+        }
+
+        /// Lanes for a block of at most @p size rows: a power of two.
+        unsigned int
+        group_size(const unsigned int size)
+        {
+          unsigned int group = 1;
+          while (group < size && group < 32)
+            group *= 2;
+          return group;
+        }
+
+        unsigned int
+        n_thread_blocks(const std::uint64_t n_threads_in_all)
+        {
+          return static_cast<unsigned int>((n_threads_in_all + n_threads - 1) /
+                                           n_threads);
+        }
+
+        /// Lets @p kernel have @p bytes of shared memory.
+        template <typename Kernel>
+        void
+        allow_shared_memory(const Kernel &kernel, const std::size_t bytes)
+        {
+          if (bytes <= 48 * 1024)
+            return;
+          if (cudaFuncSetAttribute(kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(bytes)) != cudaSuccess)
+            {
+              cudaGetLastError();
+              throw Error(
+                "The blocks of this matrix are too large for this "
+                "CUDA device (" +
+                std::to_string(bytes) +
+                " bytes of shared memory are needed): use a lower "
+                "degree, another smoother, or the host.");
+            }
+        }
+
+        /**
+         * One thread block inverts block @p first_block + its number in shared
+         * memory (@p buffer: null) or, if that is too small, in @p buffer. In
+         * double precision for all matrices: blocks of high degree are singular
+         * to single precision, though their inverses are good there. The
+         * result is stored by columns, which is how lanes read it.
+         */
+        template <typename Number>
+        __global__ void
+        invert_kernel(const BlockRows    rows,
+                      const unsigned int first_block,
+                      const Number *__restrict__ values,
+                      Number       *inverse,
+                      double       *buffer,
+                      unsigned int *first_singular)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          const unsigned int k = first_block + blockIdx.x, n = size(rows, k);
+          unsigned int      *swaps = reinterpret_cast<unsigned int *>(shared);
+          double            *line =
+            reinterpret_cast<double *>(shared + (rows.max_size + 3) / 4 * 16);
+          Number *const result = inverse + rows.square_offset[k];
+          // (a place with room for the pivot row)
+          double *const       a     = buffer == nullptr
+                                        ? line + n
+                                        : buffer + std::uint64_t(blockIdx.x) *
+                                           rows.max_size * rows.max_size;
+          const unsigned int  width = rows.row_width[k];
+          const Number *const from =
+            values + rows.value_offset[k] + rows.diagonal[k];
+          __shared__ double least;
+          __shared__ bool   singular;
+          // by columns: the inverse of the transpose is computed
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            a[(e % n) * n + e / n] = from[std::uint64_t(e / n) * width + e % n];
+          __syncthreads();
+
+          constexpr double epsilon = 2.3e-16;
+          if (threadIdx.x < 32)
+            {
+              double value  = 0;
+              bool   finite = true;
+              for (unsigned int e = threadIdx.x; e < n * n; e += 32)
+                {
+                  value  = max(value, double(fabs(a[e])));
+                  finite = finite && isfinite(a[e]);
+                }
+              for (int offset = 16; offset > 0; offset /= 2)
+                value = max(value, __shfl_xor_sync(~0u, value, offset));
+              finite = __all_sync(~0u, finite);
+              if (threadIdx.x == 0)
+                {
+                  least    = n * epsilon * value;
+                  singular = n > 0 && !(finite && value > 0);
+                }
+            }
+          __syncthreads();
+          // (a copy, since warp 0 writes the next one while others read)
+          bool regular = !singular;
+          __syncthreads();
+          for (unsigned int p = 0; p < n && regular; ++p)
+            {
+              if (threadIdx.x < 32)
+                {
+                  // largest entry of column p from row p on
+                  double       value = -1;
+                  unsigned int index = p;
+                  for (unsigned int i = p + threadIdx.x; i < n; i += 32)
+                    {
+                      const double x = fabs(a[i * n + p]);
+                      if (x > value)
+                        {
+                          value = x;
+                          index = i;
+                        }
+                    }
+                  for (int offset = 16; offset > 0; offset /= 2)
+                    {
+                      const double other = __shfl_xor_sync(~0u, value, offset);
+                      const unsigned int other_index =
+                        __shfl_xor_sync(~0u, index, offset);
+                      if (other > value ||
+                          (other == value && other_index < index))
+                        {
+                          value = other;
+                          index = other_index;
+                        }
+                    }
+                  if (threadIdx.x == 0)
+                    {
+                      swaps[p] = index;
+                      singular = !(value > least);
+                    }
+                }
+              __syncthreads();
+              regular = !singular;
+              if (!regular)
+                break;
+              const unsigned int pivot = swaps[p];
+              // pivot row, scaled, apart; its old place gets row p
+              const double scale = double(1) / a[pivot * n + p];
+              __syncthreads();
+              for (unsigned int j = threadIdx.x; j < n; j += blockDim.x)
+                {
+                  line[j] = (j == p ? double(1) : a[pivot * n + j]) * scale;
+                  if (pivot != p)
+                    a[pivot * n + j] = a[p * n + j];
+                }
+              __syncthreads();
+              // rows by groups of lanes, so that the factor is read before it
+              // is overwritten
+              for (unsigned int i = threadIdx.x / 32; i < n;
+                   i += blockDim.x / 32)
+                {
+                  const double factor = a[i * n + p];
+                  __syncwarp();
+                  for (unsigned int j = threadIdx.x % 32; j < n; j += 32)
+                    {
+                      const double old = j == p ? double(0) : a[i * n + j];
+                      a[i * n + j] = i == p ? line[j] : old - factor * line[j];
+                    }
+                }
+              __syncthreads();
+            }
+          if (!regular)
+            {
+              if (threadIdx.x == 0)
+                atomicMin(first_singular, k);
+              return;
+            }
+          for (unsigned int p = n; p-- > 0;)
+            if (swaps[p] != p)
+              {
+                for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+                  {
+                    const double t      = a[i * n + p];
+                    a[i * n + p]        = a[i * n + swaps[p]];
+                    a[i * n + swaps[p]] = t;
+                  }
+                // (the same thread has the same row)
+              }
+          __syncthreads();
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            result[e] = static_cast<Number>(a[e]);
+        }
+
+        /**
+         * One thread block makes W of block @p first_block + its number: in
+         * shared memory or, if that is too small, in place. As on the host,
+         * elimination leaves what is left over from the diagonal on, and M
+         * before it.
+         */
+        __global__ void
+        orthonormalise_kernel(const BlockRows rows,
+                              const bool      in_shared,
+                              const double *__restrict__ values,
+                              double       *W,
+                              unsigned int *first_bad)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          const unsigned int k = blockIdx.x, n = size(rows, k);
+          // diagonals before, and pivots
+          double *const diagonal    = reinterpret_cast<double *>(shared),
+                        *pivots     = diagonal + rows.max_size;
+          double *const to          = W + rows.square_offset[k],
+                        *a          = in_shared ? pivots + rows.max_size : to;
+          const unsigned int  width = rows.row_width[k];
+          const double *const from =
+            values + rows.value_offset[k] + rows.diagonal[k];
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            {
+              const unsigned int i = e / n, j = e % n;
+              a[e] = 0.5 * (from[std::uint64_t(i) * width + j] +
+                            from[std::uint64_t(j) * width + i]);
+            }
+          for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+            diagonal[i] = from[std::uint64_t(i) * width + i];
+          __syncthreads();
+          bool good = true;
+          for (unsigned int p = 0; p < n && good; ++p)
+            {
+              const double *row   = a + p * n;
+              const double  pivot = row[p];
+              // (the same in all threads)
+              good = isfinite(pivot) && pivot > n * 2.3e-16 * diagonal[p];
+              if (threadIdx.x == 0)
+                pivots[p] = pivot;
+              for (unsigned int i = p + 1 + threadIdx.x / 32; i < n && good;
+                   i += blockDim.x / 32)
+                {
+                  double *const other  = a + i * n;
+                  const double  factor = row[i] / pivot;
+                  for (unsigned int j = threadIdx.x % 32; j < n; j += 32)
+                    if (j == p)
+                      other[j] = -factor;
+                    else if (j < p || j >= i)
+                      other[j] -= factor * row[j];
+                }
+              __syncthreads();
+            }
+          if (!good && threadIdx.x == 0)
+            atomicMin(first_bad, k);
+          // by columns; a pair of entries belongs to one thread
+          for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
+            {
+              const unsigned int i = e / n, j = e % n;
+              if (j > i)
+                continue;
+              const double scale = good ? 1. / sqrt(pivots[i]) : 1.;
+              const double value = i == j ? scale : good ? scale * a[e] : 0.;
+              to[j * n + i]      = value;
+              if (i != j)
+                to[e] = 0.;
+            }
+        }
+
+        /// A thread block computes the blocks W_k A_kl W_l^T of a block row, in
+        /// strips of @p n_strip columns that shared memory holds.
+        template <typename Number>
+        __global__ void
+        change_basis_kernel(const BlockRows rows,
+                            const std::uint64_t *__restrict__ place,
+                            const unsigned int n_strip,
+                            const double *__restrict__ W,
+                            const double *__restrict__ values,
+                            Number *__restrict__ to)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          double *const       half = reinterpret_cast<double *>(shared);
+          const unsigned int  k = blockIdx.x, n_k = size(rows, k);
+          const unsigned int  width = rows.row_width[k];
+          const double *const W_k   = W + place[k];
+          for (std::uint64_t b = rows.block_offset[k];
+               b < rows.block_offset[k + 1];
+               ++b)
+            {
+              const unsigned int  l = rows.block_column[b], n_l = size(rows, l);
+              const std::uint64_t first =
+                rows.value_offset[k] + rows.column_offset[b];
+              const double *const W_l = W + place[l];
+              for (unsigned int start = 0; start < n_l; start += n_strip)
+                {
+                  const unsigned int n = min(n_strip, n_l - start);
+                  for (unsigned int e = threadIdx.x; e < n_k * n;
+                       e += blockDim.x)
+                    {
+                      const unsigned int i = e / n, j = start + e % n;
+                      const double      *row =
+                        values + first + std::uint64_t(i) * width;
+                      double sum = 0;
+                      for (unsigned int m = 0; m <= j; ++m)
+                        sum += row[m] * W_l[m * n_l + j];
+                      half[e] = sum;
+                    }
+                  __syncthreads();
+                  for (unsigned int e = threadIdx.x; e < n_k * n;
+                       e += blockDim.x)
+                    {
+                      const unsigned int i = e / n, j = e % n;
+                      double             sum = 0;
+                      for (unsigned int m = 0; m <= i; ++m)
+                        sum += W_k[m * n_k + i] * half[m * n + j];
+                      to[first + std::uint64_t(i) * width + start + j] =
+                        fabs(sum) < negligible_in_basis
+                          ? Number(0)
+                          : static_cast<Number>(sum);
+                    }
+                  __syncthreads();
+                }
+            }
+        }
+
+        /// A thread a polytope: this is for blocks of low degree.
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads) injection_basis_kernel(
+          const BlockRows rows,
+          const std::uint64_t *__restrict__ place,
+          const double *__restrict__ W,
+          const unsigned int n_polytopes,
+          const std::uint64_t *__restrict__ fine_offset,
+          const std::uint64_t *__restrict__ matrix_offset,
+          Number *matrix)
+        {
+          const unsigned int k = blockIdx.x * n_threads + threadIdx.x;
+          if (k >= n_polytopes)
+            return;
+          const double *const W_k    = W + place[k];
+          const unsigned int  stride = size(rows, k);
+          const unsigned int  n =
+            static_cast<unsigned int>(fine_offset[k + 1] - fine_offset[k]);
+          for (std::uint64_t begin = matrix_offset[k];
+               n > 0 && begin < matrix_offset[k + 1];
+               begin += n)
+            // (what is done from the end on stays in its place)
+            for (unsigned int j = n; j-- > 0;)
+              {
+                double sum = matrix[begin + j];
+                for (unsigned int m = j + 1; m < n; ++m)
+                  sum -= double(matrix[begin + m]) * W_k[j * stride + m];
+                matrix[begin + j] =
+                  static_cast<Number>(sum / W_k[j * stride + j]);
+              }
+        }
+
+        /// Entry i of D_k^{-1} x; blocks are stored by columns.
+        template <typename Number>
+        __device__ inline Number
+        diagonal_entry(const Number *__restrict__ block,
+                       const unsigned int n,
+                       const unsigned int i,
+                       const bool         transpose,
+                       const Number *__restrict__ x)
+        {
+          const unsigned int step = transpose ? 1 : n;
+          const Number      *p    = block + (transpose ? i * n : i);
+          Number             sum  = 0;
+#pragma unroll 4
+          for (unsigned int j = 0; j < n; ++j, p += step)
+            sum += *p * x[j];
+          return sum;
+        }
+
+        /// @p group lanes compute a block of the result.
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          diagonal_kernel(const BlockRows    rows,
+                          const unsigned int group,
+                          const Number *__restrict__ inverse,
+                          const bool transpose,
+                          const Number *__restrict__ x,
+                          Number *__restrict__ y)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          const std::uint64_t k = thread / group;
+          if (k >= rows.n)
+            return;
+          const unsigned int  n     = size(rows, k);
+          const std::uint64_t first = rows.dof_offset[k];
+          for (unsigned int i = thread % group; i < n; i += group)
+            y[first + i] = diagonal_entry(
+              inverse + rows.square_offset[k], n, i, transpose, x + first);
+        }
+
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          polynomial_kernel(const BlockRows    rows,
+                            const unsigned int group,
+                            const Number *__restrict__ inverse,
+                            const bool   transpose,
+                            const Number alpha,
+                            const Number beta,
+                            const Number weight,
+                            const Number *__restrict__ r,
+                            Number *__restrict__ d,
+                            Number *__restrict__ x,
+                            const bool set)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          const std::uint64_t k = thread / group;
+          if (k >= rows.n)
+            return;
+          const unsigned int  n     = size(rows, k);
+          const std::uint64_t first = rows.dof_offset[k];
+          for (unsigned int i = thread % group; i < n; i += group)
+            {
+              Number step =
+                beta * diagonal_entry(inverse + rows.square_offset[k],
+                                      n,
+                                      i,
+                                      transpose,
+                                      r + first);
+              if (alpha != 0)
+                step += alpha * d[first + i];
+              d[first + i] = step;
+              x[first + i] = set ? weight * step : x[first + i] + weight * step;
+            }
+        }
+
+        /// A thread block computes a block row: its part of x, gathered, then
+        /// a warp a row.
+        template <typename Number>
+        __global__ void
+        relax_kernel(const BlockRows rows,
+                     const Number *__restrict__ values,
+                     const Number *__restrict__ inverse,
+                     const unsigned int *__restrict__ list,
+                     const Number *__restrict__ b,
+                     const Number *__restrict__ ghosts,
+                     Number *x)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          const unsigned int                            k = list[blockIdx.x];
+          const unsigned int                            n = size(rows, k);
+          const unsigned int  width                       = rows.row_width[k];
+          const std::uint64_t first                       = rows.dof_offset[k];
+          Number *const       z    = reinterpret_cast<Number *>(shared);
+          Number *const       r    = z + width;
+          const unsigned int  warp = threadIdx.x / 32, lane = threadIdx.x % 32,
+                             n_warps = blockDim.x / 32;
+          // Places in the row of the columns in the order of the sum.
+          unsigned int *const places = reinterpret_cast<unsigned int *>(r + n);
+          const std::uint64_t begin  = rows.block_offset[k];
+          const unsigned int  n_blocks =
+            static_cast<unsigned int>(rows.block_offset[k + 1] - begin);
+          for (unsigned int m = warp; m < n_blocks; m += n_warps)
+            {
+              const std::uint64_t block =
+                begin + (rows.order == nullptr ? m : rows.order[begin + m]);
+              const unsigned int place = rows.column_offset[block];
+              const unsigned int to =
+                rows.order == nullptr ? place : rows.ordered_offset[begin + m];
+              const unsigned int l  = rows.block_column[block];
+              const unsigned int nl = size(rows, l);
+              const Number      *from =
+                l < rows.n ? x + rows.dof_offset[l]
+                                : ghosts + (rows.dof_offset[l] - rows.n_dofs);
+              for (unsigned int i = lane; i < nl; i += 32)
+                {
+                  z[to + i] = from[i];
+                  if (rows.order != nullptr)
+                    places[to + i] = place + i;
+                }
+            }
+          __syncthreads();
+          for (unsigned int i = warp; i < n; i += n_warps)
+            {
+              const Number *row =
+                values + rows.value_offset[k] + std::uint64_t(i) * width;
+              Number sum = 0;
+              if (rows.order == nullptr)
+                {
+#pragma unroll 4
+                  for (unsigned int c = lane; c < width; c += 32)
+                    sum = fma(row[c], z[c], sum);
+                }
+              else
+                {
+#pragma unroll 4
+                  for (unsigned int c = lane; c < width; c += 32)
+                    sum = fma(row[places[c]], z[c], sum);
+                }
+              for (int offset = 16; offset > 0; offset /= 2)
+                sum += __shfl_xor_sync(~0u, sum, offset);
+              if (lane == 0)
+                r[i] = b[first + i] - sum;
+            }
+          __syncthreads();
+          for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
+            x[first + i] =
+              x[first + i] +
+              diagonal_entry(inverse + rows.square_offset[k], n, i, false, r);
+        }
+
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          restrict_kernel(const BlockTransfer<Number> transfer,
+                          const unsigned int          group,
+                          const Number *__restrict__ fine,
+                          Number *__restrict__ coarse)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          const std::uint64_t K = thread / group;
+          if (K >= transfer.n_coarse)
+            return;
+          const std::uint64_t first = transfer.coarse_offset[K];
+          const unsigned int  n_to =
+            static_cast<unsigned int>(transfer.coarse_offset[K + 1] - first);
+          for (unsigned int i = thread % group; i < n_to; i += group)
+            {
+              if (transfer.matrix == nullptr)
+                {
+                  coarse[first + i] = fine[transfer.fine_offset[K] + i];
+                  continue;
+                }
+              Number sum = 0;
+              for (unsigned int c = transfer.child_offset[K];
+                   c < transfer.child_offset[K + 1];
+                   ++c)
+                {
+                  const unsigned int k    = transfer.child[c];
+                  const Number      *from = fine + transfer.fine_offset[k];
+                  const unsigned int n    = static_cast<unsigned int>(
+                    transfer.fine_offset[k + 1] - transfer.fine_offset[k]);
+                  const Number *T = transfer.matrix +
+                                    transfer.matrix_offset[k] +
+                                    std::uint64_t(i) * n;
+                  for (unsigned int j = 0; j < n; ++j)
+                    sum += T[j] * from[j];
+                }
+              coarse[first + i] = sum;
+            }
+        }
+
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          prolongate_kernel(const BlockTransfer<Number> transfer,
+                            const unsigned int          group,
+                            const Number *__restrict__ coarse,
+                            Number *__restrict__ fine)
+        {
+          const std::uint64_t thread =
+            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
+          const std::uint64_t k = thread / group;
+          if (k >= transfer.n_fine)
+            return;
+          const unsigned int K      = transfer.parent ? transfer.parent[k] : k;
+          const Number      *from   = coarse + transfer.coarse_offset[K];
+          const unsigned int n_from = static_cast<unsigned int>(
+            transfer.coarse_offset[K + 1] - transfer.coarse_offset[K]);
+          const std::uint64_t first = transfer.fine_offset[k];
+          const unsigned int  n =
+            static_cast<unsigned int>(transfer.fine_offset[k + 1] - first);
+          for (unsigned int j = thread % group; j < n; j += group)
+            {
+              if (transfer.matrix == nullptr)
+                {
+                  if (j < n_from)
+                    fine[first + j] += from[j];
+                  continue;
+                }
+              const Number *T = transfer.matrix + transfer.matrix_offset[k] + j;
+              Number        sum = 0;
+              for (unsigned int i = 0; i < n_from; ++i, T += n)
+                sum += *T * from[i];
+              fine[first + j] += sum;
+            }
+        }
+
+        /// A thread block computes a coarse block: the sum of T_k A_kl T_l^T.
+        template <typename Number>
+        __global__ void
+        galerkin_kernel(const BlockRows             fine,
+                        const BlockRows             coarse,
+                        const BlockTransfer<Number> transfer,
+                        const GalerkinPlan          plan,
+                        const Number *__restrict__ fine_values,
+                        Number *__restrict__ coarse_values)
+        {
+          extern __shared__ __align__(16) unsigned char shared[];
+          Number *const      half = reinterpret_cast<Number *>(shared);
+          const unsigned int B = blockIdx.x, K = plan.coarse_row[B],
+                             L   = coarse.block_column[B];
+          const unsigned int n_K = size(coarse, K), n_L = size(coarse, L);
+          const unsigned int width = coarse.row_width[K];
+          Number            *to =
+            coarse_values + coarse.value_offset[K] + coarse.column_offset[B];
+          for (std::uint64_t e = plan.offset[B]; e < plan.offset[B + 1]; ++e)
+            {
+              const bool         begin = e == plan.offset[B];
+              const unsigned int k = plan.row[e], b = plan.block[e],
+                                 l   = fine.block_column[b];
+              const unsigned int n_k = size(fine, k), n_l = size(fine, l);
+              const unsigned int stride = fine.row_width[k];
+              const Number      *A =
+                fine_values + fine.value_offset[k] + fine.column_offset[b];
+              if (transfer.matrix == nullptr)
+                {
+                  for (unsigned int f = threadIdx.x; f < n_K * n_L;
+                       f += blockDim.x)
+                    to[std::uint64_t(f / n_L) * width + f % n_L] =
+                      A[std::uint64_t(f / n_L) * stride + f % n_L];
+                  continue;
+                }
+              const Number *T_k = transfer.matrix + transfer.matrix_offset[k],
+                           *T_l = transfer.matrix + transfer.matrix_offset[l];
+              for (unsigned int f = threadIdx.x; f < n_k * n_L; f += blockDim.x)
+                {
+                  const Number *row = A + std::uint64_t(f / n_L) * stride,
+                               *T   = T_l + std::uint64_t(f % n_L) * n_l;
+                  Number sum        = 0;
+                  for (unsigned int j = 0; j < n_l; ++j)
+                    sum += row[j] * T[j];
+                  half[f] = sum;
+                }
+              __syncthreads();
+              for (unsigned int f = threadIdx.x; f < n_K * n_L; f += blockDim.x)
+                {
+                  const unsigned int i = f / n_L, j = f % n_L;
+                  Number            &entry = to[std::uint64_t(i) * width + j];
+                  Number             sum   = begin ? Number(0) : entry;
+                  for (unsigned int m = 0; m < n_k; ++m)
+                    sum += T_k[i * n_k + m] * half[m * n_L + j];
+                  entry = sum;
+                }
+              __syncthreads();
+            }
+        }
+
+        /// A warp a row.
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads) dense_kernel(const unsigned int n_rows,
+                                                  const unsigned int n_columns,
+                                                  const Number *__restrict__ A,
+                                                  const Number *__restrict__ x,
+                                                  Number *__restrict__ y)
+        {
+          const unsigned int thread = blockIdx.x * n_threads + threadIdx.x;
+          const unsigned int i      = thread / 32;
+          if (i >= n_rows)
+            return;
+          Number sum = 0;
+#pragma unroll 4
+          for (unsigned int j = thread % 32; j < n_columns; j += 32)
+            sum += A[std::uint64_t(i) * n_columns + j] * x[j];
+          for (int offset = 16; offset > 0; offset /= 2)
+            sum += __shfl_xor_sync(~0u, sum, offset);
+          if (thread % 32 == 0)
+            y[i] = sum;
+        }
+      } // namespace
+
+
+
+      void *
+      allocate_bytes(const std::size_t n)
+      {
+        void *p = nullptr;
+        check(cudaMalloc(&p, n), "this problem");
+        return p;
+      }
+
+
+
+      void
+      upload_bytes(void *to, const void *from, const std::size_t n)
+      {
+        check(cudaMemcpy(to, from, n, cudaMemcpyHostToDevice),
+              "a copy to the device");
+      }
+
+
+
+      template <typename Number>
+      unsigned int
+      Blocks<Number>::invert_diagonal(const BlockRows &rows,
+                                      const Number    *values,
+                                      Number          *inverse)
+      {
+        if (rows.n == 0)
+          return 0;
+        Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
+        const std::size_t   n         = rows.max_size;
+        const std::size_t   lists     = (n + 3) / 4 * 16 + n * sizeof(double);
+        const std::size_t   bytes     = lists + n * n * sizeof(double);
+        const bool          in_shared = bytes <= 48 * 1024;
+        // (a warp a row)
+        const unsigned int threads = n <= 10 ? 32 : n <= 24 ? 64 : 256;
+        // Without enough shared memory as many blocks at once as keep the
+        // device busy.
+        const unsigned int n_at_once =
+          in_shared ? rows.n : std::min(rows.n, 2048u);
+        Array<double> buffer;
+        if (!in_shared)
+          buffer.resize(n_at_once * n * n);
+        for (unsigned int k = 0; k < rows.n; k += n_at_once)
+          {
+            invert_kernel<<<std::min(n_at_once, rows.n - k),
+                            threads,
+                            in_shared ? bytes : lists>>>(rows,
+                                                         k,
+                                                         values,
+                                                         inverse,
+                                                         in_shared
+                                                           ? nullptr
+                                                           : buffer.data(),
+                                                         first.data());
+            check(cudaGetLastError(), "the inversion of diagonal blocks");
+          }
+        unsigned int result = 0;
+        check(cudaMemcpy(
+                &result, first.data(), sizeof(result), cudaMemcpyDeviceToHost),
+              "the inversion of diagonal blocks");
+        return result;
+      }
+
+
+
+      template <typename Number>
+      unsigned int
+      Blocks<Number>::orthonormalise(const BlockRows &rows,
+                                     const double    *values,
+                                     double          *W)
+      {
+        if (rows.n == 0)
+          return 0;
+        Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
+        const std::size_t   n         = rows.max_size;
+        const std::size_t   lists     = 2 * n * sizeof(double);
+        const std::size_t   bytes     = lists + n * n * sizeof(double);
+        const bool          in_shared = bytes <= 48 * 1024;
+        const unsigned int  threads   = n <= 10 ? 32 : n <= 24 ? 64 : 256;
+        orthonormalise_kernel<<<rows.n, threads, in_shared ? bytes : lists>>>(
+          rows, in_shared, values, W, first.data());
+        check(cudaGetLastError(), "a change of basis");
+        unsigned int result = 0;
+        check(cudaMemcpy(
+                &result, first.data(), sizeof(result), cudaMemcpyDeviceToHost),
+              "a change of basis");
+        return result;
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::change_basis(const BlockRows     &rows,
+                                   const std::uint64_t *place,
+                                   const double        *W,
+                                   const double        *values,
+                                   Number              *to)
+      {
+        if (rows.n == 0)
+          return;
+        const unsigned int n       = rows.max_size;
+        const unsigned int n_strip = std::max<unsigned int>(
+          1, std::min<unsigned int>(n, 48 * 1024 / (n * sizeof(double))));
+        change_basis_kernel<<<rows.n,
+                              n <= 10 ? 64 : 256,
+                              std::size_t(n) * n_strip * sizeof(double)>>>(
+          rows, place, n_strip, W, values, to);
+        check(cudaGetLastError(), "a change of basis");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::change_basis_of_injection(
+        const BlockRows     &rows,
+        const std::uint64_t *place,
+        const double        *W,
+        const unsigned int   n,
+        const std::uint64_t *fine_offset,
+        const std::uint64_t *matrix_offset,
+        Number              *matrix)
+      {
+        if (n == 0)
+          return;
+        injection_basis_kernel<<<n_thread_blocks(n), n_threads>>>(
+          rows, place, W, n, fine_offset, matrix_offset, matrix);
+        check(cudaGetLastError(), "a change of basis");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::apply_diagonal(const BlockRows &rows,
+                                     const Number    *inverse,
+                                     const bool       transpose,
+                                     const Number    *x,
+                                     Number          *y)
+      {
+        if (rows.n == 0)
+          return;
+        const unsigned int group = group_size(rows.max_size);
+        diagonal_kernel<<<n_thread_blocks(std::uint64_t(rows.n) * group),
+                          n_threads>>>(rows, group, inverse, transpose, x, y);
+        check(cudaGetLastError(), "a preconditioner");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::polynomial_step(const BlockRows &rows,
+                                      const Number    *inverse,
+                                      const bool       transpose,
+                                      const Number     alpha,
+                                      const Number     beta,
+                                      const Number     weight,
+                                      const Number    *r,
+                                      Number          *d,
+                                      Number          *x,
+                                      const bool       set)
+      {
+        if (rows.n == 0)
+          return;
+        const unsigned int group = group_size(rows.max_size);
+        polynomial_kernel<<<n_thread_blocks(std::uint64_t(rows.n) * group),
+                            n_threads>>>(
+          rows, group, inverse, transpose, alpha, beta, weight, r, d, x, set);
+        check(cudaGetLastError(), "a preconditioner");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::relax(const BlockRows    &rows,
+                            const Number       *values,
+                            const Number       *inverse,
+                            const unsigned int *list,
+                            const unsigned int  n,
+                            const Number       *b,
+                            const Number       *ghosts,
+                            Number             *x)
+      {
+        if (n == 0)
+          return;
+        const std::size_t bytes =
+          (std::size_t(rows.max_width) + rows.max_size) * sizeof(Number) +
+          (rows.order == nullptr ? 0 : rows.max_width * sizeof(unsigned int));
+        allow_shared_memory(relax_kernel<Number>, bytes);
+        const unsigned int threads = rows.max_size <= 4    ? 64
+                                     : rows.max_size <= 24 ? 128
+                                                           : 256;
+        relax_kernel<<<n, threads, bytes>>>(
+          rows, values, inverse, list, b, ghosts, x);
+        check(cudaGetLastError(), "a preconditioner");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::restrict_to(const BlockTransfer<Number> &transfer,
+                                  const Number                *fine,
+                                  Number                      *coarse)
+      {
+        if (transfer.n_coarse == 0)
+          return;
+        const unsigned int group = group_size(transfer.max_coarse);
+        restrict_kernel<<<n_thread_blocks(std::uint64_t(transfer.n_coarse) *
+                                          group),
+                          n_threads>>>(transfer, group, fine, coarse);
+        check(cudaGetLastError(), "multigrid");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::prolongate_add(const BlockTransfer<Number> &transfer,
+                                     const Number                *coarse,
+                                     Number                      *fine)
+      {
+        if (transfer.n_fine == 0)
+          return;
+        const unsigned int group = group_size(
+          transfer.matrix == nullptr ? transfer.max_coarse : transfer.max_fine);
+        prolongate_kernel<<<n_thread_blocks(std::uint64_t(transfer.n_fine) *
+                                            group),
+                            n_threads>>>(transfer, group, coarse, fine);
+        check(cudaGetLastError(), "multigrid");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::galerkin(const BlockRows             &fine,
+                               const BlockRows             &coarse,
+                               const BlockTransfer<Number> &transfer,
+                               const GalerkinPlan          &plan,
+                               const Number                *fine_values,
+                               Number                      *coarse_values)
+      {
+        if (plan.n_blocks == 0)
+          return;
+        const std::size_t bytes =
+          transfer.matrix == nullptr
+            ? 0
+            : std::size_t(fine.max_size) * coarse.max_size * sizeof(Number);
+        allow_shared_memory(galerkin_kernel<Number>, bytes);
+        const unsigned int n       = coarse.max_size * coarse.max_size;
+        const unsigned int threads = n <= 32 ? 32 : n <= 128 ? 64 : 128;
+        galerkin_kernel<<<static_cast<unsigned int>(plan.n_blocks),
+                          threads,
+                          bytes>>>(
+          fine, coarse, transfer, plan, fine_values, coarse_values);
+        check(cudaGetLastError(), "coarse operators of multigrid");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::dense_product(const unsigned int n_rows,
+                                    const unsigned int n_columns,
+                                    const Number      *A,
+                                    const Number      *x,
+                                    Number            *y)
+      {
+        if (n_rows == 0 || n_columns == 0)
+          return;
+        dense_kernel<<<n_thread_blocks(32ull * n_rows), n_threads>>>(
+          n_rows, n_columns, A, x, y);
+        check(cudaGetLastError(), "multigrid");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::add(const std::size_t n,
+                          const Number      factor,
+                          const Number     *x,
+                          Number           *y)
+      {
+        combine<Number>(y, n, 1, factor, x, 0, nullptr);
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::scale_add(const std::size_t n,
+                                const Number      s,
+                                const Number     *x,
+                                Number           *y)
+      {
+        combine<Number>(y, n, s, 1, x, 0, nullptr);
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::set_zero(const std::size_t n, Number *y)
+      {
+        set(y, n, Number(0));
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::copy(const std::size_t n, const Number *from, Number *to)
+      {
+        Device::copy(to, from, n);
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::download(const std::size_t n,
+                               const Number     *from,
+                               Number           *to)
+      {
+        Device::download(to, from, n);
+      }
+
+
+
+      template <typename Number>
+      ReproducibleSum
+      Blocks<Number>::dot(const std::size_t n, const Number *x, const Number *y)
+      {
+        return Device::dot(x, y, n);
+      }
+
+
+
+      template struct Blocks<double>;
+      template struct Blocks<float>;
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

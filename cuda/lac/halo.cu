@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "../device/memory.h"
+#include "halo.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        constexpr unsigned int n_threads = 128;
+
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          pack_kernel(const std::size_t n,
+                      const unsigned int *__restrict__ entries,
+                      const Number *__restrict__ x,
+                      Number *__restrict__ to)
+        {
+          const std::size_t i =
+            std::size_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (i < n)
+            to[i] = x[entries[i]];
+        }
+      } // namespace
+
+
+
+      template <typename Number>
+      struct Halo<Number>::Implementation
+      {
+        Array<unsigned int> entries;
+        Array<Number>       ghosts;
+        Array<Number, true> send, receive;
+        Stream              stream;
+        Event               packed, arrived;
+      };
+
+
+
+      template <typename Number>
+      Halo<Number>::Halo(const std::vector<unsigned int> &entries,
+                         const std::size_t                n_ghosts)
+        : implementation(std::make_unique<Implementation>())
+      {
+        implementation->entries = Array<unsigned int>(entries);
+        implementation->ghosts.resize(n_ghosts);
+        implementation->send.resize(entries.size());
+        implementation->receive.resize(n_ghosts);
+      }
+
+
+
+      template <typename Number>
+      Halo<Number>::~Halo() = default;
+
+
+
+      template <typename Number>
+      void
+      Halo<Number>::pack(const Number *x)
+      {
+        const std::size_t n = implementation->entries.size();
+        if (n > 0)
+          {
+            // straight into the host's memory: each entry goes over once
+            pack_kernel<<<static_cast<unsigned int>((n + n_threads - 1) /
+                                                    n_threads),
+                          n_threads>>>(n,
+                                       implementation->entries.data(),
+                                       x,
+                                       implementation->send.data());
+            check(cudaGetLastError(), "an exchange with other processes");
+          }
+        implementation->packed.record(nullptr);
+      }
+
+
+
+      template <typename Number>
+      void
+      Halo<Number>::wait_for_packed()
+      {
+        implementation->packed.wait();
+      }
+
+
+
+      template <typename Number>
+      Number *
+      Halo<Number>::send_buffer() const
+      {
+        return implementation->send.data();
+      }
+
+
+
+      template <typename Number>
+      Number *
+      Halo<Number>::receive_buffer() const
+      {
+        return implementation->receive.data();
+      }
+
+
+
+      template <typename Number>
+      void
+      Halo<Number>::upload()
+      {
+        const std::size_t n = implementation->ghosts.size();
+        if (n == 0)
+          return;
+        // not in the default stream, where it would wait for kernels that do
+        // not need it
+        check(cudaMemcpyAsync(implementation->ghosts.data(),
+                              implementation->receive.data(),
+                              n * sizeof(Number),
+                              cudaMemcpyHostToDevice,
+                              implementation->stream),
+              "an exchange with other processes");
+        implementation->arrived.record(implementation->stream);
+        check(cudaStreamWaitEvent(nullptr, implementation->arrived, 0),
+              "an exchange with other processes");
+      }
+
+
+
+      template <typename Number>
+      const Number *
+      Halo<Number>::ghosts() const
+      {
+        return implementation->ghosts.data();
+      }
+
+
+
+      template <typename Number>
+      std::size_t
+      Halo<Number>::memory_consumption() const
+      {
+        return implementation->entries.size() * sizeof(unsigned int) +
+               implementation->ghosts.size() * sizeof(Number);
+      }
+
+
+
+      template class Halo<double>;
+      template class Halo<float>;
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

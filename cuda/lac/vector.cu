@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+
+#include "../device/memory.h"
+#include "vector.h"
+#include "vector_instantiations.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        constexpr unsigned int n_threads = 256;
+        /// As many as the largest cards hold at once.
+        constexpr unsigned int max_blocks = 1024;
+
+        unsigned int
+        n_blocks(const std::size_t n)
+        {
+          return static_cast<unsigned int>(
+            std::min<std::size_t>(max_blocks, (n + 4095) / 4096 * 4));
+        }
+
+        // Applies @p function to 0..n-1.
+        template <typename Function>
+        __global__ void
+        for_each_kernel(const std::size_t n, const Function function)
+        {
+          const std::size_t stride = std::size_t(gridDim.x) * n_threads;
+#pragma unroll 4
+          for (std::size_t i =
+                 std::size_t(blockIdx.x) * n_threads + threadIdx.x;
+               i < n;
+               i += stride)
+            function(i);
+        }
+
+        template <typename Function>
+        void
+        for_each(const std::size_t n, const Function &function)
+        {
+          if (n == 0)
+            return;
+          for_each_kernel<<<n_blocks(n), n_threads>>>(n, function);
+          check(cudaGetLastError(), "a vector operation");
+        }
+
+        // ---- functions of for_each()
+        template <typename To, typename From>
+        struct Copy
+        {
+          To         *to;
+          const From *from;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            to[i] = static_cast<To>(from[i]);
+          }
+        };
+
+        template <typename Number>
+        struct Set
+        {
+          Number *y, a;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            y[i] = a;
+          }
+        };
+
+        template <typename Number, bool has_y, bool has_w>
+        struct Combine
+        {
+          Number       *y, s, a;
+          const Number *x;
+          Number        b;
+          const Number *w;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            Number r = a * x[i];
+            if (has_y)
+              r = s * y[i] + r;
+            if (has_w)
+              r += b * w[i];
+            y[i] = r;
+          }
+        };
+
+        template <typename Number>
+        struct ScaleOnly
+        {
+          Number *y, s;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            y[i] *= s;
+          }
+        };
+
+        template <typename Number>
+        struct Shift
+        {
+          Number *y, a;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            y[i] += a;
+          }
+        };
+
+        template <typename Number>
+        struct Multiply
+        {
+          Number       *y;
+          const Number *x;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            y[i] *= x[i];
+          }
+        };
+
+        // ---- maxima: joined by a tree
+        template <typename Number>
+        struct AbsoluteMaximum
+        {
+          const Number *x;
+          __device__ double
+          operator()(const std::size_t i) const
+          {
+            return fabs(double(x[i]));
+          }
+        };
+        template <typename Number>
+        struct Different
+        {
+          const Number *x, *y;
+          __device__ double
+          operator()(const std::size_t i) const
+          {
+            return x[i] == (y != nullptr ? y[i] : Number(0)) ? 0. : 1.;
+          }
+        };
+
+        // Of all threads of a block; valid in thread 0.
+        __device__ double
+        maximum_of_block(double value)
+        {
+          __shared__ double warps[n_threads / 32];
+#pragma unroll
+          for (unsigned int offset = 16; offset > 0; offset /= 2)
+            value = fmax(value, __shfl_down_sync(~0u, value, offset));
+          __syncthreads();
+          if (threadIdx.x % 32 == 0)
+            warps[threadIdx.x / 32] = value;
+          __syncthreads();
+          if (threadIdx.x == 0)
+            for (unsigned int w = 1; w < n_threads / 32; ++w)
+              value = fmax(value, warps[w]);
+          return value;
+        }
+
+        // Whether this block is the last one to get here with its result in
+        // @p partial, after which those of all blocks can be read.
+        template <typename Result>
+        __device__ bool
+        is_last_block(const Result &value,
+                      Result       *partial,
+                      unsigned int *ticket)
+        {
+          __shared__ bool last;
+          if (threadIdx.x == 0)
+            {
+              partial[blockIdx.x] = value;
+              __threadfence();
+              // returns to zero for the next reduction
+              last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+            }
+          __syncthreads();
+          if (last)
+            __threadfence();
+          return last;
+        }
+
+        template <typename Function>
+        __global__ void
+        __launch_bounds__(n_threads) maximum_kernel(const std::size_t n,
+                                                    const Function    function,
+                                                    double           *partial,
+                                                    unsigned int     *ticket,
+                                                    double           *result)
+        {
+          const std::size_t stride = std::size_t(gridDim.x) * n_threads;
+          double            value  = 0.;
+#pragma unroll 4
+          for (std::size_t i =
+                 std::size_t(blockIdx.x) * n_threads + threadIdx.x;
+               i < n;
+               i += stride)
+            value = fmax(value, function(i));
+          if (!is_last_block(maximum_of_block(value), partial, ticket))
+            return;
+          value = 0.;
+          for (unsigned int b = threadIdx.x; b < gridDim.x; b += n_threads)
+            value = fmax(value, __ldcg(partial + b));
+          value = maximum_of_block(value);
+          if (threadIdx.x == 0)
+            *result = value;
+        }
+
+        // ---- sums: of the numbers that value() makes of what load() reads for
+        // n_at_once indices first
+        template <typename Number>
+        struct Dot
+        {
+          const Number *x, *y;
+          struct Entries
+          {
+            Number x, y;
+          };
+          static constexpr int n_at_once = 4;
+          __device__ Entries
+          load(const std::size_t i) const
+          {
+            return {x[i], y[i]};
+          }
+          __device__ double
+          value(const std::size_t, const Entries &e) const
+          {
+            return __dmul_rn(double(e.x), double(e.y));
+          }
+        };
+        template <typename Number>
+        struct AddAndDot
+        {
+          Number       *y, a;
+          const Number *x, *w;
+          struct Entries
+          {
+            Number y, x, w;
+          };
+          static constexpr int n_at_once = 4;
+          __device__ Entries
+          load(const std::size_t i) const
+          {
+            return {y[i], x[i], w == y ? Number(0) : w[i]};
+          }
+          __device__ double
+          value(const std::size_t i, const Entries &e) const
+          {
+            const Number r = e.y + a * e.x;
+            y[i]           = r;
+            return __dmul_rn(double(r), double(w == y ? r : e.w));
+          }
+        };
+        template <typename Number, bool absolute>
+        struct Sum
+        {
+          const Number *x;
+          using Entries                  = Number;
+          static constexpr int n_at_once = 8;
+          __device__ Number
+          load(const std::size_t i) const
+          {
+            return x[i];
+          }
+          __device__ double
+          value(const std::size_t, const Number e) const
+          {
+            return absolute ? fabs(double(e)) : double(e);
+          }
+        };
+
+        // Of n lanes; valid in the first one.
+        template <unsigned int n>
+        __device__ DigitSums
+        sum_of_lanes(DigitSums sums)
+        {
+          int level = sums.level;
+#pragma unroll
+          for (unsigned int offset = n / 2; offset > 0; offset /= 2)
+            level = max(level, __shfl_xor_sync(~0u, level, offset));
+          sums.raise(level);
+#pragma unroll
+          for (unsigned int offset = n / 2; offset > 0; offset /= 2)
+            {
+#pragma unroll
+              for (int k = 0; k < n_sum_digits; ++k)
+                sums.digit[k] += __shfl_down_sync(~0u, sums.digit[k], offset);
+              sums.special += __shfl_down_sync(~0u, sums.special, offset);
+            }
+          return sums;
+        }
+
+        // Of all threads of a block; valid in thread 0.
+        __device__ DigitSums
+        sum_of_block(DigitSums sums)
+        {
+          constexpr unsigned int n_warps = n_threads / 32;
+          // (a type with initial values cannot be shared)
+          __shared__          __align__(
+            16) unsigned char memory[n_warps * sizeof(DigitSums)];
+          DigitSums *const    warps = reinterpret_cast<DigitSums *>(memory);
+          const unsigned int  warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+          sums = sum_of_lanes<32>(sums);
+          __syncthreads();
+          if (lane == 0)
+            warps[warp] = sums;
+          __syncthreads();
+          return warp == 0 ? sum_of_lanes<n_warps>(warps[lane % n_warps])
+                           : sums;
+        }
+
+        /// Of a reduction: more would be waiting, and the last one would have
+        /// more to do.
+        constexpr unsigned int max_sum_blocks = 512;
+
+        template <typename Function>
+        __global__ void
+        __launch_bounds__(n_threads, 4) sum_kernel(const std::size_t begin,
+                                                   const std::size_t end,
+                                                   const Function    function,
+                                                   DigitSums        *partial,
+                                                   unsigned int     *ticket,
+                                                   DigitSums        *result)
+        {
+          constexpr int     U      = Function::n_at_once;
+          const std::size_t stride = std::size_t(gridDim.x) * n_threads;
+          // Multiples of their places, exact for 2^22 numbers.
+          double     digits[n_sum_digits] = {}, rounding[n_sum_digits];
+          double     special              = 0.;
+          int        level                = lowest_level;
+          const auto set_rounding         = [&] {
+#pragma unroll
+            for (int k = 0; k < n_sum_digits; ++k)
+              rounding[k] = __longlong_as_double(rounding_bits(level - k));
+          };
+          set_rounding();
+          for (std::size_t i =
+                 begin + std::size_t(blockIdx.x) * n_threads + threadIdx.x;
+               i < end;
+               i += U * stride)
+            {
+              typename Function::Entries entries[U];
+              double                     value[U];
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+                if (i + u * stride < end)
+                  entries[u] = function.load(i + u * stride);
+              int exponent = 0;
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+                {
+                  value[u] = 0.;
+                  if (i + u * stride < end)
+                    value[u] = function.value(i + u * stride, entries[u]);
+                  exponent =
+                    max(exponent, __double2hiint(value[u]) & 0x7fffffff);
+                }
+              exponent >>= 20;
+              if (exponent >= first_exponent_above(level))
+                {
+                  if (level_of_exponent(exponent) > highest_level)
+                    {
+                      exponent = 0;
+#pragma unroll
+                      for (int u = 0; u < U; ++u)
+                        {
+                          const int e =
+                            (__double2hiint(value[u]) & 0x7fffffff) >> 20;
+                          if (level_of_exponent(e) > highest_level)
+                            {
+                              special += copysign(isnan(value[u])
+                                                    ? value[u]
+                                                    : __longlong_as_double(
+                                                        0x7ff0000000000000ll),
+                                                  value[u]);
+                              value[u] = 0.;
+                            }
+                          else
+                            exponent = max(exponent, e);
+                        }
+                    }
+                  for (; level < level_of_exponent(exponent); ++level)
+                    {
+#pragma unroll
+                      for (int k = n_sum_digits - 1; k > 0; --k)
+                        digits[k] = digits[k - 1];
+                      digits[0] = 0.;
+                    }
+                  set_rounding();
+                }
+#pragma unroll
+              for (int u = 0; u < U; ++u)
+#pragma unroll
+                for (int k = 0; k < n_sum_digits; ++k)
+                  {
+                    const double digit = (value[u] + rounding[k]) - rounding[k];
+                    digits[k] += digit;
+                    value[u] -= digit;
+                  }
+            }
+          DigitSums sums;
+          sums.set(digits, level);
+          sums.special = special;
+          if (!is_last_block(sum_of_block(sums), partial, ticket))
+            return;
+          sums = DigitSums();
+          for (unsigned int b = threadIdx.x; b < gridDim.x; b += n_threads)
+            sums.add(partial[b]);
+          sums = sum_of_block(sums);
+          if (threadIdx.x == 0)
+            *result = sums;
+        }
+
+        // Intermediate and final results of the reductions of a thread of the
+        // host.
+        struct Workspace
+        {
+          Workspace()
+          {
+            maxima.resize(max_blocks);
+            sums.resize(max_sum_blocks);
+            ticket = Array<unsigned int>(std::vector<unsigned int>(1, 0));
+            maximum.resize(1);
+            sum.resize(1);
+          }
+
+          Array<double>       maxima;
+          Array<DigitSums>    sums;
+          Array<unsigned int> ticket;
+          // the device writes here directly
+          Array<double, true>    maximum;
+          Array<DigitSums, true> sum;
+        };
+
+        Workspace &
+        workspace()
+        {
+          static thread_local std::unique_ptr<Workspace> result;
+          if (result == nullptr)
+            result = std::make_unique<Workspace>();
+          return *result;
+        }
+
+        template <typename Function>
+        double
+        maximum(const std::size_t n, const Function &function)
+        {
+          if (n == 0)
+            return 0.;
+          Workspace &space = workspace();
+          maximum_kernel<<<n_blocks(n), n_threads>>>(n,
+                                                     function,
+                                                     space.maxima.data(),
+                                                     space.ticket.data(),
+                                                     space.maximum.data());
+          check(cudaGetLastError(), "a reduction");
+          check(cudaStreamSynchronize(nullptr), "a reduction");
+          return *space.maximum.data();
+        }
+
+        template <typename Function>
+        ReproducibleSum
+        reproducible_sum(const std::size_t n, const Function &function)
+        {
+          constexpr std::size_t max_n = std::size_t(1) << 31;
+          ReproducibleSum       result;
+          for (std::size_t begin = 0; begin < n; begin += max_n)
+            {
+              const std::size_t     end       = std::min(n, begin + max_n);
+              constexpr std::size_t per_block = n_threads * Function::n_at_once;
+              Workspace            &space     = workspace();
+              sum_kernel<<<static_cast<unsigned int>(std::min<std::size_t>(
+                             max_sum_blocks,
+                             (end - begin + per_block - 1) / per_block)),
+                           n_threads>>>(begin,
+                                        end,
+                                        function,
+                                        space.sums.data(),
+                                        space.ticket.data(),
+                                        space.sum.data());
+              check(cudaGetLastError(), "a reduction");
+              check(cudaStreamSynchronize(nullptr), "a reduction");
+              result.add(*space.sum.data());
+            }
+          return result;
+        }
+      } // namespace
+
+
+
+      template <typename Number>
+      Number *
+      allocate(const std::size_t n)
+      {
+        void *memory = nullptr;
+        if (n > 0)
+          check(cudaMalloc(&memory, n * sizeof(Number)), "this problem");
+        return static_cast<Number *>(memory);
+      }
+
+
+
+      void
+      release(void *memory) noexcept
+      {
+        if (memory != nullptr && cudaFree(memory) != cudaSuccess)
+          cudaGetLastError();
+      }
+
+
+
+      void
+      synchronize()
+      {
+        check(cudaStreamSynchronize(nullptr), "work on the device");
+      }
+
+
+
+      template <typename Number>
+      void
+      upload(Number *to, const Number *from, const std::size_t n)
+      {
+        if (n > 0)
+          check(
+            cudaMemcpy(to, from, n * sizeof(Number), cudaMemcpyHostToDevice),
+            "a copy to the device");
+      }
+
+
+
+      template <typename Number>
+      void
+      download(Number *to, const Number *from, const std::size_t n)
+      {
+        if (n > 0)
+          check(
+            cudaMemcpy(to, from, n * sizeof(Number), cudaMemcpyDeviceToHost),
+            "a copy from the device");
+      }
+
+
+
+      template <typename To, typename From>
+      void
+      copy(To *to, const From *from, const std::size_t n)
+      {
+        if (n == 0)
+          return;
+        if (std::is_same<To, From>::value)
+          check(
+            cudaMemcpyAsync(to, from, n * sizeof(To), cudaMemcpyDeviceToDevice),
+            "a copy on the device");
+        else
+          for_each(n, Copy<To, From>{to, from});
+      }
+
+
+
+      template <typename Number>
+      void
+      set(Number *y, const std::size_t n, const Number a)
+      {
+        for_each(n, Set<Number>{y, a});
+      }
+
+
+
+      template <typename Number>
+      void
+      combine(Number           *y,
+              const std::size_t n,
+              const Number      s,
+              const Number      a,
+              const Number     *x,
+              const Number      b,
+              const Number     *w)
+      {
+        const bool has_y = s != Number(0);
+        if (x == nullptr && w == nullptr)
+          {
+            if (has_y)
+              for_each(n, ScaleOnly<Number>{y, s});
+            else
+              set(y, n, Number(0));
+          }
+        else if (x == nullptr)
+          combine(y, n, s, b, w, a, x);
+        else if (has_y && w != nullptr)
+          for_each(n, Combine<Number, true, true>{y, s, a, x, b, w});
+        else if (has_y)
+          for_each(n, Combine<Number, true, false>{y, s, a, x, b, w});
+        else if (w != nullptr)
+          for_each(n, Combine<Number, false, true>{y, s, a, x, b, w});
+        else
+          for_each(n, Combine<Number, false, false>{y, s, a, x, b, w});
+      }
+
+
+
+      template <typename Number>
+      void
+      shift(Number *y, const std::size_t n, const Number a)
+      {
+        for_each(n, Shift<Number>{y, a});
+      }
+
+
+
+      template <typename Number>
+      void
+      multiply(Number *y, const Number *x, const std::size_t n)
+      {
+        for_each(n, Multiply<Number>{y, x});
+      }
+
+
+
+      template <typename Number>
+      ReproducibleSum
+      dot(const Number *x, const Number *y, const std::size_t n)
+      {
+        return reproducible_sum(n, Dot<Number>{x, y});
+      }
+
+
+
+      template <typename Number>
+      ReproducibleSum
+      add_and_dot(Number           *y,
+                  const Number      a,
+                  const Number     *x,
+                  const Number     *w,
+                  const std::size_t n)
+      {
+        return reproducible_sum(n, AddAndDot<Number>{y, a, x, w});
+      }
+
+
+
+      template <typename Number>
+      ReproducibleSum
+      sum(const Number *x, const std::size_t n)
+      {
+        return reproducible_sum(n, Sum<Number, false>{x});
+      }
+
+
+
+      template <typename Number>
+      ReproducibleSum
+      absolute_sum(const Number *x, const std::size_t n)
+      {
+        return reproducible_sum(n, Sum<Number, true>{x});
+      }
+
+
+
+      template <typename Number>
+      double
+      absolute_maximum(const Number *x, const std::size_t n)
+      {
+        return maximum(n, AbsoluteMaximum<Number>{x});
+      }
+
+
+
+      template <typename Number>
+      bool
+      equal(const Number *x, const Number *y, const std::size_t n)
+      {
+        return maximum(n, Different<Number>{x, y}) == 0.;
+      }
+
+
+
+      TESSELLA_INSTANTIATE_VECTOR_OPERATIONS(double)
+      TESSELLA_INSTANTIATE_VECTOR_OPERATIONS(float)
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_lac_vector_h
+#define tessella_cuda_lac_vector_h
+
+#include <cstddef>
+
+#include "reproducible_sum.h"
+
+// Operations on vectors in the memory of a CUDA device, in plain types. All
+// pointers are to device memory unless said otherwise, and all operations run
+// in the default stream, in the order of the calls.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// Memory for @p n numbers, not initialised; null for none.
+      template <typename Number>
+      Number *
+      allocate(const std::size_t n);
+
+      /// Errors are ignored: at the end of a program the runtime may be gone.
+      void
+      release(void *memory) noexcept;
+
+      /// Waits for all operations in the default stream, before work in other
+      /// streams on the same memory.
+      void
+      synchronize();
+
+      /// From the host's memory at @p from; returns when @p from may change.
+      template <typename Number>
+      void
+      upload(Number *to, const Number *from, const std::size_t n);
+
+      /// Into the host's memory at @p to; returns when the numbers are there.
+      template <typename Number>
+      void
+      download(Number *to, const Number *from, const std::size_t n);
+
+      /// Copies, and rounds if the types differ.
+      template <typename To, typename From>
+      void
+      copy(To *to, const From *from, const std::size_t n);
+
+      /// y = a.
+      template <typename Number>
+      void
+      set(Number *y, const std::size_t n, const Number a);
+
+      /// y = s y + a x + b w. Arrays with null pointers do not take part; y is
+      /// not read if s = 0.
+      template <typename Number>
+      void
+      combine(Number           *y,
+              const std::size_t n,
+              const Number      s,
+              const Number      a,
+              const Number     *x,
+              const Number      b,
+              const Number     *w);
+
+      /// y += a.
+      template <typename Number>
+      void
+      shift(Number *y, const std::size_t n, const Number a);
+
+      /// y_i *= x_i.
+      template <typename Number>
+      void
+      multiply(Number *y, const Number *x, const std::size_t n);
+
+      // Reductions. They return when the result is on the host. Sums are those
+      // of products and numbers in double precision, the same in any order.
+
+      /// Sum of x_i y_i.
+      template <typename Number>
+      ReproducibleSum
+      dot(const Number *x, const Number *y, const std::size_t n);
+
+      /// y += a x, then the sum of y_i w_i; w may be y.
+      template <typename Number>
+      ReproducibleSum
+      add_and_dot(Number           *y,
+                  const Number      a,
+                  const Number     *x,
+                  const Number     *w,
+                  const std::size_t n);
+
+      /// Sum of x_i.
+      template <typename Number>
+      ReproducibleSum
+      sum(const Number *x, const std::size_t n);
+
+      /// Sum of |x_i|.
+      template <typename Number>
+      ReproducibleSum
+      absolute_sum(const Number *x, const std::size_t n);
+
+      /// Largest |x_i|.
+      template <typename Number>
+      double
+      absolute_maximum(const Number *x, const std::size_t n);
+
+      /// Whether all x_i are y_i, or zero if @p y is null; not if one of them
+      /// is not a number.
+      template <typename Number>
+      bool
+      equal(const Number *x, const Number *y, const std::size_t n);
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_space_time_space_time_errors_h
+#define tessella_space_time_space_time_errors_h
+
+#include <deal.II/base/function.h>
+
+#include <tessella/space_time/space_time_slab.h>
+
+#include <array>
+
+namespace Tessella
+{
+  /**
+   * Norms of the error of a space-time solution, summed over slabs:
+   *
+   *     SpaceTimeErrors<dim> errors;
+   *     // after every slab
+   *     errors.add(slab, solution, exact);
+   *
+   * Integrals in time are sums of Gauss rules of p + 2 points between all ends
+   * of intervals of the slab, integrals in space those of
+   * VectorTools::integrate_difference(). L-infinity is the largest value at
+   * these points and on both sides of the ends. Cost of a slab:
+   * integrate_difference() 2 p + 6 times an interval. add() is collective;
+   * norms are the same on all processes.
+   */
+  template <int dim>
+  class SpaceTimeErrors
+  {
+  public:
+    /// @p exact: scalar; its set_time() is called.
+    template <typename VectorType>
+    void
+    add(const SpaceTimeSlab<dim> &slab,
+        const VectorType         &solution,
+        dealii::Function<dim>    &exact);
+
+    /// L2 in time and space.
+    double
+    L2_L2() const;
+    /// L2 in time of the broken H1 seminorm.
+    double
+    L2_H1() const;
+    /// Largest L2 norm.
+    double
+    Linf_L2() const;
+    /// L2 norm at the end of the last slab, from below.
+    double
+    final_L2() const;
+
+    /// Sums over the slabs, from which the norms are computed. A program that
+    /// goes on from a file passes the sums of the earlier slabs to restore(),
+    /// so that the norms are those of all slabs.
+    using Sums = std::array<double, 4>;
+    Sums
+    sums() const;
+    void
+    restore(const Sums &sums);
+
+  private:
+    double sum_L2 = 0., sum_H1 = 0., largest = 0., last = 0.;
+  };
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,660 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_values_polytope_interface_values_h
+#define tessella_values_polytope_interface_values_h
+
+#include <tessella/values/polytope_values.h>
+
+#include <array>
+#include <vector>
+
+namespace Tessella
+{
+  template <int dim>
+  class PolytopeInterfaceValues;
+
+  /// Views on the components of a PolytopeInterfaceValues object, as
+  /// dealii::FEInterfaceViews.
+  namespace PolytopeInterfaceViews
+  {
+    /// One scalar component.
+    template <int dim>
+    class Scalar
+    {
+    public:
+      using value_type    = double;
+      using gradient_type = dealii::Tensor<1, dim>;
+      using hessian_type  = dealii::Tensor<2, dim>;
+
+      Scalar(const PolytopeInterfaceValues<dim> &values,
+             const unsigned int                  component)
+        : values(&values)
+        , extractor(component)
+      {}
+
+      double
+      value(const bool         here_or_there,
+            const unsigned int interface_dof,
+            const unsigned int q) const;
+      dealii::Tensor<1, dim>
+      gradient(const bool         here_or_there,
+               const unsigned int interface_dof,
+               const unsigned int q) const;
+      double
+      jump_in_values(const unsigned int interface_dof,
+                     const unsigned int q) const;
+      dealii::Tensor<1, dim>
+      jump_in_gradients(const unsigned int interface_dof,
+                        const unsigned int q) const;
+      double
+      average_of_values(const unsigned int interface_dof,
+                        const unsigned int q) const;
+      dealii::Tensor<1, dim>
+      average_of_gradients(const unsigned int interface_dof,
+                           const unsigned int q) const;
+
+    private:
+      const PolytopeInterfaceValues<dim> *values;
+      dealii::FEValuesExtractors::Scalar  extractor;
+    };
+
+    /// dim components that form a vector; gradients as in
+    /// PolytopeValuesViews::Vector.
+    template <int dim>
+    class Vector
+    {
+    public:
+      using value_type    = dealii::Tensor<1, dim>;
+      using gradient_type = dealii::Tensor<2, dim>;
+
+      Vector(const PolytopeInterfaceValues<dim> &values,
+             const unsigned int                  first_component)
+        : values(&values)
+        , extractor(first_component)
+      {}
+
+      dealii::Tensor<1, dim>
+      value(const bool         here_or_there,
+            const unsigned int interface_dof,
+            const unsigned int q) const;
+      dealii::Tensor<2, dim>
+      gradient(const bool         here_or_there,
+               const unsigned int interface_dof,
+               const unsigned int q) const;
+      dealii::Tensor<1, dim>
+      jump_in_values(const unsigned int interface_dof,
+                     const unsigned int q) const;
+      dealii::Tensor<2, dim>
+      jump_in_gradients(const unsigned int interface_dof,
+                        const unsigned int q) const;
+      dealii::Tensor<1, dim>
+      average_of_values(const unsigned int interface_dof,
+                        const unsigned int q) const;
+      dealii::Tensor<2, dim>
+      average_of_gradients(const unsigned int interface_dof,
+                           const unsigned int q) const;
+
+    private:
+      const PolytopeInterfaceValues<dim> *values;
+      dealii::FEValuesExtractors::Vector  extractor;
+    };
+  } // namespace PolytopeInterfaceViews
+
+  /**
+   * Shape functions of two neighbouring polytopes on all facets of the
+   * interface between them, or of one polytope on one part of the boundary,
+   * used like FEInterfaceValues:
+   *
+   *     PolytopeInterfaceValues<dim> values(handler, 0, flags);
+   *     for (const auto &polytope : handler.polytope_iterators())
+   *       for (unsigned int f = 0; f < polytope.n_faces(); ++f)
+   *         if (polytope.at_boundary(f) ||
+   *             polytope.index() < polytope.neighbor(f).index())
+   *           {
+   *             values.reinit(polytope, f);
+   *             ...
+   *           }
+   *
+   * (With periodic boundaries a polytope may be its own neighbour, through two
+   * faces of the polytope: take one of them, see reinit_interface().)
+   *
+   * As in deal.II, "here" is the polytope given to reinit() and "there" its
+   * neighbour, normals point from here to there, a jump is here minus there and
+   * an average the arithmetic mean; at the boundary, jump and average are the
+   * value here. Interface degrees of freedom are those of the polytope here,
+   * followed by those there.
+   *
+   * The quadrature is exact for polynomials of degree 2 p + extra_order times
+   * the unit normal, p being the larger degree of both sides (tensor product
+   * spaces: 2 dim p + extra_order). At periodic boundaries the functions there
+   * are evaluated at the shifted points.
+   *
+   * One object per thread; constructor as that of PolytopeValues.
+   */
+  template <int dim>
+  class PolytopeInterfaceValues
+  {
+  public:
+    PolytopeInterfaceValues(const AgglomerationHandler<dim> &handler,
+                            const unsigned int               extra_order,
+                            const dealii::UpdateFlags        update_flags);
+
+    PolytopeInterfaceValues(const PolytopeInterfaceValues &) = delete;
+    PolytopeInterfaceValues &
+    operator=(const PolytopeInterfaceValues &) = delete;
+
+    /// Face @p face of @p polytope: all that it shares with one neighbour or
+    /// one boundary id.
+    void
+    reinit(const PolytopeAccessor<dim> &polytope, const unsigned int face);
+
+    void
+    reinit(const unsigned int polytope, const unsigned int face);
+
+    /// An interface of the flat view, "here" being its side @p side. A loop
+    /// over all interfaces with side 0 visits every interface once.
+    void
+    reinit_interface(const unsigned int interface, const unsigned int side = 0);
+
+    /// Number of quadrature points on the present interface.
+    unsigned int n_quadrature_points = 0;
+
+    dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
+    quadrature_point_indices() const
+    {
+      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
+        0u, n_quadrature_points);
+    }
+
+    dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
+    dof_indices() const
+    {
+      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
+        0u, n_current_interface_dofs());
+    }
+
+    bool
+    at_boundary() const
+    {
+      return there.polytope_index() == invalid_index;
+    }
+
+    /// Boundary id; the interface must be at the boundary.
+    dealii::types::boundary_id
+    boundary_id() const;
+
+    /// Index of the present interface in the flat view.
+    unsigned int
+    interface_index() const
+    {
+      return interface;
+    }
+
+    /// Points as the polytope here sees them.
+    const dealii::Point<dim> &
+    quadrature_point(const unsigned int q) const
+    {
+      return here.quadrature_point(q);
+    }
+
+    const std::vector<dealii::Point<dim>> &
+    get_quadrature_points() const
+    {
+      return here.get_quadrature_points();
+    }
+
+    double
+    JxW(const unsigned int q) const
+    {
+      return here.JxW(q);
+    }
+
+    const std::vector<double> &
+    get_JxW_values() const
+    {
+      return here.get_JxW_values();
+    }
+
+    /// Unit normal from here to there (outward at the boundary).
+    const dealii::Tensor<1, dim> &
+    normal_vector(const unsigned int q) const
+    {
+      return here.normal_vector(q);
+    }
+
+    /// The same; deal.II's name up to 9.6.
+    const dealii::Tensor<1, dim> &
+    normal(const unsigned int q) const
+    {
+      return here.normal_vector(q);
+    }
+
+    const std::vector<dealii::Tensor<1, dim>> &
+    get_normal_vectors() const
+    {
+      return here.get_normal_vectors();
+    }
+
+    /// Facet of the flat view on which point @p q lies.
+    unsigned int
+    facet(const unsigned int q) const
+    {
+      AssertIndexRange(q, n_quadrature_points);
+      return quadrature.facet[q];
+    }
+
+    /// Geometric factor of the interior penalty at point @p q, without constant
+    /// and coefficient: the larger of both sides. compute_penalty_factors()
+    /// must have been called for the handler.
+    double
+    penalty_factor(const unsigned int q) const;
+
+    /// The functions of one side alone: 0 here, 1 there (not at the boundary).
+    /// Normals there point from there to here.
+    const PolytopeValuesBase<dim> &
+    get_polytope_values(const unsigned int side) const;
+
+    unsigned int
+    n_current_interface_dofs() const
+    {
+      return here.dofs_per_cell + there.dofs_per_cell;
+    }
+
+    /// Global numbers of all interface degrees of freedom. Where a polytope is
+    /// its own neighbour through a periodic boundary each occurs twice, which
+    /// distribute_local_to_global() adds up.
+    std::vector<dealii::types::global_dof_index>
+    get_interface_dof_indices() const;
+
+    /// Number of the degree of freedom within the polytope here and there;
+    /// numbers::invalid_unsigned_int for the one that it does not belong to.
+    std::array<unsigned int, 2>
+    interface_dof_to_dof_indices(const unsigned int interface_dof) const
+    {
+      AssertIndexRange(interface_dof, n_current_interface_dofs());
+      if (interface_dof < here.dofs_per_cell)
+        return {{interface_dof, dealii::numbers::invalid_unsigned_int}};
+      return {{dealii::numbers::invalid_unsigned_int,
+               interface_dof - here.dofs_per_cell}};
+    }
+
+    // ---- shape functions; @p component matters for several components
+
+    /// Value here (true) or there (false).
+    double
+    shape_value(const bool         here_or_there,
+                const unsigned int interface_dof,
+                const unsigned int q,
+                const unsigned int component = 0) const
+    {
+      return trace(here_or_there,
+                   interface_dof,
+                   [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+                     return v.shape_value_component(i, q, component);
+                   });
+    }
+
+    dealii::Tensor<1, dim>
+    shape_grad(const bool         here_or_there,
+               const unsigned int interface_dof,
+               const unsigned int q,
+               const unsigned int component = 0) const
+    {
+      return trace(here_or_there,
+                   interface_dof,
+                   [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+                     return v.shape_grad_component(i, q, component);
+                   });
+    }
+
+    double
+    jump_in_shape_values(const unsigned int interface_dof,
+                         const unsigned int q,
+                         const unsigned int component = 0) const
+    {
+      return jump(interface_dof,
+                  [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+                    return v.shape_value_component(i, q, component);
+                  });
+    }
+
+    dealii::Tensor<1, dim>
+    jump_in_shape_gradients(const unsigned int interface_dof,
+                            const unsigned int q,
+                            const unsigned int component = 0) const
+    {
+      return jump(interface_dof,
+                  [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+                    return v.shape_grad_component(i, q, component);
+                  });
+    }
+
+    dealii::Tensor<2, dim>
+    jump_in_shape_hessians(const unsigned int interface_dof,
+                           const unsigned int q,
+                           const unsigned int component = 0) const
+    {
+      return jump(interface_dof,
+                  [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+                    return v.shape_hessian_component(i, q, component);
+                  });
+    }
+
+    double
+    average_of_shape_values(const unsigned int interface_dof,
+                            const unsigned int q,
+                            const unsigned int component = 0) const
+    {
+      return average(interface_dof,
+                     [&](const PolytopeValuesBase<dim> &v,
+                         const unsigned int             i) {
+                       return v.shape_value_component(i, q, component);
+                     });
+    }
+
+    dealii::Tensor<1, dim>
+    average_of_shape_gradients(const unsigned int interface_dof,
+                               const unsigned int q,
+                               const unsigned int component = 0) const
+    {
+      return average(interface_dof,
+                     [&](const PolytopeValuesBase<dim> &v,
+                         const unsigned int             i) {
+                       return v.shape_grad_component(i, q, component);
+                     });
+    }
+
+    dealii::Tensor<2, dim>
+    average_of_shape_hessians(const unsigned int interface_dof,
+                              const unsigned int q,
+                              const unsigned int component = 0) const
+    {
+      return average(interface_dof,
+                     [&](const PolytopeValuesBase<dim> &v,
+                         const unsigned int             i) {
+                       return v.shape_hessian_component(i, q, component);
+                     });
+    }
+
+    PolytopeInterfaceViews::Scalar<dim>
+    operator[](const dealii::FEValuesExtractors::Scalar &scalar) const
+    {
+      return {*this, scalar.component};
+    }
+
+    PolytopeInterfaceViews::Vector<dim>
+    operator[](const dealii::FEValuesExtractors::Vector &vector) const
+    {
+      return {*this, vector.first_vector_component};
+    }
+
+    // ---- scalar discrete functions
+
+    template <typename VectorType>
+    void
+    get_jump_in_function_values(const VectorType    &vector,
+                                std::vector<double> &result) const
+    {
+      combine(1., -1., result, [&](const auto &v, auto &r) {
+        v.get_function_values(vector, r);
+      });
+    }
+
+    template <typename VectorType>
+    void
+    get_jump_in_function_gradients(
+      const VectorType                    &vector,
+      std::vector<dealii::Tensor<1, dim>> &result) const
+    {
+      combine(1., -1., result, [&](const auto &v, auto &r) {
+        v.get_function_gradients(vector, r);
+      });
+    }
+
+    template <typename VectorType>
+    void
+    get_average_of_function_values(const VectorType    &vector,
+                                   std::vector<double> &result) const
+    {
+      combine(0.5, 0.5, result, [&](const auto &v, auto &r) {
+        v.get_function_values(vector, r);
+      });
+    }
+
+    template <typename VectorType>
+    void
+    get_average_of_function_gradients(
+      const VectorType                    &vector,
+      std::vector<dealii::Tensor<1, dim>> &result) const
+    {
+      combine(0.5, 0.5, result, [&](const auto &v, auto &r) {
+        v.get_function_gradients(vector, r);
+      });
+    }
+
+    // ---- for the views: @p function(values, i) of the side that the degree of
+    // freedom belongs to
+    template <typename Function>
+    auto
+    trace(const bool         here_or_there,
+          const unsigned int interface_dof,
+          const Function    &function) const
+    {
+      AssertIndexRange(interface_dof, n_current_interface_dofs());
+      const bool is_here = interface_dof < here.dofs_per_cell;
+      using ReturnType   = decltype(function(here, 0u));
+      if (is_here != here_or_there)
+        return ReturnType();
+      return is_here ? function(here, interface_dof)
+                     : function(there, interface_dof - here.dofs_per_cell);
+    }
+
+    template <typename Function>
+    auto
+    jump(const unsigned int interface_dof, const Function &function) const
+    {
+      AssertIndexRange(interface_dof, n_current_interface_dofs());
+      using ReturnType = decltype(function(here, 0u));
+      return interface_dof < here.dofs_per_cell
+               ? function(here, interface_dof)
+               : ReturnType(
+                   -function(there, interface_dof - here.dofs_per_cell));
+    }
+
+    template <typename Function>
+    auto
+    average(const unsigned int interface_dof, const Function &function) const
+    {
+      AssertIndexRange(interface_dof, n_current_interface_dofs());
+      using ReturnType    = decltype(function(here, 0u));
+      const double factor = at_boundary() ? 1. : 0.5;
+      return ReturnType(
+        factor * (interface_dof < here.dofs_per_cell
+                    ? function(here, interface_dof)
+                    : function(there, interface_dof - here.dofs_per_cell)));
+    }
+
+  private:
+    template <typename T, typename Function>
+    void
+    combine(const double    factor_here,
+            const double    factor_there,
+            std::vector<T> &result,
+            const Function &function) const
+    {
+      function(here, result);
+      if (at_boundary())
+        return;
+      std::vector<T> other;
+      function(there, other);
+      for (unsigned int q = 0; q < result.size(); ++q)
+        result[q] = factor_here * result[q] + factor_there * other[q];
+    }
+
+    /// Makes the base class's protected constructor available.
+    class Side : public PolytopeValuesBase<dim>
+    {
+    public:
+      Side(const AgglomerationHandler<dim> &handler,
+           const unsigned int               extra_order,
+           const dealii::UpdateFlags        update_flags)
+        : PolytopeValuesBase<dim>(handler, extra_order, update_flags)
+      {}
+
+      using PolytopeValuesBase<dim>::fill;
+      using PolytopeValuesBase<dim>::clear;
+    };
+
+    SmartPointer<const AgglomerationHandler<dim>> handler;
+    unsigned int                                  extra_order;
+    unsigned int                                  interface = invalid_index;
+    InterfaceQuadrature<dim>                      quadrature;
+    Side                                          here, there;
+  };
+
+
+
+  namespace PolytopeInterfaceViews
+  {
+    template <int dim>
+    inline double
+    Scalar<dim>::value(const bool         here_or_there,
+                       const unsigned int interface_dof,
+                       const unsigned int q) const
+    {
+      return values->shape_value(here_or_there,
+                                 interface_dof,
+                                 q,
+                                 extractor.component);
+    }
+
+    template <int dim>
+    inline dealii::Tensor<1, dim>
+    Scalar<dim>::gradient(const bool         here_or_there,
+                          const unsigned int interface_dof,
+                          const unsigned int q) const
+    {
+      return values->shape_grad(here_or_there,
+                                interface_dof,
+                                q,
+                                extractor.component);
+    }
+
+    template <int dim>
+    inline double
+    Scalar<dim>::jump_in_values(const unsigned int interface_dof,
+                                const unsigned int q) const
+    {
+      return values->jump_in_shape_values(interface_dof,
+                                          q,
+                                          extractor.component);
+    }
+
+    template <int dim>
+    inline dealii::Tensor<1, dim>
+    Scalar<dim>::jump_in_gradients(const unsigned int interface_dof,
+                                   const unsigned int q) const
+    {
+      return values->jump_in_shape_gradients(interface_dof,
+                                             q,
+                                             extractor.component);
+    }
+
+    template <int dim>
+    inline double
+    Scalar<dim>::average_of_values(const unsigned int interface_dof,
+                                   const unsigned int q) const
+    {
+      return values->average_of_shape_values(interface_dof,
+                                             q,
+                                             extractor.component);
+    }
+
+    template <int dim>
+    inline dealii::Tensor<1, dim>
+    Scalar<dim>::average_of_gradients(const unsigned int interface_dof,
+                                      const unsigned int q) const
+    {
+      return values->average_of_shape_gradients(interface_dof,
+                                                q,
+                                                extractor.component);
+    }
+
+    template <int dim>
+    inline dealii::Tensor<1, dim>
+    Vector<dim>::value(const bool         here_or_there,
+                       const unsigned int interface_dof,
+                       const unsigned int q) const
+    {
+      return values->trace(here_or_there,
+                           interface_dof,
+                           [&](const PolytopeValuesBase<dim> &v,
+                               const unsigned int             i) {
+                             return v[extractor].value(i, q);
+                           });
+    }
+
+    template <int dim>
+    inline dealii::Tensor<2, dim>
+    Vector<dim>::gradient(const bool         here_or_there,
+                          const unsigned int interface_dof,
+                          const unsigned int q) const
+    {
+      return values->trace(here_or_there,
+                           interface_dof,
+                           [&](const PolytopeValuesBase<dim> &v,
+                               const unsigned int             i) {
+                             return v[extractor].gradient(i, q);
+                           });
+    }
+
+    template <int dim>
+    inline dealii::Tensor<1, dim>
+    Vector<dim>::jump_in_values(const unsigned int interface_dof,
+                                const unsigned int q) const
+    {
+      return values->jump(interface_dof,
+                          [&](const PolytopeValuesBase<dim> &v,
+                              const unsigned int             i) {
+                            return v[extractor].value(i, q);
+                          });
+    }
+
+    template <int dim>
+    inline dealii::Tensor<2, dim>
+    Vector<dim>::jump_in_gradients(const unsigned int interface_dof,
+                                   const unsigned int q) const
+    {
+      return values->jump(interface_dof,
+                          [&](const PolytopeValuesBase<dim> &v,
+                              const unsigned int             i) {
+                            return v[extractor].gradient(i, q);
+                          });
+    }
+
+    template <int dim>
+    inline dealii::Tensor<1, dim>
+    Vector<dim>::average_of_values(const unsigned int interface_dof,
+                                   const unsigned int q) const
+    {
+      return values->average(interface_dof,
+                             [&](const PolytopeValuesBase<dim> &v,
+                                 const unsigned int             i) {
+                               return v[extractor].value(i, q);
+                             });
+    }
+
+    template <int dim>
+    inline dealii::Tensor<2, dim>
+    Vector<dim>::average_of_gradients(const unsigned int interface_dof,
+                                      const unsigned int q) const
+    {
+      return values->average(interface_dof,
+                             [&](const PolytopeValuesBase<dim> &v,
+                                 const unsigned int             i) {
+                               return v[extractor].gradient(i, q);
+                             });
+    }
+  } // namespace PolytopeInterfaceViews
+} // namespace Tessella
+
+#endif

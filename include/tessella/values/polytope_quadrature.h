@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_values_polytope_quadrature_h
+#define tessella_values_polytope_quadrature_h
+
+#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/polytopic_mesh.h>
+
+#include <array>
+#include <vector>
+
+namespace Tessella
+{
+  /**
+   * Makes sure that tabulated (curved) sub-cells and facets of the handler's
+   * flat view have quadrature exact for polynomials of degree @p order. Call it
+   * once before several threads use PolytopeQuadrature or InterfaceQuadrature;
+   * not thread safe itself. Costs nothing on meshes without such cells but a
+   * look at all degrees.
+   */
+  template <int dim>
+  void
+  prepare_quadrature(const AgglomerationHandler<dim> &handler,
+                     const unsigned int               order);
+
+  /**
+   * Quadrature points on a polytope, sub-cell by sub-cell in the order of the
+   * flat view, as structure of arrays (what forms take).
+   *
+   * The rule integrates polynomials of total degree @p order in x exactly:
+   * simplices by simplex_rule(order), affine hypercubes by Gauss rules of that
+   * order, multilinear hypercubes by Gauss rules of order + dim - 1, since the
+   * Jacobian determinant has degree dim - 1 in each variable. Tabulated
+   * sub-cells bring their own points, exact for at least that order up to the
+   * approximation of the geometry.
+   *
+   * Memory is kept between calls. A thread should have its own object.
+   */
+  template <int dim>
+  class PolytopeQuadrature
+  {
+  public:
+    /// All sub-cells of @p polytope.
+    void
+    reinit(const AgglomerationHandler<dim> &handler,
+           const unsigned int               polytope,
+           const unsigned int               order);
+
+    /// One sub-cell alone; tabulated ones must have been tabulated
+    /// (prepare_quadrature()).
+    void
+    reinit_subcell(const PolytopicMesh<dim> &mesh,
+                   const unsigned int        subcell,
+                   const unsigned int        order);
+
+    unsigned int
+    size() const
+    {
+      return n_points;
+    }
+
+    unsigned int                         n_points = 0;
+    std::array<std::vector<double>, dim> x; ///< x[d][q]
+    std::vector<double> JxW; ///< weight times Jacobian determinant
+    /// Sub-cell of each point (index into the flat view), and deal.II's
+    /// material id of its cell.
+    std::vector<unsigned int> subcell, material;
+
+  private:
+    void
+    resize(const unsigned int n);
+
+    void
+    fill_subcell(const PolytopicMesh<dim> &mesh,
+                 const unsigned int        subcell,
+                 const unsigned int        order,
+                 const unsigned int        first);
+  };
+
+  /**
+   * Quadrature points on an interface, facet by facet in the order of the flat
+   * view. Polynomials of total degree @p order in x times the unit normal are
+   * integrated exactly, also on bilinear facets of hexahedra, where the rule
+   * has the order + 1; tabulated facets as in PolytopeQuadrature.
+   *
+   * Points and normals are those that the given side sees: normals point out of
+   * the polytope on that side, and at periodic interfaces its coordinates are
+   * in x, those of the other side in neighbor_x.
+   */
+  template <int dim>
+  class InterfaceQuadrature
+  {
+  public:
+    /// All facets of @p interface, seen from @p side (0 or 1; boundary
+    /// interfaces have side 0 only).
+    void
+    reinit(const AgglomerationHandler<dim> &handler,
+           const unsigned int               interface,
+           const unsigned int               side,
+           const unsigned int               order);
+
+    /// One facet of @p interface; tabulated ones must have been tabulated.
+    void
+    reinit_facet(const PolytopicMesh<dim> &mesh,
+                 const unsigned int        interface,
+                 const unsigned int        facet,
+                 const unsigned int        side,
+                 const unsigned int        order);
+
+    unsigned int
+    size() const
+    {
+      return n_points;
+    }
+
+    unsigned int                         n_points = 0;
+    std::array<std::vector<double>, dim> x;          ///< x[d][q]
+    std::array<std::vector<double>, dim> neighbor_x; ///< as the other side
+                                                     ///< sees them; equal to x
+                                                     ///< without periodicity
+    std::array<std::vector<double>, dim> normal;     ///< unit normals
+    std::vector<double>                  JxW;
+    std::vector<unsigned int>            facet; ///< facet of each point
+    /// Sub-cells on both sides and the material ids of their cells;
+    /// neighbor_subcell is invalid_index (material 0) at the boundary.
+    std::vector<unsigned int> subcell, material;
+    std::vector<unsigned int> neighbor_subcell, neighbor_material;
+
+  private:
+    void
+    resize(const unsigned int n);
+
+    void
+    fill_facet(const PolytopicMesh<dim> &mesh,
+               const unsigned int        facet,
+               const unsigned int        side,
+               const unsigned int        order,
+               const unsigned int        first);
+
+    void
+    apply_shift(const PolytopicMesh<dim> &mesh,
+                const unsigned int        interface,
+                const unsigned int        side);
+  };
+} // namespace Tessella
+
+#endif

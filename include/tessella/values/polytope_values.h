@@ -1,0 +1,733 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_values_polytope_values_h
+#define tessella_values_polytope_values_h
+
+#include <deal.II/base/point.h>
+#include <deal.II/base/std_cxx20/iota_view.h>
+#include <deal.II/base/symmetric_tensor.h>
+#include <deal.II/base/tensor.h>
+#include <deal.II/base/types.h>
+
+#include <deal.II/fe/fe_update_flags.h>
+#include <deal.II/fe/fe_values_extractors.h>
+#include <deal.II/lac/vector.h>
+
+#include <tessella/base/compatibility.h>
+#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/values/polytope_quadrature.h>
+
+#include <utility>
+#include <vector>
+
+namespace Tessella
+{
+  template <int dim>
+  class PolytopeValuesBase;
+
+  namespace internal
+  {
+    /// Total degree of products of two functions of degree @p degree.
+    template <int dim>
+    inline unsigned int
+    mass_order(const AgglomerationHandler<dim> &handler,
+               const unsigned int               degree)
+    {
+      return handler.polynomial_space() == PolynomialSpaceType::tensor_product
+               ? 2 * dim * degree
+               : 2 * degree;
+    }
+  } // namespace internal
+
+  /// Views on the components of a PolytopeValuesBase object, as
+  /// dealii::FEValuesViews.
+  namespace PolytopeValuesViews
+  {
+    /// One scalar component.
+    template <int dim>
+    class Scalar
+    {
+    public:
+      Scalar(const PolytopeValuesBase<dim> &values,
+             const unsigned int             component);
+
+      /// Value of this component of shape function @p i at point @p q.
+      double
+      value(const unsigned int i, const unsigned int q) const;
+      dealii::Tensor<1, dim>
+      gradient(const unsigned int i, const unsigned int q) const;
+      dealii::Tensor<2, dim>
+      hessian(const unsigned int i, const unsigned int q) const;
+
+      /// This component of a discrete function at all points; @p vector is
+      /// indexed by global degrees of freedom. Results are resized.
+      template <typename VectorType>
+      void
+      get_function_values(const VectorType    &vector,
+                          std::vector<double> &result) const;
+      template <typename VectorType>
+      void
+      get_function_gradients(const VectorType                    &vector,
+                             std::vector<dealii::Tensor<1, dim>> &result) const;
+
+    private:
+      const PolytopeValuesBase<dim> *values;
+      unsigned int                   component;
+    };
+
+    /// dim components that form a vector.
+    template <int dim>
+    class Vector
+    {
+    public:
+      Vector(const PolytopeValuesBase<dim> &values,
+             const unsigned int             first_component);
+
+      dealii::Tensor<1, dim>
+      value(const unsigned int i, const unsigned int q) const;
+      /// gradient[c][d]: derivative of component c in direction d.
+      dealii::Tensor<2, dim>
+      gradient(const unsigned int i, const unsigned int q) const;
+      dealii::SymmetricTensor<2, dim>
+      symmetric_gradient(const unsigned int i, const unsigned int q) const;
+      double
+      divergence(const unsigned int i, const unsigned int q) const;
+
+      template <typename VectorType>
+      void
+      get_function_values(const VectorType                    &vector,
+                          std::vector<dealii::Tensor<1, dim>> &result) const;
+      template <typename VectorType>
+      void
+      get_function_gradients(const VectorType                    &vector,
+                             std::vector<dealii::Tensor<2, dim>> &result) const;
+      template <typename VectorType>
+      void
+      get_function_symmetric_gradients(
+        const VectorType                             &vector,
+        std::vector<dealii::SymmetricTensor<2, dim>> &result) const;
+      template <typename VectorType>
+      void
+      get_function_divergences(const VectorType    &vector,
+                               std::vector<double> &result) const;
+
+    private:
+      const PolytopeValuesBase<dim> *values;
+      unsigned int                   first_component;
+    };
+  } // namespace PolytopeValuesViews
+
+  /**
+   * Shape functions of one polytope at quadrature points: what PolytopeValues
+   * and PolytopeInterfaceValues have in common. The interface is that of
+   * dealii::FEValuesBase.
+   *
+   * Shape function i of a handler with several components belongs to component
+   * i / n, where n is the number of scalar functions of the polytope, and is
+   * zero in all others. Values, gradients and Hessians are those on the
+   * polytope itself (in real space) of the functions that are orthonormal on
+   * its bounding box.
+   *
+   * <b>Cost.</b> Shape functions are evaluated for each point from
+   * one-dimensional tables: dim (p + 1) terms of a recurrence and dim - 1
+   * multiplications a value, dim times that for gradients. Scalar functions are
+   * stored once for all components. Memory is kept between calls of reinit().
+   */
+  template <int dim>
+  class PolytopeValuesBase
+  {
+  public:
+    // Views refer to the object that made them.
+    PolytopeValuesBase(const PolytopeValuesBase &) = delete;
+    PolytopeValuesBase &
+    operator=(const PolytopeValuesBase &) = delete;
+
+    /// Number of quadrature points on the present polytope or interface.
+    unsigned int n_quadrature_points = 0;
+    /// Number of degrees of freedom of the present polytope.
+    unsigned int dofs_per_cell = 0;
+
+    dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
+    quadrature_point_indices() const
+    {
+      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
+        0u, n_quadrature_points);
+    }
+
+    dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
+    dof_indices() const
+    {
+      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
+        0u, dofs_per_cell);
+    }
+
+    const dealii::Point<dim> &
+    quadrature_point(const unsigned int q) const
+    {
+      AssertIndexRange(q, n_quadrature_points);
+      return points[q];
+    }
+
+    const std::vector<dealii::Point<dim>> &
+    get_quadrature_points() const
+    {
+      return points;
+    }
+
+    /// Quadrature weight times Jacobian determinant (on facets: surface
+    /// element).
+    double
+    JxW(const unsigned int q) const
+    {
+      AssertIndexRange(q, n_quadrature_points);
+      return JxW_values[q];
+    }
+
+    const std::vector<double> &
+    get_JxW_values() const
+    {
+      return JxW_values;
+    }
+
+    /// Unit normal out of the polytope; only on interfaces.
+    const dealii::Tensor<1, dim> &
+    normal_vector(const unsigned int q) const
+    {
+      AssertIndexRange(q, normals.size());
+      return normals[q];
+    }
+
+    const std::vector<dealii::Tensor<1, dim>> &
+    get_normal_vectors() const
+    {
+      return normals;
+    }
+
+    /// Index of the present polytope.
+    unsigned int
+    polytope_index() const
+    {
+      return polytope;
+    }
+
+    PolytopeAccessor<dim>
+    get_polytope() const
+    {
+      return handler->polytope(polytope);
+    }
+
+    const AgglomerationHandler<dim> &
+    get_handler() const
+    {
+      return *handler;
+    }
+
+    /// The present polytope's element.
+    const dealii::FiniteElement<dim> &
+    get_fe() const;
+
+    /// Active cell in which point @p q lies.
+    typename dealii::Triangulation<dim>::active_cell_iterator
+    cell(const unsigned int q) const;
+
+    /// Material id of that cell.
+    dealii::types::material_id
+    material_id(const unsigned int q) const
+    {
+      AssertIndexRange(q, n_quadrature_points);
+      return static_cast<dealii::types::material_id>(materials[q]);
+    }
+
+    /// Component of shape function @p i and its number among the scalar
+    /// functions.
+    std::pair<unsigned int, unsigned int>
+    system_to_component_index(const unsigned int i) const
+    {
+      AssertIndexRange(i, dofs_per_cell);
+      return {i / n_basis, i % n_basis};
+    }
+
+    /// Global degrees of freedom of the polytope, in the order of the shape
+    /// functions.
+    void
+    get_dof_indices(
+      std::vector<dealii::types::global_dof_index> &indices) const;
+
+    // ---- shape functions; those without a component are for handlers with one
+    // component, or give the value in the only component that is not zero
+    double
+    shape_value(const unsigned int i, const unsigned int q) const
+    {
+      return scalar_value(system_to_component_index(i).second, q);
+    }
+
+    dealii::Tensor<1, dim>
+    shape_grad(const unsigned int i, const unsigned int q) const
+    {
+      return scalar_gradient(system_to_component_index(i).second, q);
+    }
+
+    dealii::Tensor<2, dim>
+    shape_hessian(const unsigned int i, const unsigned int q) const
+    {
+      return scalar_hessian(system_to_component_index(i).second, q);
+    }
+
+    double
+    shape_value_component(const unsigned int i,
+                          const unsigned int q,
+                          const unsigned int component) const
+    {
+      const auto c = system_to_component_index(i);
+      return c.first == component ? scalar_value(c.second, q) : 0.;
+    }
+
+    dealii::Tensor<1, dim>
+    shape_grad_component(const unsigned int i,
+                         const unsigned int q,
+                         const unsigned int component) const
+    {
+      const auto c = system_to_component_index(i);
+      return c.first == component ? scalar_gradient(c.second, q)
+                                  : dealii::Tensor<1, dim>();
+    }
+
+    dealii::Tensor<2, dim>
+    shape_hessian_component(const unsigned int i,
+                            const unsigned int q,
+                            const unsigned int component) const
+    {
+      const auto c = system_to_component_index(i);
+      return c.first == component ? scalar_hessian(c.second, q)
+                                  : dealii::Tensor<2, dim>();
+    }
+
+    PolytopeValuesViews::Scalar<dim>
+    operator[](const dealii::FEValuesExtractors::Scalar &scalar) const
+    {
+      return {*this, scalar.component};
+    }
+
+    PolytopeValuesViews::Vector<dim>
+    operator[](const dealii::FEValuesExtractors::Vector &vector) const
+    {
+      return {*this, vector.first_vector_component};
+    }
+
+    // ---- discrete functions, @p vector indexed by global degrees of freedom
+    // (any deal.II vector with extract_subvector_to()); results are resized
+
+    /// Values of a scalar discrete function.
+    template <typename VectorType>
+    void
+    get_function_values(const VectorType    &vector,
+                        std::vector<double> &result) const
+    {
+      check_scalar();
+      component_values(local_coefficients(vector), 0, result);
+    }
+
+    template <typename VectorType>
+    void
+    get_function_gradients(const VectorType                    &vector,
+                           std::vector<dealii::Tensor<1, dim>> &result) const
+    {
+      check_scalar();
+      component_gradients(local_coefficients(vector), 0, result);
+    }
+
+    template <typename VectorType>
+    void
+    get_function_hessians(const VectorType                    &vector,
+                          std::vector<dealii::Tensor<2, dim>> &result) const
+    {
+      check_scalar();
+      component_hessians(local_coefficients(vector), 0, result);
+    }
+
+    /// All components: result[q](component).
+    template <typename VectorType>
+    void
+    get_function_values(const VectorType                    &vector,
+                        std::vector<dealii::Vector<double>> &result) const
+    {
+      const std::vector<double> coefficients = local_coefficients(vector);
+      const unsigned int        n_components = handler->n_components();
+      std::vector<double>       values;
+      result.resize(n_quadrature_points);
+      for (auto &r : result)
+        if (r.size() != n_components)
+          r.reinit(n_components);
+      for (unsigned int c = 0; c < n_components; ++c)
+        {
+          component_values(coefficients, c, values);
+          for (unsigned int q = 0; q < n_quadrature_points; ++q)
+            result[q](c) = values[q];
+        }
+    }
+
+    /// All components: result[q][component].
+    template <typename VectorType>
+    void
+    get_function_gradients(
+      const VectorType                                 &vector,
+      std::vector<std::vector<dealii::Tensor<1, dim>>> &result) const
+    {
+      const std::vector<double> coefficients = local_coefficients(vector);
+      const unsigned int        n_components = handler->n_components();
+      std::vector<dealii::Tensor<1, dim>> gradients;
+      result.resize(n_quadrature_points);
+      for (auto &r : result)
+        r.resize(n_components);
+      for (unsigned int c = 0; c < n_components; ++c)
+        {
+          component_gradients(coefficients, c, gradients);
+          for (unsigned int q = 0; q < n_quadrature_points; ++q)
+            result[q][c] = gradients[q];
+        }
+    }
+
+    // ---- for the views and for users who want one component of a function
+    /// Entries of @p vector on the present polytope.
+    template <typename VectorType>
+    std::vector<double>
+    local_coefficients(const VectorType &vector) const
+    {
+      std::vector<dealii::types::global_dof_index> indices;
+      get_dof_indices(indices);
+      std::vector<double> coefficients(indices.size());
+      vector.extract_subvector_to(indices, coefficients);
+      return coefficients;
+    }
+
+    /// Values at all points of component @p component of the function with the
+    /// given local coefficients (dofs_per_cell entries).
+    void
+    component_values(const std::vector<double> &coefficients,
+                     const unsigned int         component,
+                     std::vector<double>       &result) const;
+    void
+    component_gradients(const std::vector<double>           &coefficients,
+                        const unsigned int                   component,
+                        std::vector<dealii::Tensor<1, dim>> &result) const;
+    void
+    component_hessians(const std::vector<double>           &coefficients,
+                       const unsigned int                   component,
+                       std::vector<dealii::Tensor<2, dim>> &result) const;
+
+    /// Number of scalar functions of the present polytope.
+    unsigned int
+    n_scalar_functions() const
+    {
+      return n_basis;
+    }
+
+    /// Scalar function @p i at point @p q, for all components the same.
+    double
+    scalar_value(const unsigned int i, const unsigned int q) const
+    {
+      Assert(flags & dealii::update_values,
+             dealii::ExcMessage(
+               "Values were asked for without update_values."));
+      AssertIndexRange(i, n_basis);
+      AssertIndexRange(q, n_quadrature_points);
+      return values[std::size_t(q) * n_basis + i];
+    }
+
+    const dealii::Tensor<1, dim> &
+    scalar_gradient(const unsigned int i, const unsigned int q) const
+    {
+      Assert(flags & dealii::update_gradients,
+             dealii::ExcMessage(
+               "Gradients were asked for without update_gradients."));
+      AssertIndexRange(i, n_basis);
+      AssertIndexRange(q, n_quadrature_points);
+      return gradients[std::size_t(q) * n_basis + i];
+    }
+
+    const dealii::Tensor<2, dim> &
+    scalar_hessian(const unsigned int i, const unsigned int q) const
+    {
+      Assert(flags & dealii::update_hessians,
+             dealii::ExcMessage(
+               "Hessians were asked for without update_hessians."));
+      AssertIndexRange(i, n_basis);
+      AssertIndexRange(q, n_quadrature_points);
+      return hessians[std::size_t(q) * n_basis + i];
+    }
+
+    std::size_t
+    memory_consumption() const;
+
+  protected:
+    PolytopeValuesBase(const AgglomerationHandler<dim> &handler,
+                       const unsigned int               extra_order,
+                       const dealii::UpdateFlags        update_flags);
+
+    /// Takes over points, weights and materials (normals: empty arrays, or
+    /// scaled by @p normal_sign) and evaluates the shape functions of @p
+    /// polytope.
+    void
+    fill(const unsigned int                          polytope,
+         const unsigned int                          n_points,
+         const std::array<std::vector<double>, dim> &x,
+         const std::vector<double>                  &JxW,
+         const std::vector<unsigned int>            &subcells,
+         const std::vector<unsigned int>            &materials,
+         const std::array<std::vector<double>, dim> *normals     = nullptr,
+         const double                                normal_sign = 1.);
+
+    /// The object has no polytope (other side of the boundary).
+    void
+    clear();
+
+    SmartPointer<const AgglomerationHandler<dim>> handler;
+    unsigned int                                  extra_order;
+    dealii::UpdateFlags                           flags;
+
+  private:
+    void
+    evaluate(const std::array<std::vector<double>, dim> &x);
+
+    void
+    check_scalar() const;
+
+    std::vector<unsigned char>          exponents;
+    unsigned int                        polytope = invalid_index;
+    unsigned int                        n_basis  = 0;
+    std::vector<dealii::Point<dim>>     points;
+    std::vector<double>                 JxW_values;
+    std::vector<dealii::Tensor<1, dim>> normals;
+    std::vector<unsigned int>           subcells, materials;
+    // indexed by q * n_basis + i
+    std::vector<double>                 values;
+    std::vector<dealii::Tensor<1, dim>> gradients;
+    std::vector<dealii::Tensor<2, dim>> hessians;
+  };
+
+  /**
+   * Shape functions of a polytope at the quadrature points of its sub-cells,
+   * used like FEValues:
+   *
+   *     PolytopeValues<dim> values(handler, 0, update_values |
+   * update_gradients); for (const auto &polytope :
+   * handler.polytope_iterators())
+   *       {
+   *         values.reinit(polytope);
+   *         for (const unsigned int q : values.quadrature_point_indices())
+   *           for (const unsigned int i : values.dof_indices())
+   *             ...  values.shape_grad(i, q) ... values.JxW(q);
+   *         polytope.get_dof_indices(dof_indices);
+   *         constraints.distribute_local_to_global(...);
+   *       }
+   *
+   * The quadrature is exact for polynomials of degree 2 p + extra_order, p
+   * being the polytope's degree (tensor product spaces: 2 dim p + extra_order).
+   * Points, weights and materials are always there; update_values,
+   * update_gradients and update_hessians choose what is computed of the shape
+   * functions.
+   *
+   * One object per thread. On curved meshes the constructor may tabulate
+   * quadrature in the handler and should not be called by several threads at
+   * once.
+   */
+  template <int dim>
+  class PolytopeValues : public PolytopeValuesBase<dim>
+  {
+  public:
+    PolytopeValues(const AgglomerationHandler<dim> &handler,
+                   const unsigned int               extra_order,
+                   const dealii::UpdateFlags        update_flags);
+
+    void
+    reinit(const PolytopeAccessor<dim> &polytope);
+
+    void
+    reinit(const unsigned int polytope);
+
+  private:
+    PolytopeQuadrature<dim> quadrature;
+  };
+
+
+
+  // ---- views: inline, since they are called once per entry
+
+  namespace PolytopeValuesViews
+  {
+    template <int dim>
+    inline Scalar<dim>::Scalar(const PolytopeValuesBase<dim> &values,
+                               const unsigned int             component)
+      : values(&values)
+      , component(component)
+    {
+      AssertIndexRange(component, values.get_handler().n_components());
+    }
+
+    template <int dim>
+    inline double
+    Scalar<dim>::value(const unsigned int i, const unsigned int q) const
+    {
+      return values->shape_value_component(i, q, component);
+    }
+
+    template <int dim>
+    inline dealii::Tensor<1, dim>
+    Scalar<dim>::gradient(const unsigned int i, const unsigned int q) const
+    {
+      return values->shape_grad_component(i, q, component);
+    }
+
+    template <int dim>
+    inline dealii::Tensor<2, dim>
+    Scalar<dim>::hessian(const unsigned int i, const unsigned int q) const
+    {
+      return values->shape_hessian_component(i, q, component);
+    }
+
+    template <int dim>
+    template <typename VectorType>
+    inline void
+    Scalar<dim>::get_function_values(const VectorType    &vector,
+                                     std::vector<double> &result) const
+    {
+      values->component_values(values->local_coefficients(vector),
+                               component,
+                               result);
+    }
+
+    template <int dim>
+    template <typename VectorType>
+    inline void
+    Scalar<dim>::get_function_gradients(
+      const VectorType                    &vector,
+      std::vector<dealii::Tensor<1, dim>> &result) const
+    {
+      values->component_gradients(values->local_coefficients(vector),
+                                  component,
+                                  result);
+    }
+
+    template <int dim>
+    inline Vector<dim>::Vector(const PolytopeValuesBase<dim> &values,
+                               const unsigned int             first_component)
+      : values(&values)
+      , first_component(first_component)
+    {
+      AssertIndexRange(first_component + dim - 1,
+                       values.get_handler().n_components());
+    }
+
+    template <int dim>
+    inline dealii::Tensor<1, dim>
+    Vector<dim>::value(const unsigned int i, const unsigned int q) const
+    {
+      const auto             c = values->system_to_component_index(i);
+      dealii::Tensor<1, dim> result;
+      // components before the first one wrap around to large numbers
+      if (c.first - first_component < dim)
+        result[c.first - first_component] = values->scalar_value(c.second, q);
+      return result;
+    }
+
+    template <int dim>
+    inline dealii::Tensor<2, dim>
+    Vector<dim>::gradient(const unsigned int i, const unsigned int q) const
+    {
+      const auto             c = values->system_to_component_index(i);
+      dealii::Tensor<2, dim> result;
+      if (c.first - first_component < dim)
+        result[c.first - first_component] =
+          values->scalar_gradient(c.second, q);
+      return result;
+    }
+
+    template <int dim>
+    inline dealii::SymmetricTensor<2, dim>
+    Vector<dim>::symmetric_gradient(const unsigned int i,
+                                    const unsigned int q) const
+    {
+      return dealii::symmetrize(gradient(i, q));
+    }
+
+    template <int dim>
+    inline double
+    Vector<dim>::divergence(const unsigned int i, const unsigned int q) const
+    {
+      const auto c = values->system_to_component_index(i);
+      return c.first - first_component < dim
+               ? values->scalar_gradient(c.second, q)[c.first - first_component]
+               : 0.;
+    }
+
+    template <int dim>
+    template <typename VectorType>
+    inline void
+    Vector<dim>::get_function_values(
+      const VectorType                    &vector,
+      std::vector<dealii::Tensor<1, dim>> &result) const
+    {
+      const std::vector<double> coefficients =
+        values->local_coefficients(vector);
+      std::vector<double> component;
+      result.resize(values->n_quadrature_points);
+      for (unsigned int c = 0; c < dim; ++c)
+        {
+          values->component_values(coefficients,
+                                   first_component + c,
+                                   component);
+          for (unsigned int q = 0; q < result.size(); ++q)
+            result[q][c] = component[q];
+        }
+    }
+
+    template <int dim>
+    template <typename VectorType>
+    inline void
+    Vector<dim>::get_function_gradients(
+      const VectorType                    &vector,
+      std::vector<dealii::Tensor<2, dim>> &result) const
+    {
+      const std::vector<double> coefficients =
+        values->local_coefficients(vector);
+      std::vector<dealii::Tensor<1, dim>> component;
+      result.resize(values->n_quadrature_points);
+      for (unsigned int c = 0; c < dim; ++c)
+        {
+          values->component_gradients(coefficients,
+                                      first_component + c,
+                                      component);
+          for (unsigned int q = 0; q < result.size(); ++q)
+            result[q][c] = component[q];
+        }
+    }
+
+    template <int dim>
+    template <typename VectorType>
+    inline void
+    Vector<dim>::get_function_symmetric_gradients(
+      const VectorType                             &vector,
+      std::vector<dealii::SymmetricTensor<2, dim>> &result) const
+    {
+      std::vector<dealii::Tensor<2, dim>> gradients;
+      get_function_gradients(vector, gradients);
+      result.resize(gradients.size());
+      for (unsigned int q = 0; q < result.size(); ++q)
+        result[q] = dealii::symmetrize(gradients[q]);
+    }
+
+    template <int dim>
+    template <typename VectorType>
+    inline void
+    Vector<dim>::get_function_divergences(const VectorType    &vector,
+                                          std::vector<double> &result) const
+    {
+      std::vector<dealii::Tensor<2, dim>> gradients;
+      get_function_gradients(vector, gradients);
+      result.resize(gradients.size());
+      for (unsigned int q = 0; q < result.size(); ++q)
+        result[q] = dealii::trace(gradients[q]);
+    }
+  } // namespace PolytopeValuesViews
+} // namespace Tessella
+
+#endif

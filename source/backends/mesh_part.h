@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_backends_mesh_part_h
+#define tessella_source_backends_mesh_part_h
+
+#include <tessella/grid/polytopic_mesh.h>
+#include <tessella/lac/block_sparsity.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /**
+     * A contiguous range of polytopes of a mesh with all that their block rows
+     * need, as a mesh of its own: the polytopes [begin, end) with sub-cells,
+     * interfaces and facets, and their neighbours, which have a box and a
+     * degree but no sub-cells, no interfaces of their own and no rows.
+     *
+     * Polytopes, sub-cells, interfaces, facets and blocks keep their order, so
+     * that a backend computes the same rows to the last bit. What only the
+     * host needs (cells, materials, boundary ids except their number, penalty
+     * factors) is left out.
+     */
+    template <int dim>
+    struct MeshPart
+    {
+      /// Cost: proportional to the part; uses threads.
+      MeshPart(const PolytopicMesh<dim> &mesh,
+               const BlockSparsity      &sparsity,
+               const unsigned int        begin,
+               const unsigned int        end);
+
+      unsigned int       begin, end;
+      PolytopicMesh<dim> mesh;
+      BlockSparsity      sparsity;
+      /// Number of polytope `begin` in this part; the others follow.
+      unsigned int first;
+      /// Numbers of the part's polytopes and facets in the whole mesh.
+      std::vector<unsigned int> polytope, facet;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <tessella/base/backend.h>
+
+namespace Tessella
+{
+  InstructionSet
+  best_instruction_set()
+  {
+#ifdef TESSELLA_HAVE_AVX512
+    if (__builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+      return InstructionSet::avx512;
+#endif
+#ifdef TESSELLA_HAVE_AVX2
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+      return InstructionSet::avx2;
+#endif
+    return InstructionSet::plain;
+  }
+
+
+
+  std::string
+  name(const InstructionSet instruction_set)
+  {
+    switch (instruction_set)
+      {
+        case InstructionSet::plain:
+          return "plain";
+        case InstructionSet::avx2:
+          return "AVX2";
+        case InstructionSet::avx512:
+          return "AVX-512";
+        default:
+          return "automatic";
+      }
+  }
+
+
+
+  std::string
+  name(const Backend backend)
+  {
+    return backend == Backend::host   ? "host"
+           : backend == Backend::cuda ? "CUDA"
+                                      : "automatic";
+  }
+
+} // namespace Tessella

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <tessella/base/config.h>
+#include <tessella/base/exceptions.h>
+#include <tessella/device/cuda_device.h>
+
+#include <string>
+
+#include "../../cuda/device/device.h"
+#include "../base/collective.h"
+
+namespace Tessella
+{
+  bool
+  cuda_is_available()
+  {
+#ifdef TESSELLA_HAVE_CUDA
+    return internal::Device::n_devices() > 0;
+#else
+    return false;
+#endif
+  }
+
+
+
+  std::string
+  why_cuda_is_unavailable()
+  {
+#ifdef TESSELLA_HAVE_CUDA
+    return internal::Device::why_unavailable();
+#else
+    return "This build of Tessella has no CUDA backend.";
+#endif
+  }
+
+
+
+  DeviceRates
+  measure_device_rates()
+  {
+    DeviceRates rates;
+#ifdef TESSELLA_HAVE_CUDA
+    if (cuda_is_available())
+      {
+        const internal::Device::Rates measured =
+          internal::Device::measure_rates();
+        rates.flops     = measured.flops;
+        rates.bandwidth = measured.bandwidth;
+        rates.download  = measured.download;
+      }
+#endif
+    return rates;
+  }
+
+
+
+  std::string
+  cuda_device_name()
+  {
+#ifdef TESSELLA_HAVE_CUDA
+    if (cuda_is_available())
+      return internal::Device::device_name();
+#endif
+    return "";
+  }
+
+
+
+  int
+  choose_cuda_device(const MPI_Comm communicator, const int device)
+  {
+    unsigned int rank = 0;
+#ifdef DEAL_II_WITH_MPI
+    if (internal::n_processes(communicator) > 1)
+      {
+        MPI_Comm node;
+        MPI_Comm_split_type(
+          communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        rank = internal::this_process(node);
+        MPI_Comm_free(&node);
+      }
+#endif
+    int chosen = -1;
+    Tessella::on_all_processes(communicator, [&]() {
+#ifdef TESSELLA_HAVE_CUDA
+      const unsigned int n = internal::Device::n_devices();
+      AssertThrow(device < 0 || static_cast<unsigned int>(device) < n,
+                  ExcUserInput("CUDA device " + std::to_string(device) +
+                               " was asked for, but there are " +
+                               std::to_string(n) +
+                               " on this machine: numbers count from 0, -1 "
+                               "lets each process take one."));
+      if (n == 0)
+        return;
+      chosen = device >= 0 ? device : static_cast<int>(rank % n);
+      try
+        {
+          internal::Device::set_device(chosen);
+        }
+      catch (const internal::Device::Error &error)
+        {
+          AssertThrow(false, ExcUserInput(error.what()));
+        }
+#else
+      (void)rank;
+      AssertThrow(device < 0,
+                  ExcUserInput("CUDA device " + std::to_string(device) +
+                               " was asked for, but this build of Tessella has "
+                               "no CUDA backend."));
+#endif
+    });
+    return chosen;
+  }
+} // namespace Tessella

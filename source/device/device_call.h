@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_device_device_call_h
+#define tessella_source_device_device_call_h
+
+#include <deal.II/base/exceptions.h>
+
+#include "../../cuda/device/device.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// Throws if objects cannot live on a device here.
+    void
+    assert_device_is_available();
+
+    /// Calls @p function; errors of the device become exceptions of deal.II.
+    template <typename Function>
+    auto
+    device_call(const Function &function) -> decltype(function())
+    {
+      try
+        {
+          return function();
+        }
+      catch (const Device::Error &error)
+        {
+          AssertThrow(false, dealii::ExcMessage(error.what()));
+          throw; // not reached
+        }
+    }
+  } // namespace internal
+} // namespace Tessella
+
+#endif

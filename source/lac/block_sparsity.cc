@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <deal.II/base/parallel.h>
+
+#include <tessella/lac/block_sparsity.h>
+
+#include <algorithm>
+
+namespace Tessella
+{
+  template <int dim>
+  BlockSparsity
+  BlockSparsity::from_mesh(const PolytopicMesh<dim> &mesh)
+  {
+    const unsigned int n = mesh.n_owned_polytopes();
+    BlockSparsity      sparsity;
+    sparsity.block_offset.resize(n + 1);
+    sparsity.value_offset.resize(n + 1);
+    sparsity.row_width.resize(n);
+
+    // Calls add(column) for the blocks of row k. Neighbours come sorted,
+    // possibly several times (an ordinary and a periodic interface); the
+    // polytope itself is merged in. With ghosts, which are numbered last, they
+    // come in another order than that of their numbers.
+    const bool ghosts     = n < mesh.n_polytopes();
+    const auto for_blocks = [&mesh, ghosts](const unsigned int         k,
+                                            std::vector<unsigned int> &columns,
+                                            const auto                &add) {
+      if (ghosts)
+        {
+          columns.assign(1, k);
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            if (mesh.neighbor(mesh.polytope_interface[e]) != invalid_index)
+              columns.push_back(mesh.neighbor(mesh.polytope_interface[e]));
+          std::sort(columns.begin(), columns.end());
+          columns.erase(std::unique(columns.begin(), columns.end()),
+                        columns.end());
+          for (const unsigned int column : columns)
+            add(column);
+          return;
+        }
+      bool         self = false;
+      unsigned int last = invalid_index;
+      const auto   next = [&](const unsigned int column) {
+        if (column != last)
+          add(column);
+        last = column;
+      };
+      for (unsigned int e = mesh.polytope_interface_offset[k];
+           e < mesh.polytope_interface_offset[k + 1];
+           ++e)
+        {
+          const unsigned int neighbor =
+            mesh.neighbor(mesh.polytope_interface[e]);
+          if (neighbor == invalid_index)
+            continue;
+          if (!self && neighbor >= k)
+            {
+              next(k);
+              self = true;
+            }
+          next(neighbor);
+        }
+      if (!self)
+        next(k);
+    };
+    const auto n_dofs = [&mesh](const unsigned int k) {
+      return static_cast<unsigned int>(mesh.dof_offset[k + 1] -
+                                       mesh.dof_offset[k]);
+    };
+    const auto for_rows = [n](const auto &function) {
+      dealii::parallel::apply_to_subranges(
+        0u,
+        n,
+        [&](const unsigned int begin, const unsigned int end) {
+          std::vector<unsigned int> columns; // (memory for a row's)
+          for (unsigned int k = begin; k < end; ++k)
+            function(k, columns);
+        },
+        256);
+    };
+
+    // Numbers of blocks and values, their sums, then the blocks.
+    for_rows([&](const unsigned int k, std::vector<unsigned int> &columns) {
+      unsigned int width = 0, n_blocks = 0;
+      for_blocks(k, columns, [&](const unsigned int column) {
+        width += n_dofs(column);
+        ++n_blocks;
+      });
+      sparsity.block_offset[k + 1] = n_blocks;
+      sparsity.row_width[k]        = width;
+      sparsity.value_offset[k + 1] =
+        static_cast<std::uint64_t>(width) * n_dofs(k);
+    });
+    for (unsigned int k = 0; k < n; ++k)
+      {
+        sparsity.block_offset[k + 1] += sparsity.block_offset[k];
+        sparsity.value_offset[k + 1] += sparsity.value_offset[k];
+      }
+    sparsity.block_column.resize(sparsity.block_offset[n]);
+    sparsity.column_offset.resize(sparsity.block_offset[n]);
+    for_rows([&](const unsigned int k, std::vector<unsigned int> &columns) {
+      unsigned int  width = 0;
+      std::uint64_t b     = sparsity.block_offset[k];
+      for_blocks(k, columns, [&](const unsigned int column) {
+        sparsity.block_column[b]  = column;
+        sparsity.column_offset[b] = width;
+        width += n_dofs(column);
+        ++b;
+      });
+    });
+    return sparsity;
+  }
+
+
+
+  std::size_t
+  BlockSparsity::memory_consumption() const
+  {
+    return 8 * (block_offset.capacity() + value_offset.capacity()) +
+           4 * (block_column.capacity() + column_offset.capacity() +
+                row_width.capacity());
+  }
+
+
+
+  template BlockSparsity
+  BlockSparsity::from_mesh(const PolytopicMesh<2> &);
+  template BlockSparsity
+  BlockSparsity::from_mesh(const PolytopicMesh<3> &);
+  template BlockSparsity
+  BlockSparsity::from_mesh(const PolytopicMesh<4> &);
+} // namespace Tessella

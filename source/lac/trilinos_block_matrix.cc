@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/parallel.h>
+
+#include <tessella/lac/trilinos_block_matrix.h>
+
+DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
+#include <Epetra_CrsGraph.h>
+#include <Epetra_CrsMatrix.h>
+#include <Epetra_DistObject.h>
+#include <Epetra_Import.h>
+#include <Epetra_IntSerialDenseVector.h>
+#include <Epetra_Map.h>
+#include <Epetra_MpiComm.h>
+DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <future>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "../base/host_memory.h"
+
+namespace Tessella
+{
+  namespace TrilinosBlockMatrix
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      // The wrapper only hands out a constant Epetra matrix; its graph and
+      // values belong to the matrix the caller passed by reference.
+      Epetra_CrsMatrix &
+      epetra_matrix(const TrilinosWrappers::SparseMatrix &matrix)
+      {
+        return const_cast<Epetra_CrsMatrix &>(matrix.trilinos_matrix());
+      }
+
+      // Whether all k < n satisfy a condition, by all threads.
+      template <typename Condition>
+      bool
+      all_of(const unsigned int n, const Condition &condition)
+      {
+        std::atomic<bool> result(true);
+        parallel::apply_to_subranges(
+          0u,
+          n,
+          [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
+              if (!condition(k))
+                {
+                  result = false;
+                  return;
+                }
+          },
+          1024);
+        return result;
+      }
+
+      template <typename Number>
+      Number *
+      new_array(const std::size_t n)
+      {
+        Number *const array = new Number[n];
+        internal::Device::advise_large_pages(array, n * sizeof(Number));
+        return array;
+      }
+
+      // Epetra's own Resize() would fill the array with zeros by one thread and
+      // copies are made by one thread, too.
+      struct IndexArray : public Epetra_IntSerialDenseVector
+      {
+        static void
+        take(Epetra_IntSerialDenseVector &vector,
+             std::unique_ptr<int[]>      &array,
+             const int                    n)
+        {
+          vector.Resize(0);
+          if (vector.*(&IndexArray::A_Copied_))
+            delete[](vector.*(&IndexArray::A_));
+          vector.*(&IndexArray::A_)        = array.release();
+          vector.*(&IndexArray::A_Copied_) = true;
+          vector.*(&IndexArray::CV_)       = Copy;
+          vector.*(&IndexArray::M_)        = n;
+          vector.*(&IndexArray::LDA_)      = n;
+          vector.*(&IndexArray::N_)        = 1;
+        }
+      };
+
+      struct DistributedObject : public Epetra_DistObject
+      {
+        static void
+        set_map(Epetra_DistObject &object, const Epetra_Map &map)
+        {
+          object.*(&DistributedObject::Map_)  = map;
+          object.*(&DistributedObject::Comm_) = &object.Map().Comm();
+        }
+      };
+
+      // Gives a matrix without rows those of a graph. (Epetra's constructors
+      // make several lists with an entry a row, deal.II copies them, and all
+      // are thrown away by ExpertStaticFillComplete().)
+      struct MatrixWithoutRows : public Epetra_CrsMatrix
+      {
+        static void
+        take(Epetra_CrsMatrix      &matrix,
+             const Epetra_CrsGraph &graph,
+             const Epetra_Map      &map)
+        {
+          Epetra_CrsGraph &own_graph = matrix.*(&MatrixWithoutRows::Graph_);
+          own_graph                  = graph;
+          DistributedObject::set_map(own_graph, map);
+          DistributedObject::set_map(matrix, map);
+          matrix.*(&MatrixWithoutRows::NumMyRows_) = map.NumMyElements();
+        }
+      };
+    } // namespace
+
+
+
+    void
+    check_size(const BlockSparsity              &sparsity,
+               const std::vector<std::uint64_t> &dof_offset)
+    {
+      const std::uint64_t n_entries = sparsity.n_nonzero_elements();
+      const std::uint64_t n_rows    = dof_offset[sparsity.row_width.size()];
+      AssertThrow(
+        n_entries <=
+            static_cast<std::uint64_t>(std::numeric_limits<int>::max()) &&
+          n_rows < static_cast<std::uint64_t>(std::numeric_limits<int>::max()),
+        ExcMessage("The matrix would have " + std::to_string(n_entries) +
+                   " entries in " + std::to_string(n_rows) +
+                   " rows; Epetra matrices hold at most 2147483647 entries on"
+                   " one process. Use fewer polytopes, a lower degree or more"
+                   " processes."));
+    }
+
+
+
+    void
+    reinit(TrilinosWrappers::SparseMatrix             &matrix,
+           const BlockSparsity                        &sparsity,
+           const std::vector<std::uint64_t>           &dof_offset,
+           const MPI_Comm                              communicator,
+           const std::vector<types::global_dof_index> &ghost_columns)
+    {
+      using index = TrilinosWrappers::types::int_type;
+      check_size(sparsity, dof_offset);
+      const std::uint64_t n_entries = sparsity.n_nonzero_elements();
+      const std::uint64_t n_rows    = dof_offset[sparsity.row_width.size()];
+
+      matrix.clear();
+
+      // ---- the arrays, by all threads
+      std::unique_ptr<int[]> offsets(
+        new_array<int>(static_cast<std::size_t>(n_rows) + 1)),
+        indices(new_array<int>(n_entries));
+      std::unique_ptr<double[]> values(new_array<double>(n_entries));
+      const auto                fill = [&]() {
+        parallel::apply_to_subranges(
+          0u,
+          static_cast<unsigned int>(sparsity.row_width.size()),
+          [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
+              {
+                const unsigned int width = sparsity.row_width[k];
+                std::uint64_t      p = sparsity.value_offset[k];
+                for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
+                     ++row)
+                  {
+                    offsets[row]     = static_cast<int>(p);
+                    int *const first = indices.get() + p;
+                    if (row == dof_offset[k])
+                      {
+                        int *column = first;
+                        for (std::uint64_t b = sparsity.block_offset[k];
+                             b < sparsity.block_offset[k + 1];
+                             ++b)
+                          for (std::uint64_t c =
+                                 dof_offset[sparsity.block_column[b]];
+                               c < dof_offset[sparsity.block_column[b] + 1];
+                               ++c)
+                            *column++ = static_cast<int>(c);
+                      }
+                    else
+                      std::copy(first - width, first, first);
+                    std::fill(values.get() + p, values.get() + p + width, 0.);
+                    p += width;
+                  }
+              }
+          },
+          256);
+        offsets[n_rows] = static_cast<int>(n_entries);
+      };
+      // What Epetra does meanwhile takes one thread.
+      std::future<void> filled =
+        std::async(MultithreadInfo::n_threads() > 1 ? std::launch::async
+                                                    : std::launch::deferred,
+                   fill);
+
+      // ---- own rows, own and ghost columns
+      const Epetra_MpiComm epetra_communicator(communicator);
+      const Epetra_Map     map(static_cast<index>(-1),
+                           static_cast<int>(n_rows),
+                           0,
+                           epetra_communicator);
+      // Own columns in the order of the rows, as Epetra wants them, then ghosts
+      // process by process.
+      const bool parallel    = epetra_communicator.NumProc() > 1;
+      const auto all_columns = [&]() {
+        std::vector<index> numbers(n_rows + ghost_columns.size());
+        for (std::size_t i = 0; i < n_rows; ++i)
+          numbers[i] =
+            static_cast<index>(map.MinMyGID64() + static_cast<long long>(i));
+        for (std::size_t i = 0; i < ghost_columns.size(); ++i)
+          numbers[n_rows + i] = static_cast<index>(ghost_columns[i]);
+        return Epetra_Map(static_cast<index>(-1),
+                          static_cast<int>(numbers.size()),
+                          numbers.data(),
+                          0,
+                          epetra_communicator);
+      };
+      const Epetra_Map column_map = parallel ? all_columns() : map;
+      // Epetra would make one whenever it is not given one and needs it.
+      std::unique_ptr<const Epetra_Import> importer(
+        column_map.NumGlobalElements64() > map.NumGlobalElements64()
+          ? new Epetra_Import(column_map, map)
+          : nullptr);
+      const auto complete = [](Epetra_CrsMatrix    &epetra,
+                               const Epetra_Map    &columns,
+                               const Epetra_Map    &rows,
+                               const Epetra_Import *importer,
+                               const int            n_diagonal) {
+        const int ierr = epetra.ExpertStaticFillComplete(
+          columns, rows, importer, nullptr, n_diagonal);
+        AssertThrow(ierr == 0, ExcTrilinosError(ierr));
+      };
+
+      // ---- a matrix that takes them over
+      // (a static profile is without a list for each row)
+      {
+        const Epetra_Map no_rows(static_cast<index>(-1),
+                                 0,
+                                 0,
+                                 epetra_communicator);
+        Epetra_CrsMatrix empty(Copy, no_rows, map, 0, true);
+        empty.ExpertExtractIndexOffset().Resize(1);
+        complete(empty, map, no_rows, nullptr, 0);
+        matrix.reinit(empty, /*copy_values=*/false);
+      }
+      Epetra_CrsMatrix &epetra = epetra_matrix(matrix);
+      MatrixWithoutRows::take(epetra,
+                              Epetra_CrsGraph(Copy, map, column_map, 0, true),
+                              map);
+      filled.get();
+      IndexArray::take(epetra.ExpertExtractIndexOffset(),
+                       offsets,
+                       static_cast<int>(n_rows) + 1);
+      IndexArray::take(epetra.ExpertExtractIndices(),
+                       indices,
+                       static_cast<int>(n_entries));
+      delete[] epetra.ExpertExtractValues();
+      epetra.ExpertExtractValues() = values.release();
+
+      // (every row has a diagonal entry; counting them takes one thread as long
+      // as all the rest takes many)
+      complete(epetra, map, map, importer.release(), static_cast<int>(n_rows));
+    }
+
+
+
+    double *
+    values(TrilinosWrappers::SparseMatrix   &matrix,
+           const BlockSparsity              &sparsity,
+           const std::vector<std::uint64_t> &dof_offset)
+    {
+      int    *offsets = nullptr, *indices = nullptr;
+      double *data = nullptr;
+      bool    matches =
+        static_cast<std::uint64_t>(epetra_matrix(matrix).NumMyRows()) ==
+          dof_offset[sparsity.row_width.size()] &&
+        static_cast<std::uint64_t>(epetra_matrix(matrix).NumMyNonzeros()) ==
+          sparsity.n_nonzero_elements();
+      if (matches)
+        matches = epetra_matrix(matrix).ExtractCrsDataPointers(offsets,
+                                                               indices,
+                                                               data) == 0;
+      if (matches)
+        matches = all_of(sparsity.row_width.size(), [&](const unsigned int k) {
+          return offsets[dof_offset[k]] ==
+                 static_cast<int>(sparsity.value_offset[k]);
+        });
+      AssertThrow(matches,
+                  ExcMessage("The matrix does not have the structure of this "
+                             "mesh and element: call reinit() of the assembler "
+                             "on it, after distribute_dofs()."));
+      return data;
+    }
+
+
+
+    void
+    check_columns(const TrilinosWrappers::SparseMatrix       &matrix,
+                  const BlockSparsity                        &sparsity,
+                  const std::vector<std::uint64_t>           &dof_offset,
+                  const std::vector<types::global_dof_index> &ghost_columns)
+    {
+      int    *offsets = nullptr, *indices = nullptr;
+      double *data = nullptr;
+      epetra_matrix(matrix).ExtractCrsDataPointers(offsets, indices, data);
+      const Epetra_Map   &columns = epetra_matrix(matrix).ColMap();
+      const std::uint64_t n_rows  = dof_offset[sparsity.row_width.size()];
+      bool matches = static_cast<std::uint64_t>(columns.NumMyElements()) ==
+                     dof_offset.back();
+      for (std::size_t i = 0; matches && i < ghost_columns.size(); ++i)
+        matches = columns.GID64(static_cast<int>(n_rows + i)) ==
+                  static_cast<long long>(ghost_columns[i]);
+      matches =
+        matches && all_of(sparsity.row_width.size(), [&](const unsigned int k) {
+          const int *const row = indices + sparsity.value_offset[k];
+          for (std::uint64_t b = sparsity.block_offset[k];
+               b < sparsity.block_offset[k + 1];
+               ++b)
+            if (row[sparsity.column_offset[b]] !=
+                static_cast<int>(dof_offset[sparsity.block_column[b]]))
+              return false;
+          const int last = static_cast<int>(
+            dof_offset[sparsity.block_column[sparsity.block_offset[k + 1] - 1] +
+                       1] -
+            1);
+          for (std::uint64_t i = 0; i < dof_offset[k + 1] - dof_offset[k]; ++i)
+            if (row[(i + 1) * sparsity.row_width[k] - 1] != last)
+              return false;
+          return true;
+        });
+      AssertThrow(matches,
+                  ExcMessage("The columns of the matrix are not those of this "
+                             "mesh and element, or in another order: call "
+                             "reinit() of the assembler on it."));
+    }
+
+
+
+    std::array<const void *, 3>
+    storage(const TrilinosWrappers::SparseMatrix &matrix)
+    {
+      int    *offsets = nullptr, *indices = nullptr;
+      double *data = nullptr;
+      epetra_matrix(matrix).ExtractCrsDataPointers(offsets, indices, data);
+      return {{offsets, indices, data}};
+    }
+  } // namespace TrilinosBlockMatrix
+} // namespace Tessella

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <deal.II/lac/vector.h>
+
+#include <tessella/numerics/vector_tools.h>
+#include <tessella/quadrature/reference_quadrature.h>
+#include <tessella/space_time/space_time_errors.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "../base/vector_types.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  SpaceTimeErrors<dim>::add(const SpaceTimeSlab<dim> &slab,
+                            const VectorType         &solution,
+                            Function<dim>            &exact)
+  {
+    // (what lives on one process comes as dealii::Vector)
+    VectorType    value;
+    Vector<float> difference;
+    const auto    norm = [&](const dealii::VectorTools::NormType type) {
+      VectorTools::integrate_difference(
+        slab.handler(), value, exact, difference, type);
+      return VectorTools::compute_global_error(slab.handler(),
+                                               difference,
+                                               type);
+    };
+    const ReferenceRule      &rule = simplex_rule(1, 2 * slab.max_degree() + 2);
+    const std::vector<double> times = slab.breakpoints();
+    for (unsigned int i = 0; i + 1 < times.size(); ++i)
+      {
+        const double size = times[i + 1] - times[i];
+        for (unsigned int q = 0; q < rule.n_points; ++q)
+          {
+            const double t = times[i] + size * rule.points[q];
+            slab.trace(solution, t, value);
+            exact.set_time(slab.start() + t);
+            const double L2 = norm(dealii::VectorTools::L2_norm),
+                         H1 = norm(dealii::VectorTools::H1_seminorm);
+            sum_L2 += size * rule.weights[q] * L2 * L2;
+            sum_H1 += size * rule.weights[q] * H1 * H1;
+            largest = std::max(largest, L2);
+          }
+        exact.set_time(slab.start() + times[i]);
+        slab.trace(solution, times[i], value, true);
+        largest = std::max(largest, norm(dealii::VectorTools::L2_norm));
+        exact.set_time(slab.start() + times[i + 1]);
+        slab.trace(solution, times[i + 1], value);
+        last    = norm(dealii::VectorTools::L2_norm);
+        largest = std::max(largest, last);
+      }
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeErrors<dim>::L2_L2() const
+  {
+    return std::sqrt(sum_L2);
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeErrors<dim>::L2_H1() const
+  {
+    return std::sqrt(sum_H1);
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeErrors<dim>::Linf_L2() const
+  {
+    return largest;
+  }
+
+
+
+  template <int dim>
+  double
+  SpaceTimeErrors<dim>::final_L2() const
+  {
+    return last;
+  }
+
+
+
+  template <int dim>
+  typename SpaceTimeErrors<dim>::Sums
+  SpaceTimeErrors<dim>::sums() const
+  {
+    return {{sum_L2, sum_H1, largest, last}};
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeErrors<dim>::restore(const Sums &sums)
+  {
+    sum_L2  = sums[0];
+    sum_H1  = sums[1];
+    largest = sums[2];
+    last    = sums[3];
+  }
+
+
+
+#define INSTANTIATE(dim)                                              \
+  template class SpaceTimeErrors<dim>;                                \
+  template void SpaceTimeErrors<dim>::add(const SpaceTimeSlab<dim> &, \
+                                          const Vector<double> &,     \
+                                          Function<dim> &);           \
+  TESSELLA_IF_EPETRA(template void SpaceTimeErrors<dim>::add(         \
+                       const SpaceTimeSlab<dim> &,                    \
+                       const TrilinosWrappers::MPI::Vector &,         \
+                       Function<dim> &);)
+
+  INSTANTIATE(2)
+  INSTANTIATE(3)
+#undef INSTANTIATE
+} // namespace Tessella

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <deal.II/base/quadrature.h>
+
+#include <deal.II/fe/fe_update_flags.h>
+#include <deal.II/fe/fe_values.h>
+#include <deal.II/grid/tria_accessor.h>
+#include <deal.II/grid/tria_iterator.h>
+#include <deal.II/hp/q_collection.h>
+#include <deal.II/non_matching/immersed_surface_quadrature.h>
+
+#include <tessella/values/mapping_bounding_box.h>
+
+#include <cmath>
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  template <int dim>
+  MappingBoundingBox<dim>::MappingBoundingBox(
+    const AgglomerationHandler<dim> &handler)
+    : handler(&handler)
+  {}
+
+
+
+  template <int dim>
+  std::unique_ptr<Mapping<dim>>
+  MappingBoundingBox<dim>::clone() const
+  {
+    return std::make_unique<MappingBoundingBox<dim>>(*handler);
+  }
+
+
+
+  template <int dim>
+  bool
+  MappingBoundingBox<dim>::preserves_vertex_locations() const
+  {
+    return false;
+  }
+
+
+
+  template <int dim>
+  bool
+  MappingBoundingBox<dim>::is_compatible_with(
+    const Compatibility::ReferenceCell<dim> &reference_cell) const
+  {
+    return reference_cell.get_dimension() == dim;
+  }
+
+
+
+  template <int dim>
+  const double *
+  MappingBoundingBox<dim>::box(
+    const typename Triangulation<dim>::cell_iterator &cell) const
+  {
+    AssertThrow(cell->is_active(),
+                ExcMessage("Only active cells belong to a polytope and can be "
+                           "mapped to its bounding box."));
+    const std::vector<unsigned int> &polytope_of_cell =
+      handler->polytope_of_cell();
+    AssertIndexRange(cell->active_cell_index(), polytope_of_cell.size());
+    return &handler->polytopic_mesh()
+              .box[2 * dim *
+                   std::size_t(polytope_of_cell[cell->active_cell_index()])];
+  }
+
+
+
+  template <int dim>
+  double
+  MappingBoundingBox<dim>::box_volume(
+    const typename Triangulation<dim>::cell_iterator &cell) const
+  {
+    const double *corners = box(cell);
+    double        volume  = 1.;
+    for (unsigned int d = 0; d < dim; ++d)
+      volume *= corners[dim + d] - corners[d];
+    return volume;
+  }
+
+
+
+  template <int dim>
+  boost::container::small_vector<Point<dim>,
+                                 GeometryInfo<dim>::vertices_per_cell>
+  MappingBoundingBox<dim>::get_vertices(
+    const typename Triangulation<dim>::cell_iterator &cell) const
+  {
+    const double *corners = box(cell);
+    boost::container::small_vector<Point<dim>,
+                                   GeometryInfo<dim>::vertices_per_cell>
+      vertices;
+    for (unsigned int v = 0; v < (1u << dim); ++v)
+      {
+        Point<dim> p;
+        for (unsigned int d = 0; d < dim; ++d)
+          p[d] = corners[(v & (1u << d)) != 0 ? dim + d : d];
+        vertices.push_back(p);
+      }
+    return vertices;
+  }
+
+
+
+  template <int dim>
+  Point<dim>
+  MappingBoundingBox<dim>::get_center(
+    const typename Triangulation<dim>::cell_iterator &cell, const bool) const
+  {
+    Point<dim> center;
+    for (unsigned int d = 0; d < dim; ++d)
+      center[d] = 0.5;
+    return transform_unit_to_real_cell(cell, center);
+  }
+
+
+
+  template <int dim>
+  BoundingBox<dim>
+  MappingBoundingBox<dim>::get_bounding_box(
+    const typename Triangulation<dim>::cell_iterator &cell) const
+  {
+    const double *corners = box(cell);
+    Point<dim>    lower, upper;
+    for (unsigned int d = 0; d < dim; ++d)
+      {
+        lower[d] = corners[d];
+        upper[d] = corners[dim + d];
+      }
+    return BoundingBox<dim>(std::make_pair(lower, upper));
+  }
+
+
+
+  template <int dim>
+  Point<dim>
+  MappingBoundingBox<dim>::transform_unit_to_real_cell(
+    const typename Triangulation<dim>::cell_iterator &cell,
+    const Point<dim>                                 &p) const
+  {
+    const double *corners = box(cell);
+    Point<dim>    x;
+    for (unsigned int d = 0; d < dim; ++d)
+      x[d] = corners[d] + (corners[dim + d] - corners[d]) * p[d];
+    return x;
+  }
+
+
+
+  template <int dim>
+  Point<dim>
+  MappingBoundingBox<dim>::transform_real_to_unit_cell(
+    const typename Triangulation<dim>::cell_iterator &cell,
+    const Point<dim>                                 &p) const
+  {
+    const double *corners = box(cell);
+    Point<dim>    xi;
+    for (unsigned int d = 0; d < dim; ++d)
+      xi[d] = (p[d] - corners[d]) / (corners[dim + d] - corners[d]);
+    return xi;
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::transform_points_real_to_unit_cell(
+    const typename Triangulation<dim>::cell_iterator &cell,
+    const ArrayView<const Point<dim>>                &real_points,
+    const ArrayView<Point<dim>>                      &unit_points) const
+  {
+    AssertDimension(real_points.size(), unit_points.size());
+    for (unsigned int i = 0; i < real_points.size(); ++i)
+      unit_points[i] = transform_real_to_unit_cell(cell, real_points[i]);
+  }
+
+
+
+  namespace
+  {
+    /// How one index of a tensor is transformed.
+    enum class Factor
+    {
+      one,
+      jacobian,
+      inverse
+    };
+
+    template <int dim>
+    Tensor<1, dim>
+    factors(const Factor factor, const Tensor<1, dim> &extents)
+    {
+      Tensor<1, dim> result;
+      for (unsigned int d = 0; d < dim; ++d)
+        result[d] = factor == Factor::one        ? 1.
+                    : factor == Factor::jacobian ? extents[d]
+                                                 : 1. / extents[d];
+      return result;
+    }
+
+    DeclExceptionMsg(ExcMappingKind,
+                     "MappingBoundingBox does not know this kind of "
+                     "transformation for tensors of this rank.");
+  } // namespace
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::transform(
+    const ArrayView<const Tensor<1, dim>>         &input,
+    const MappingKind                              kind,
+    const typename Mapping<dim>::InternalDataBase &internal,
+    const ArrayView<Tensor<1, dim>>               &output) const
+  {
+    AssertDimension(input.size(), output.size());
+    const InternalData &data  = static_cast<const InternalData &>(internal);
+    double              scale = 1.;
+    Factor              first = Factor::one;
+    switch (kind)
+      {
+        case mapping_covariant:
+          first = Factor::inverse;
+          break;
+        case mapping_contravariant:
+          first = Factor::jacobian;
+          break;
+        case mapping_piola:
+          first = Factor::jacobian;
+          scale = 1. / data.volume;
+          break;
+        default:
+          AssertThrow(false, ExcMappingKind());
+      }
+    const Tensor<1, dim> f = scale * factors(first, data.extents);
+    for (unsigned int q = 0; q < output.size(); ++q)
+      for (unsigned int i = 0; i < dim; ++i)
+        output[q][i] = f[i] * input[q][i];
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::transform(
+    const ArrayView<const DerivativeForm<1, dim, dim>> &input,
+    const MappingKind                                   kind,
+    const typename Mapping<dim>::InternalDataBase      &internal,
+    const ArrayView<Tensor<2, dim>>                    &output) const
+  {
+    AssertDimension(input.size(), output.size());
+    AssertThrow(kind == mapping_covariant, ExcMappingKind());
+    const InternalData  &data = static_cast<const InternalData &>(internal);
+    const Tensor<1, dim> f    = factors(Factor::inverse, data.extents);
+    for (unsigned int q = 0; q < output.size(); ++q)
+      for (unsigned int i = 0; i < dim; ++i)
+        for (unsigned int j = 0; j < dim; ++j)
+          output[q][i][j] = f[j] * input[q][i][j];
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::transform(
+    const ArrayView<const Tensor<2, dim>>         &input,
+    const MappingKind                              kind,
+    const typename Mapping<dim>::InternalDataBase &internal,
+    const ArrayView<Tensor<2, dim>>               &output) const
+  {
+    AssertDimension(input.size(), output.size());
+    const InternalData &data  = static_cast<const InternalData &>(internal);
+    double              scale = 1.;
+    Factor              first = Factor::one;
+    switch (kind)
+      {
+        case mapping_covariant_gradient:
+          first = Factor::inverse;
+          break;
+        case mapping_contravariant_gradient:
+          first = Factor::jacobian;
+          break;
+        case mapping_piola_gradient:
+          first = Factor::jacobian;
+          scale = 1. / data.volume;
+          break;
+        default:
+          AssertThrow(false, ExcMappingKind());
+      }
+    const Tensor<1, dim> f = scale * factors(first, data.extents);
+    const Tensor<1, dim> g = factors(Factor::inverse, data.extents);
+    for (unsigned int q = 0; q < output.size(); ++q)
+      for (unsigned int i = 0; i < dim; ++i)
+        for (unsigned int j = 0; j < dim; ++j)
+          output[q][i][j] = f[i] * g[j] * input[q][i][j];
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::transform(
+    const ArrayView<const DerivativeForm<2, dim, dim>> &input,
+    const MappingKind                                   kind,
+    const typename Mapping<dim>::InternalDataBase      &internal,
+    const ArrayView<Tensor<3, dim>>                    &output) const
+  {
+    AssertDimension(input.size(), output.size());
+    AssertThrow(kind == mapping_covariant_gradient, ExcMappingKind());
+    const InternalData  &data = static_cast<const InternalData &>(internal);
+    const Tensor<1, dim> g    = factors(Factor::inverse, data.extents);
+    for (unsigned int q = 0; q < output.size(); ++q)
+      for (unsigned int i = 0; i < dim; ++i)
+        for (unsigned int j = 0; j < dim; ++j)
+          for (unsigned int k = 0; k < dim; ++k)
+            output[q][i][j][k] = g[j] * g[k] * input[q][i][j][k];
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::transform(
+    const ArrayView<const Tensor<3, dim>>         &input,
+    const MappingKind                              kind,
+    const typename Mapping<dim>::InternalDataBase &internal,
+    const ArrayView<Tensor<3, dim>>               &output) const
+  {
+    AssertDimension(input.size(), output.size());
+    const InternalData &data  = static_cast<const InternalData &>(internal);
+    double              scale = 1.;
+    Factor              first = Factor::one;
+    switch (kind)
+      {
+        case mapping_covariant_hessian:
+          first = Factor::inverse;
+          break;
+        case mapping_contravariant_hessian:
+          first = Factor::jacobian;
+          break;
+        case mapping_piola_hessian:
+          first = Factor::jacobian;
+          scale = 1. / data.volume;
+          break;
+        default:
+          AssertThrow(false, ExcMappingKind());
+      }
+    const Tensor<1, dim> f = scale * factors(first, data.extents);
+    const Tensor<1, dim> g = factors(Factor::inverse, data.extents);
+    for (unsigned int q = 0; q < output.size(); ++q)
+      for (unsigned int i = 0; i < dim; ++i)
+        for (unsigned int j = 0; j < dim; ++j)
+          for (unsigned int k = 0; k < dim; ++k)
+            output[q][i][j][k] = f[i] * g[j] * g[k] * input[q][i][j][k];
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::InternalData::reinit(const UpdateFlags update_flags,
+                                                const Quadrature<dim> &)
+  {
+    this->update_each = update_flags;
+  }
+
+
+
+  template <int dim>
+  std::size_t
+  MappingBoundingBox<dim>::InternalData::memory_consumption() const
+  {
+    return sizeof(*this);
+  }
+
+
+
+  template <int dim>
+  UpdateFlags
+  MappingBoundingBox<dim>::requires_update_flags(
+    const UpdateFlags update_flags) const
+  {
+    UpdateFlags result = update_flags;
+    if (update_flags & update_boundary_forms)
+      result |= update_normal_vectors;
+    return result;
+  }
+
+
+
+  template <int dim>
+  std::unique_ptr<typename Mapping<dim>::InternalDataBase>
+  MappingBoundingBox<dim>::get_data(const UpdateFlags update_flags,
+                                    const Quadrature<dim> &) const
+  {
+    auto data         = std::make_unique<InternalData>();
+    data->update_each = requires_update_flags(update_flags);
+    return data;
+  }
+
+
+
+  template <int dim>
+  std::unique_ptr<typename Mapping<dim>::InternalDataBase>
+  MappingBoundingBox<dim>::get_face_data(const UpdateFlags update_flags,
+                                         const hp::QCollection<dim - 1> &) const
+  {
+    auto data         = std::make_unique<InternalData>();
+    data->update_each = requires_update_flags(update_flags);
+    return data;
+  }
+
+
+
+  template <int dim>
+  std::unique_ptr<typename Mapping<dim>::InternalDataBase>
+  MappingBoundingBox<dim>::get_subface_data(const UpdateFlags update_flags,
+                                            const Quadrature<dim - 1> &) const
+  {
+    auto data         = std::make_unique<InternalData>();
+    data->update_each = requires_update_flags(update_flags);
+    return data;
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::fill_constants(
+    const double                                                   *corners,
+    const InternalData                                             &data,
+    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &output)
+    const
+  {
+    data.volume = 1.;
+    DerivativeForm<1, dim, dim> jacobian, inverse;
+    for (unsigned int d = 0; d < dim; ++d)
+      {
+        data.extents[d] = corners[dim + d] - corners[d];
+        data.volume *= data.extents[d];
+        jacobian[d][d] = data.extents[d];
+        inverse[d][d]  = 1. / data.extents[d];
+      }
+    // Arrays are empty unless they were asked for. All derivatives of the
+    // Jacobian vanish.
+    for (auto &j : output.jacobians)
+      j = jacobian;
+    for (auto &j : output.inverse_jacobians)
+      j = inverse;
+    for (auto &j : output.jacobian_grads)
+      j = DerivativeForm<2, dim, dim>();
+    for (auto &j : output.jacobian_pushed_forward_grads)
+      j = Tensor<3, dim>();
+    for (auto &j : output.jacobian_2nd_derivatives)
+      j = DerivativeForm<3, dim, dim>();
+    for (auto &j : output.jacobian_pushed_forward_2nd_derivatives)
+      j = Tensor<4, dim>();
+    for (auto &j : output.jacobian_3rd_derivatives)
+      j = DerivativeForm<4, dim, dim>();
+    for (auto &j : output.jacobian_pushed_forward_3rd_derivatives)
+      j = Tensor<5, dim>();
+  }
+
+
+
+  template <int dim>
+  CellSimilarity::Similarity
+  MappingBoundingBox<dim>::fill_fe_values(
+    const typename Triangulation<dim>::cell_iterator &cell,
+    const CellSimilarity::Similarity,
+    const Quadrature<dim>                         &quadrature,
+    const typename Mapping<dim>::InternalDataBase &internal_data,
+    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &output)
+    const
+  {
+    const InternalData &data = static_cast<const InternalData &>(internal_data);
+    const double       *corners = box(cell);
+    fill_constants(corners, data, output);
+    for (unsigned int q = 0; q < output.quadrature_points.size(); ++q)
+      for (unsigned int d = 0; d < dim; ++d)
+        output.quadrature_points[q][d] =
+          corners[d] + data.extents[d] * quadrature.point(q)[d];
+    for (unsigned int q = 0; q < output.JxW_values.size(); ++q)
+      output.JxW_values[q] = data.volume * quadrature.weight(q);
+    // Similar cells may belong to polytopes with different boxes.
+    return CellSimilarity::none;
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::fill_fe_face_values(
+    const typename Triangulation<dim>::cell_iterator &cell,
+    const unsigned int                                face_no,
+    const hp::QCollection<dim - 1>                   &quadrature,
+    const typename Mapping<dim>::InternalDataBase    &internal_data,
+    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &output)
+    const
+  {
+    AssertThrow(cell->reference_cell() ==
+                    ReferenceCells::get_hypercube<dim>() &&
+                  (dim < 3 || (cell->face_orientation(face_no) &&
+                               !cell->face_flip(face_no) &&
+                               !cell->face_rotation(face_no))),
+                ExcMessage("The faces of a bounding box can be used only "
+                           "through hypercubes whose face has the standard "
+                           "orientation. To integrate over the faces of a "
+                           "polytope use PolytopeInterfaceValues."));
+
+    const InternalData &data = static_cast<const InternalData &>(internal_data);
+    const double       *corners = box(cell);
+    fill_constants(corners, data, output);
+
+    const Quadrature<dim - 1> &rule =
+      quadrature[quadrature.size() == 1 ? 0 : face_no];
+    const unsigned int direction = face_no / 2;
+    const double       area      = data.volume / data.extents[direction];
+    Tensor<1, dim>     normal;
+    normal[direction] = face_no % 2 == 0 ? -1. : 1.;
+
+    // The face's coordinates are the directions that follow the normal one,
+    // cyclically.
+    for (unsigned int q = 0; q < output.quadrature_points.size(); ++q)
+      {
+        Point<dim> &x = output.quadrature_points[q];
+        x[direction]  = corners[face_no % 2 == 0 ? direction : dim + direction];
+        for (unsigned int e = 0; e + 1 < dim; ++e)
+          {
+            const unsigned int d = (direction + 1 + e) % dim;
+            x[d] = corners[d] + data.extents[d] * rule.point(q)[e];
+          }
+      }
+    for (unsigned int q = 0; q < output.JxW_values.size(); ++q)
+      output.JxW_values[q] = area * rule.weight(q);
+    for (auto &n : output.normal_vectors)
+      n = normal;
+    for (auto &n : output.boundary_forms)
+      n = area * normal;
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::fill_fe_subface_values(
+    const typename Triangulation<dim>::cell_iterator &,
+    const unsigned int,
+    const unsigned int,
+    const Quadrature<dim - 1> &,
+    const typename Mapping<dim>::InternalDataBase &,
+    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &) const
+  {
+    AssertThrow(false,
+                ExcMessage("Bounding boxes have no sub-faces. To integrate "
+                           "over the faces of a polytope use "
+                           "PolytopeInterfaceValues."));
+  }
+
+
+
+  template <int dim>
+  void
+  MappingBoundingBox<dim>::fill_fe_immersed_surface_values(
+    const typename Triangulation<dim>::cell_iterator  &cell,
+    const NonMatching::ImmersedSurfaceQuadrature<dim> &quadrature,
+    const typename Mapping<dim>::InternalDataBase     &internal_data,
+    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &output)
+    const
+  {
+    const InternalData &data = static_cast<const InternalData &>(internal_data);
+    const double       *corners = box(cell);
+    fill_constants(corners, data, output);
+    for (unsigned int q = 0; q < quadrature.size(); ++q)
+      {
+        // A surface element n dS is transformed by det(J) J^{-T}.
+        Tensor<1, dim> form = quadrature.normal_vector(q);
+        for (unsigned int d = 0; d < dim; ++d)
+          form[d] *= data.volume / data.extents[d];
+        const double norm = form.norm();
+        if (output.quadrature_points.size() > 0)
+          for (unsigned int d = 0; d < dim; ++d)
+            output.quadrature_points[q][d] =
+              corners[d] + data.extents[d] * quadrature.point(q)[d];
+        if (output.JxW_values.size() > 0)
+          output.JxW_values[q] = norm * quadrature.weight(q);
+        if (output.normal_vectors.size() > 0)
+          output.normal_vectors[q] = form / norm;
+      }
+  }
+
+
+
+  template class MappingBoundingBox<2>;
+  template class MappingBoundingBox<3>;
+} // namespace Tessella

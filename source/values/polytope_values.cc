@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <deal.II/base/memory_consumption.h>
+
+#include <tessella/portable/legendre.h>
+#include <tessella/values/polytope_values.h>
+
+#include <cmath>
+#include <string>
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  template <int dim>
+  PolytopeValuesBase<dim>::PolytopeValuesBase(
+    const AgglomerationHandler<dim> &handler,
+    const unsigned int               extra_order,
+    const UpdateFlags                update_flags)
+    : handler(&handler)
+    , extra_order(extra_order)
+    , flags(update_flags)
+  {
+    AssertThrow(!handler.polytopic_mesh().degree.empty(),
+                ExcMessage("The handler has no degrees of freedom yet: call "
+                           "distribute_dofs() before evaluating shape "
+                           "functions."));
+    const UpdateFlags known = update_values | update_gradients |
+                              update_hessians | update_quadrature_points |
+                              update_JxW_values | update_normal_vectors;
+    AssertThrow((update_flags & known) == update_flags,
+                ExcMessage("Polytopes have values, gradients, Hessians, "
+                           "quadrature points, JxW values and normal vectors; "
+                           "other update flags are not known."));
+
+    // Spaces of lower degree are prefixes: one table for all polytopes.
+    const bool tensor =
+      handler.polynomial_space() == PolynomialSpaceType::tensor_product;
+    const unsigned int degree = handler.max_degree();
+    exponents.resize(dim * Legendre::n_functions(dim, degree, tensor));
+    Legendre::exponents(dim, degree, tensor, exponents.data());
+
+    // Not in reinit(), which several threads may call for their own objects.
+    handler.tabulate(extra_order + (tensor ? 2 * (dim - 1) * degree : 0));
+  }
+
+
+
+  template <int dim>
+  const FiniteElement<dim> &
+  PolytopeValuesBase<dim>::get_fe() const
+  {
+    return handler->get_fe_collection()[get_polytope().active_fe_index()];
+  }
+
+
+
+  template <int dim>
+  typename Triangulation<dim>::active_cell_iterator
+  PolytopeValuesBase<dim>::cell(const unsigned int q) const
+  {
+    AssertIndexRange(q, n_quadrature_points);
+    return handler->active_cell(
+      handler->polytopic_mesh().subcell_cell[subcells[q]]);
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopeValuesBase<dim>::get_dof_indices(
+    std::vector<types::global_dof_index> &indices) const
+  {
+    const types::global_dof_index first =
+      polytope == invalid_index ? 0 : handler->first_dof(polytope);
+    indices.resize(dofs_per_cell);
+    for (unsigned int i = 0; i < dofs_per_cell; ++i)
+      indices[i] = first + i;
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopeValuesBase<dim>::check_scalar() const
+  {
+    AssertThrow(handler->n_components() == 1,
+                ExcMessage("The handler has " +
+                           std::to_string(handler->n_components()) +
+                           " components: choose one with an extractor, or "
+                           "give an array with room for all of them."));
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopeValuesBase<dim>::clear()
+  {
+    polytope            = invalid_index;
+    n_basis             = 0;
+    dofs_per_cell       = 0;
+    n_quadrature_points = 0;
+    points.clear();
+    JxW_values.clear();
+    normals.clear();
+    subcells.clear();
+    materials.clear();
+    values.clear();
+    gradients.clear();
+    hessians.clear();
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopeValuesBase<dim>::fill(
+    const unsigned int                          new_polytope,
+    const unsigned int                          n_points,
+    const std::array<std::vector<double>, dim> &x,
+    const std::vector<double>                  &JxW,
+    const std::vector<unsigned int>            &new_subcells,
+    const std::vector<unsigned int>            &new_materials,
+    const std::array<std::vector<double>, dim> *new_normals,
+    const double                                normal_sign)
+  {
+    polytope            = new_polytope;
+    n_quadrature_points = n_points;
+    n_basis             = handler->polytopic_mesh().n_basis[polytope];
+    dofs_per_cell       = n_basis * handler->n_components();
+
+    points.resize(n_points);
+    for (unsigned int q = 0; q < n_points; ++q)
+      for (unsigned int d = 0; d < dim; ++d)
+        points[q][d] = x[d][q];
+    if (new_normals != nullptr)
+      {
+        normals.resize(n_points);
+        for (unsigned int q = 0; q < n_points; ++q)
+          for (unsigned int d = 0; d < dim; ++d)
+            normals[q][d] = normal_sign * (*new_normals)[d][q];
+      }
+    JxW_values = JxW;
+    subcells   = new_subcells;
+    materials  = new_materials;
+    evaluate(x);
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopeValuesBase<dim>::evaluate(
+    const std::array<std::vector<double>, dim> &x)
+  {
+    const PolytopicMesh<dim> &mesh   = handler->polytopic_mesh();
+    const unsigned int        degree = mesh.degree[polytope];
+    const double *corners = &mesh.box[2 * dim * std::size_t(polytope)];
+
+    const bool        need_values    = flags & update_values;
+    const bool        need_gradients = flags & update_gradients;
+    const bool        need_hessians  = flags & update_hessians;
+    const std::size_t n = std::size_t(n_quadrature_points) * n_basis;
+    values.resize(need_values ? n : 0);
+    gradients.resize(need_gradients ? n : 0);
+    hessians.resize(need_hessians ? n : 0);
+    if (!need_values && !need_gradients && !need_hessians)
+      return;
+
+    // xi = (x - center) * inverse, d xi / dx = inverse; 1 / sqrt(extent) makes
+    // the functions orthonormal on the box.
+    double center[dim], inverse[dim], scale[dim];
+    for (unsigned int d = 0; d < dim; ++d)
+      {
+        const double extent = corners[dim + d] - corners[d];
+        center[d]           = 0.5 * (corners[dim + d] + corners[d]);
+        inverse[d]          = 2. / extent;
+        scale[d]            = 1. / std::sqrt(extent);
+      }
+
+    // table[d][m][k]: m-th derivative of the k-th function of x_d
+    double table[dim][3][Legendre::max_degree + 1];
+    for (unsigned int q = 0; q < n_quadrature_points; ++q)
+      {
+        for (unsigned int d = 0; d < dim; ++d)
+          {
+            const double xi = (x[d][q] - center[d]) * inverse[d];
+            auto        &t  = table[d];
+            if (!need_gradients && !need_hessians)
+              Legendre::evaluate(degree, xi, t[0]);
+            else
+              Legendre::evaluate(degree, xi, t[0], t[1]);
+            if (need_hessians)
+              {
+                // P''_k = P''_{k-2} + (2k-1) P'_{k-1}; the tables hold
+                // sqrt(2k+1) P_k
+                double a = 0., b = 0.;
+                for (unsigned int k = 0; k <= degree; ++k)
+                  {
+                    const double next =
+                      k == 0 ? 0.
+                             : a + (2. * k - 1.) * t[1][k - 1] /
+                                     Legendre::internal::scale(k - 1);
+                    t[2][k] = next * Legendre::internal::scale(k) * scale[d] *
+                              inverse[d] * inverse[d];
+                    a = b;
+                    b = next;
+                  }
+              }
+            for (unsigned int k = 0; k <= degree; ++k)
+              t[0][k] *= scale[d];
+            if (need_gradients || need_hessians)
+              for (unsigned int k = 0; k <= degree; ++k)
+                t[1][k] *= scale[d] * inverse[d];
+          }
+
+        const std::size_t    first = std::size_t(q) * n_basis;
+        const unsigned char *k     = exponents.data();
+        for (unsigned int i = 0; i < n_basis; ++i, k += dim)
+          {
+            if constexpr (dim == 2)
+              {
+                const double a = table[0][0][k[0]], b = table[1][0][k[1]];
+                if (need_values)
+                  values[first + i] = a * b;
+                if (need_gradients)
+                  {
+                    gradients[first + i][0] = table[0][1][k[0]] * b;
+                    gradients[first + i][1] = a * table[1][1][k[1]];
+                  }
+                if (need_hessians)
+                  {
+                    Tensor<2, dim> &H = hessians[first + i];
+                    H[0][0]           = table[0][2][k[0]] * b;
+                    H[1][1]           = a * table[1][2][k[1]];
+                    H[0][1]           = table[0][1][k[0]] * table[1][1][k[1]];
+                    H[1][0]           = H[0][1];
+                  }
+              }
+            else
+              {
+                const double a = table[0][0][k[0]], b = table[1][0][k[1]],
+                             c  = table[2][0][k[2]];
+                const double ab = a * b;
+                if (need_values)
+                  values[first + i] = ab * c;
+                if (need_gradients)
+                  {
+                    gradients[first + i][0] = table[0][1][k[0]] * b * c;
+                    gradients[first + i][1] = a * table[1][1][k[1]] * c;
+                    gradients[first + i][2] = ab * table[2][1][k[2]];
+                  }
+                if (need_hessians)
+                  {
+                    const double da = table[0][1][k[0]], db = table[1][1][k[1]],
+                                 dc   = table[2][1][k[2]];
+                    Tensor<2, dim> &H = hessians[first + i];
+                    H[0][0]           = table[0][2][k[0]] * b * c;
+                    H[1][1]           = a * table[1][2][k[1]] * c;
+                    H[2][2]           = ab * table[2][2][k[2]];
+                    H[0][1]           = da * db * c;
+                    H[0][2]           = da * b * dc;
+                    H[1][2]           = a * db * dc;
+                    H[1][0]           = H[0][1];
+                    H[2][0]           = H[0][2];
+                    H[2][1]           = H[1][2];
+                  }
+              }
+          }
+      }
+  }
+
+
+
+  namespace
+  {
+    template <typename T>
+    void
+    sum_up(const std::vector<double> &coefficients,
+           const unsigned int         first,
+           const unsigned int         n_basis,
+           const unsigned int         n_points,
+           const std::vector<T>      &functions,
+           std::vector<T>            &result)
+    {
+      AssertIndexRange(first + n_basis, coefficients.size() + 1);
+      AssertThrow(functions.size() == std::size_t(n_points) * n_basis,
+                  ExcMessage("Values or derivatives of a discrete function "
+                             "were asked for, but the object was made without "
+                             "the update flag for them."));
+      result.resize(n_points);
+      const double *c = coefficients.data() + first;
+      for (unsigned int q = 0; q < n_points; ++q)
+        {
+          const T *f   = functions.data() + std::size_t(q) * n_basis;
+          T        sum = T();
+          for (unsigned int i = 0; i < n_basis; ++i)
+            sum += c[i] * f[i];
+          result[q] = sum;
+        }
+    }
+  } // namespace
+
+
+
+  template <int dim>
+  void
+  PolytopeValuesBase<dim>::component_values(
+    const std::vector<double> &coefficients,
+    const unsigned int         component,
+    std::vector<double>       &result) const
+  {
+    sum_up(coefficients,
+           component * n_basis,
+           n_basis,
+           n_quadrature_points,
+           values,
+           result);
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopeValuesBase<dim>::component_gradients(
+    const std::vector<double>   &coefficients,
+    const unsigned int           component,
+    std::vector<Tensor<1, dim>> &result) const
+  {
+    sum_up(coefficients,
+           component * n_basis,
+           n_basis,
+           n_quadrature_points,
+           gradients,
+           result);
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopeValuesBase<dim>::component_hessians(
+    const std::vector<double>   &coefficients,
+    const unsigned int           component,
+    std::vector<Tensor<2, dim>> &result) const
+  {
+    sum_up(coefficients,
+           component * n_basis,
+           n_basis,
+           n_quadrature_points,
+           hessians,
+           result);
+  }
+
+
+
+  template <int dim>
+  std::size_t
+  PolytopeValuesBase<dim>::memory_consumption() const
+  {
+    return sizeof(*this) + MemoryConsumption::memory_consumption(exponents) +
+           MemoryConsumption::memory_consumption(points) +
+           MemoryConsumption::memory_consumption(JxW_values) +
+           MemoryConsumption::memory_consumption(normals) +
+           MemoryConsumption::memory_consumption(subcells) +
+           MemoryConsumption::memory_consumption(materials) +
+           MemoryConsumption::memory_consumption(values) +
+           MemoryConsumption::memory_consumption(gradients) +
+           MemoryConsumption::memory_consumption(hessians);
+  }
+
+
+
+  template <int dim>
+  PolytopeValues<dim>::PolytopeValues(const AgglomerationHandler<dim> &handler,
+                                      const unsigned int extra_order,
+                                      const UpdateFlags  update_flags)
+    : PolytopeValuesBase<dim>(handler, extra_order, update_flags)
+  {}
+
+
+
+  template <int dim>
+  void
+  PolytopeValues<dim>::reinit(const PolytopeAccessor<dim> &polytope)
+  {
+    reinit(polytope.index());
+  }
+
+
+
+  template <int dim>
+  void
+  PolytopeValues<dim>::reinit(const unsigned int polytope)
+  {
+    const AgglomerationHandler<dim> &handler = *this->handler;
+    AssertIndexRange(polytope, handler.polytopic_mesh().n_polytopes());
+    quadrature.reinit(
+      handler,
+      polytope,
+      internal::mass_order(handler, handler.polytopic_mesh().degree[polytope]) +
+        this->extra_order);
+    this->fill(polytope,
+               quadrature.size(),
+               quadrature.x,
+               quadrature.JxW,
+               quadrature.subcell,
+               quadrature.material);
+  }
+
+
+
+  template class PolytopeValuesBase<2>;
+  template class PolytopeValuesBase<3>;
+  template class PolytopeValues<2>;
+  template class PolytopeValues<3>;
+} // namespace Tessella
