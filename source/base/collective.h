@@ -10,15 +10,15 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Number of processes and number of this one; 1 and 0 in a program that
-    /// has not initialised MPI.
+    /// Number of processes in @p communicator and rank of this process in it; 1
+    /// and 0 in a program that has not initialised MPI.
     unsigned int
     n_processes(const MPI_Comm communicator);
     unsigned int
     this_process(const MPI_Comm communicator);
 
-    /// Sum over all processes, in the order of their numbers: the same bits on
-    /// every process and in every run. Collective.
+    /// Sum over all processes, in the order of their ranks: the same to the
+    /// last bit on every process and in every run. Collective.
     double
     ordered_sum(const MPI_Comm communicator, const double value);
   } // namespace internal

@@ -18,7 +18,7 @@
 #  include <sys/mman.h>
 #endif
 
-// Large arrays of the host: copies, running sums, memory that is not touched.
+// Large host arrays: copies, running sums, and arrays that are not initialised.
 
 namespace Tessella
 {
@@ -26,9 +26,9 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Lets the operating system put a large array on large pages, if it
-      /// likes: touching 2 GB for the first time took 16 threads 0.32 s in
-      /// pages of 4 kB, 0.06 s in those of 2 MB.
+      /// Asks the operating system for large pages for a large array. The first
+      /// touch of 2 GB by 16 threads took 0.32 s with pages of 4 kB and 0.06 s
+      /// with pages of 2 MB.
       inline void
       advise_large_pages(void *array, const std::size_t bytes)
       {
@@ -47,8 +47,8 @@ namespace Tessella
 
 
 
-      /// Array whose entries are not initialised: its pages are touched first
-      /// by the thread that writes them.
+      /// Uninitialised array: each page is touched first by the thread that
+      /// writes to it.
       template <typename T>
       class RawArray
       {
@@ -87,8 +87,9 @@ namespace Tessella
 
 
 
-      /// memcpy() for targets that do not fit into the caches: writes past
-      /// them, so that what is overwritten is not read first.
+      /// memcpy() for targets that do not fit into the caches. Non-temporal
+      /// stores bypass the caches, so that the target is not read before it is
+      /// overwritten.
       inline void
       copy_past_caches(char *to, const char *from, std::size_t n)
       {
@@ -122,8 +123,8 @@ namespace Tessella
 
 
       /**
-       * Running sums: sums[0] = 0, sums[i + 1] = sums[i] + count(i) for i < n,
-       * by all threads.
+       * Running sums, computed by all threads: sums[0] = 0, sums[i + 1] =
+       * sums[i] + count(i) for i < n.
        */
       template <typename Count>
       RawArray<std::uint64_t>

@@ -11,8 +11,9 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Calls function(begin, end) for sub-ranges of [0, n) of about the given
-      /// size, with all of the host's threads: parallel(n, size, function).
+      /// Function object parallel(n, size, function), which calls
+      /// function(begin, end) for sub-ranges of [0, n) of about the given size
+      /// on all threads of the host.
       using Parallel = std::function<
         void(std::size_t,
              std::size_t,

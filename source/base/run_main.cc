@@ -43,8 +43,8 @@ namespace Tessella
           {
             if (first == rank)
               say(name, message);
-            // mpirun may kill all others when the first process ends with an
-            // error.
+            // mpirun may kill all other processes when the first one ends with
+            // an error.
             MPI_Barrier(communicator);
             return first != none;
           }
@@ -87,11 +87,12 @@ namespace Tessella
       const Utilities::MPI::MPI_InitFinalize mpi(argc,
                                                  argv,
                                                  numbers::invalid_unsigned_int);
-      // Messages of a program that has failed must not get in the way.
+      // A duplicated communicator keeps the reduction in any_failed() apart
+      // from messages that a failed program has left pending.
       MPI_Comm end;
       MPI_Comm_dup(MPI_COMM_WORLD, &end);
-      // An exception must not leave the life time of MPI, whose end would take
-      // it for the failure of one process.
+      // An exception must be caught within the life time of MPI_InitFinalize,
+      // whose destructor would treat it as the failure of a single process.
       guard(work);
       failed = any_failed(end, name, message);
       said   = true;

@@ -7,17 +7,18 @@
 
 #include <tessella/base/epetra.h>
 
-// The types of deal.II's vectors in double precision that the library is
-// compiled for.
+// Vector types of deal.II in double precision for which the library is
+// instantiated.
 
-/// The arguments, if the classes of TrilinosWrappers exist; else nothing.
+/// Expands to its arguments if the classes of TrilinosWrappers exist, and to
+/// nothing otherwise.
 #ifdef TESSELLA_HAVE_EPETRA
 #  define TESSELLA_IF_EPETRA(...) __VA_ARGS__
 #else
 #  define TESSELLA_IF_EPETRA(...)
 #endif
 
-/// INSTANTIATE(dim, VectorType) for each of them.
+/// Expands to INSTANTIATE(dim, VectorType) for each of these vector types.
 #define TESSELLA_FOR_VECTOR_TYPES(INSTANTIATE, dim)                    \
   INSTANTIATE(dim, dealii::Vector<double>)                             \
   INSTANTIATE(dim, dealii::LinearAlgebra::distributed::Vector<double>) \

@@ -10,11 +10,12 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Throws if objects cannot live on a device here.
+    /// Throws an exception if this build or this machine has no usable device.
     void
     assert_device_is_available();
 
-    /// Calls @p function; errors of the device become exceptions of deal.II.
+    /// Calls @p function and turns errors of the device into exceptions of
+    /// deal.II.
     template <typename Function>
     auto
     device_call(const Function &function) -> decltype(function())

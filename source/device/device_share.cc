@@ -21,7 +21,8 @@ namespace Tessella
   {
     namespace
     {
-      // Of the processes on this machine: the first one, and how many.
+      // Rank of the first process on this machine, and number of processes on
+      // it.
       std::pair<unsigned int, unsigned int>
       machine_of(const MPI_Comm communicator)
       {
@@ -62,7 +63,7 @@ namespace Tessella
           device_call([&]() { identity = Device::device_identity(); });
       });
 #endif
-      // (the first process of the machine stands for it)
+      // The rank of the first process on the machine identifies the machine.
       const std::pair<unsigned int, std::string> own(
         machine_of(communicator).first, identity);
       std::vector<unsigned int> processes;
@@ -80,8 +81,8 @@ namespace Tessella
                            const std::vector<unsigned int> &processes,
                            const std::size_t                held)
     {
-      std::pair<std::uint64_t, std::uint64_t> own(0, held); // free, taken
-      dealii::Utilities::MPI::max(0, communicator);         // all are here
+      std::pair<std::uint64_t, std::uint64_t> own(0, held); // free, held
+      dealii::Utilities::MPI::max(0, communicator); // wait for all processes
 #ifdef TESSELLA_HAVE_CUDA
       on_all_processes(communicator, [&]() {
         if (!processes.empty())

@@ -11,20 +11,23 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Processes of @p communicator on this machine. Collective.
+    /// Number of processes of @p communicator on this machine. Collective.
     unsigned int
     n_processes_on_machine(const MPI_Comm communicator);
 
-    /// Ranks in @p communicator of the processes that use the CUDA device that
-    /// this one uses, its own included; empty without a device. Collective.
+    /// Ranks in @p communicator of all processes that use the same CUDA device
+    /// as this process, including its own rank; empty without a device.
+    /// Collective.
     std::vector<unsigned int>
     processes_on_device(const MPI_Comm communicator);
 
     /**
-     * Bytes that assembly by this process may take on its device, which it
-     * shares with @p processes: equal parts of what is free and what they have
-     * taken for assembly (@p held by this one). Collective: nobody takes memory
-     * meanwhile. An error of one device is thrown on all processes.
+     * Number of bytes that assembly by this process may use on its device,
+     * which it shares with @p processes. Each process gets an equal part of the
+     * sum of the free memory and of the memory that the processes hold for
+     * assembly; this process holds @p held bytes. Collective: no process
+     * allocates memory meanwhile. An error of one device is thrown on all
+     * processes.
      */
     std::size_t
     share_of_device_memory(const MPI_Comm                   communicator,

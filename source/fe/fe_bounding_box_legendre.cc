@@ -33,8 +33,8 @@ namespace Tessella
                                     FiniteElementData<dim>::L2);
     }
 
-    /// Whether the space of degree p and type a is contained in that of degree
-    /// q and type b.
+    /// Whether the polynomial space of degree p and type a is contained in that
+    /// of degree q and type b.
     bool
     is_contained(const int                 dim,
                  const unsigned int        p,
@@ -253,7 +253,7 @@ namespace Tessella
 
 
 
-  // ---- FEValues: what FE_Poly does, and a factor that depends on the box
+  // ---- FEValues: FE_Poly with a factor that depends on the bounding box
 
   template <int dim>
   std::unique_ptr<typename FiniteElement<dim>::InternalDataBase>
@@ -276,7 +276,8 @@ namespace Tessella
     std::vector<Tensor<2, dim>> grad_grads(flags & update_hessians ? n : 0);
     std::vector<Tensor<3, dim>> third(flags & update_3rd_derivatives ? n : 0);
     std::vector<Tensor<4, dim>> fourth;
-    // Unlike FE_Poly, keep the unit values: they are scaled on every cell.
+    // Unlike FE_Poly, keep the values on the unit cell: they are scaled on
+    // every cell.
     if (!values.empty())
       data->shape_values.reinit(n, n_q_points);
     if (!grads.empty())
@@ -358,8 +359,8 @@ namespace Tessella
     internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
       &output_data) const
   {
-    // Derivatives were scaled in place on the cell before: compute all anew,
-    // whatever the similarity of the cells.
+    // The derivatives of the previous cell were scaled in place, so that all
+    // have to be computed again even if the cells are similar.
     FE_Poly<dim>::fill_fe_values(cell,
                                  CellSimilarity::none,
                                  quadrature,

@@ -25,9 +25,10 @@ namespace Tessella
           {
             const double xi = 2. * p[d] - 1.;
             Legendre::evaluate(degree, xi, value[d][0]);
-            // The m-th derivatives satisfy P_{n+1}^(m) = P_{n-1}^(m) +
-            // (2n+1) P_n^(m-1); xi = 2x - 1 brings a factor 2 each time. The
-            // tables hold sqrt(2n+1) P_n, the recurrence is for P_n itself.
+            // The m-th derivatives satisfy P_{n+1}^(m) = P_{n-1}^(m) + (2n+1)
+            // P_n^(m-1). Each derivative with respect to x adds a factor of 2,
+            // because xi = 2x - 1. The tables hold sqrt(2n+1) P_n, whereas the
+            // recurrence is for P_n itself.
             double previous[Legendre::max_degree + 1];
             for (unsigned int n = 0; n <= degree; ++n)
               previous[n] = value[d][0][n] / Legendre::internal::scale(n);
@@ -48,8 +49,8 @@ namespace Tessella
           }
       }
 
-      /// The derivative in the directions @p directions of the product with
-      /// exponents @p k.
+      /// Derivative, in the directions @p directions, of the product of
+      /// one-dimensional functions of degrees @p k.
       template <std::size_t order>
       double
       derivative(const unsigned char                   *k,

@@ -71,8 +71,9 @@ namespace Tessella
       weights.resize(n);
       for (unsigned int i = 0; i < n; ++i)
         {
-          // Zeros of the Chebyshev polynomial as first guesses, moved towards
-          // the zero found before, since those of Jacobi polynomials lie lower.
+          // The zeros of the Chebyshev polynomial are the initial guesses. Each
+          // is moved towards the zero found last, because the zeros of Jacobi
+          // polynomials lie lower.
           long double x = -std::cos(numbers::PI * (2.L * i + 1.L) / (2.L * n));
           if (i > 0)
             x = 0.5L * (x + zeros[i - 1]);
@@ -155,9 +156,9 @@ namespace Tessella
 
     /**
      * Largest order that the rule integrates exactly, found by trying all
-     * monomials of each degree; -1 if not even constants are, or if a point is
-     * outside or a weight not positive. int x^a y^b z^c = a! b! c! /
-     * (a+b+c+dim)!.
+     * monomials of each degree; -1 if the rule does not even integrate
+     * constants, or if a point is outside of the simplex or a weight is not
+     * positive. Exact values: int x^a y^b z^c = a! b! c! / (a+b+c+dim)!.
      */
     template <int dim>
     int
@@ -201,8 +202,8 @@ namespace Tessella
       return limit;
     }
 
-    /// The tabulated rules of deal.II and our own, with the order that each
-    /// really has.
+    /// Tabulated rules of deal.II and of Tessella, each with its true order of
+    /// exactness.
     template <int dim>
     std::vector<ReferenceRule>
     make_tabulated_rules()
@@ -246,7 +247,7 @@ namespace Tessella
     const std::vector<ReferenceRule> &
     tabulated_rules(const unsigned int dim)
     {
-      // Thread safe, since initialisation of local statics is.
+      // Thread-safe, since the initialisation of local statics is.
       if (dim == 2)
         {
           static const std::vector<ReferenceRule> rules =
@@ -257,7 +258,8 @@ namespace Tessella
       return rules;
     }
 
-    /// Rules made so far; a rule stays where it is until the program ends.
+    /// Cache of the rules made so far. A rule keeps its address until the
+    /// program ends.
     struct Cache
     {
       struct Entry

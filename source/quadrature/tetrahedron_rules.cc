@@ -12,10 +12,11 @@ namespace Tessella
     {
       struct Orbit
       {
-        /// Of each of its points; all weights of a rule sum up to 1.
+        /// Weight of each point of the orbit; all weights of a rule sum up to
+        /// 1.
         double weight;
-        /// One of its points; the tetrahedron has the vertices (1,1,1),
-        /// (1,-1,-1), (-1,1,-1) and (-1,-1,1).
+        /// Coordinates of one point of the orbit; the tetrahedron has the
+        /// vertices (1,1,1), (1,-1,-1), (-1,1,-1) and (-1,-1,1).
         double x, y, z;
       };
 
@@ -449,8 +450,8 @@ namespace Tessella
                                         (1. - a - b + c) / 4.}});
                 rule.weights.push_back(orbit.weight / 6.);
               };
-            // Points on an axis are their own images under one half turn, the
-            // centre under all.
+            // A point on an axis is its own image under one half turn, and the
+            // centre is its own image under all of them.
             const unsigned int n_zeros = (x == 0.) + (y == 0.) + (z == 0.);
             add(x, y, z);
             if (n_zeros < 2)

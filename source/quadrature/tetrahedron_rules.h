@@ -17,14 +17,16 @@ namespace Tessella
     };
 
     /**
-     * Rules with fewer points than deal.II's tables have, or where those end.
-     * They were computed for this library by node elimination (H. Xiao, Z.
-     * Gimbutas, Comput. Math. Appl. 59 (2010)): the moment equations are solved
-     * by damped Gauss-Newton steps of least norm, the point that matters least
-     * is dropped, and so on; the last solve in extended precision. Rules are
-     * invariant under the three half turns of the tetrahedron, which leaves a
-     * quarter of the equations and costs hardly any points (120 at order 12,
-     * where the leanest published rule has 117, and a conical product 231).
+     * Rules that have fewer points than those of deal.II, or a higher order
+     * than the highest of deal.II. They were computed for this library by node
+     * elimination (H. Xiao, Z. Gimbutas, Comput. Math. Appl. 59 (2010)): the
+     * moment equations are solved by damped Gauss-Newton steps of least norm,
+     * the point that matters least is dropped, and both steps are repeated; the
+     * last solve uses extended precision. The rules are invariant under the
+     * three half turns of the tetrahedron. This symmetry leaves a quarter of
+     * the equations and adds hardly any points: order 12 has 120 points,
+     * compared with 117 for the published rule with the fewest points and 231
+     * for a conical product.
      */
     std::vector<TetrahedronRule>
     tetrahedron_rules();
