@@ -55,8 +55,8 @@ namespace Tessella
 
 
 
-      /// Ids of the cells that this process owns, in their order, as ids of all
-      /// active cells; the other way round.
+      /// Converts ids of the cells that this process owns, in the order of
+      /// these cells, to ids of all active cells.
       template <int dim>
       std::vector<unsigned int>
       expand(const Triangulation<dim>   &triangulation,
@@ -88,8 +88,8 @@ namespace Tessella
 
 
 
-      /// The share of this process in a number of polytopes, by its cells; at
-      /// least one if it has cells.
+      /// Number of polytopes that this process contributes to @p n_polytopes,
+      /// in proportion to its cells; at least one if it owns cells.
       template <int dim>
       unsigned int
       own_share(const Triangulation<dim> &triangulation,
@@ -166,13 +166,13 @@ namespace Tessella
 
 
 
-      /// A cell, or a group of cells, as something to be sorted by its centre.
+      /// Cell or group of cells, as an item that is sorted by its centre.
       template <int dim>
       struct Item
       {
-        /// Centre in units of the largest extent of the mesh times 2^-40. As
-        /// integers, coordinates that differ by rounding are the same, so
-        /// rounding does not decide who is cut off a row of cells.
+        /// Centre, in units of 2^-40 times the largest extent of the mesh.
+        /// Integers make coordinates equal that differ by rounding only, so
+        /// that rounding does not decide which cell is cut off a row of cells.
         std::array<std::uint64_t, dim> center;
         /// Edge lengths of the bounding box, in the same units.
         std::array<float, dim> extent;
@@ -244,8 +244,8 @@ namespace Tessella
 
 
 
-      /// Groups as items: the centre is the mean of the centres of the cells.
-      /// @p ids are without gaps; @p cells are in the order of the ids.
+      /// Groups of cells as items: the centre is the mean of the centres of the
+      /// cells. @p ids are without gaps; @p cells are in the order of the ids.
       template <int dim>
       std::vector<Item<dim>>
       groups_as_items(const std::vector<Item<dim>>    &cells,
@@ -270,7 +270,7 @@ namespace Tessella
                 const double h   = 0.5 * cells[i].extent[d];
                 box.lower        = std::min(box.lower, x - h);
                 box.upper        = std::max(box.upper, x + h);
-                // Four bits are given up so that sums of 2^28 cells fit.
+                // Dropping four bits lets sums over 2^28 cells fit.
                 box.sum += cells[i].center[d] >> 4;
               }
           }
@@ -292,14 +292,15 @@ namespace Tessella
 
 
 
-      /// In how many slabs a set is cut that shall become @p n_parts parts;
-      /// @p aspect_ratio is that of its longest edge to the second longest.
+      /// Number of slabs into which to cut a set that is to be divided into @p
+      /// n_parts parts. @p aspect_ratio is the ratio of its longest edge to the
+      /// second longest.
       unsigned int
       n_slabs(const unsigned int n_parts, const double aspect_ratio)
       {
-        // Cutting into equal numbers of parts keeps to the rows of structured
-        // meshes; many slabs are good only if they can be cut again across, or
-        // the set is that long.
+        // Slabs with equal numbers of parts keep the rows of structured meshes
+        // together. More than two slabs are good only if each can be cut again
+        // in the other directions, or if the set is long enough.
         for (const unsigned int divisor : {2u, 3u, 5u, 7u})
           if (n_parts % divisor == 0 &&
               (divisor == 2 || n_parts / divisor >= divisor ||
@@ -327,7 +328,8 @@ namespace Tessella
             return;
           }
 
-        // The longest edge of the bounding box; the first one if several are.
+        // Longest edge of the bounding box; the first one if several are
+        // equally long.
         unsigned int direction = 0;
         double       longest = -1., second = -1.;
         for (unsigned int d = 0; d < dim; ++d)
@@ -352,8 +354,9 @@ namespace Tessella
               second = std::max(second, length);
           }
 
-        // Ties go by the other coordinates, in the end by number: the order is
-        // total, so the parts do not depend on how nth_element works.
+        // Ties are broken by the other coordinates and finally by the index.
+        // The order is total, so that the parts do not depend on the
+        // implementation of nth_element.
         const auto before = [direction](const Item<dim> &a,
                                         const Item<dim> &b) {
           if (a.center[direction] != b.center[direction])
@@ -385,7 +388,7 @@ namespace Tessella
 
 
 
-      /// Parts of the items, by their index.
+      /// Part of each item, by the index of the item.
       template <int dim>
       std::vector<unsigned int>
       tile(std::vector<Item<dim>> items, const unsigned int n_parts)
@@ -428,7 +431,7 @@ namespace Tessella
 
 
 
-      /// Applies a strategy that may be the user's own.
+      /// Applies a strategy, which may be one of the user.
       template <int dim>
       std::vector<unsigned int>
       apply(const Strategy<dim>      &strategy,
@@ -448,8 +451,8 @@ namespace Tessella
 
 
 
-      /// Ids of ancestors; level_of_ancestor(level of the cell) says how far
-      /// to go up.
+      /// Ids of the ancestors of all active cells. level_of_ancestor(level of
+      /// the cell) returns the level of the ancestor.
       template <int dim, typename LevelFunction>
       std::vector<unsigned int>
       ancestor_ids(const Triangulation<dim> &triangulation,
@@ -477,8 +480,8 @@ namespace Tessella
           }
         return ids;
       }
-      /// Throws on all processes if an ancestor that ancestor_ids() makes a
-      /// polytope of has cells on several.
+      /// Throws on all processes if an ancestor that ancestor_ids() turns into
+      /// a polytope has cells on several processes.
       template <int dim, typename LevelFunction>
       void
       check_ancestors_uncut(const Triangulation<dim> &triangulation,
@@ -501,7 +504,8 @@ namespace Tessella
                 if (cell->level() == 0)
                   break;
               }
-        // Those that have cells here as well, and who else says so.
+        // Ancestors that also have cells on this process. A second process that
+        // lists the same ancestor shows that it is cut.
         std::vector<dealii::CellId::binary_type> shared;
         for (const auto &active : triangulation.active_cell_iterators())
           if (active->is_locally_owned())
@@ -510,7 +514,7 @@ namespace Tessella
               const int level = level_of_ancestor(active->level());
               while (ancestor->level() > level)
                 ancestor = ancestor->parent();
-              // (cells of different levels have ancestors of their own)
+              // Ancestors of cells of different levels are distinct.
               if (ancestor != active &&
                   foreign[ancestor->level()][ancestor->index()])
                 shared.push_back(ancestor->id().template to_binary<dim>());
@@ -724,8 +728,8 @@ namespace Tessella
 
     namespace
     {
-      /// Quadrature points on a cell and half of those on its faces, of order 4
-      /// as for polynomials of degree 2.
+      /// Number of quadrature points on each cell plus half of the number on
+      /// its faces, for rules of order 4 as for polynomials of degree 2.
       template <int dim>
       std::vector<unsigned int>
       quadrature_costs(const Triangulation<dim> &triangulation)
@@ -767,7 +771,7 @@ namespace Tessella
       const std::vector<unsigned int> costs =
         weights.empty() ? quadrature_costs(serial) : weights;
 
-      // ---- the polytopes as a graph
+      // ---- graph of the polytopes
       const internal::DualGraph cells =
         internal::make_dual_graph(serial, false);
       std::vector<std::pair<unsigned int, unsigned int>> edges;
@@ -839,7 +843,8 @@ namespace Tessella
               const auto original = serial.create_cell_iterator(cell->id());
               local_ids[cell->active_cell_index()] =
                 ids[original->active_cell_index()];
-              // deal.II refines the coarse cells anew
+              // deal.II refines the coarse cells again, without moves of
+              // vertices that the user made after refinement.
               for (const unsigned int v : cell->vertex_indices())
                 AssertThrow(cell->vertex(v).distance(original->vertex(v)) <=
                               1e-10 * original->diameter(),
@@ -854,7 +859,7 @@ namespace Tessella
         check_n_ids(triangulation,
                     local_ids.size(),
                     "The vector of polytope ids of a distributed mesh");
-        // (without the gaps that other processes' polytopes leave)
+        // Remove the gaps that the polytopes of other processes leave.
         std::vector<unsigned int> own = local_ids;
         internal::renumber(own);
         return own;
@@ -1022,7 +1027,7 @@ namespace Tessella
       for (std::size_t i = 0; i < ids.size(); ++i)
         {
           ++n_cells[ids[i]];
-          if (parts[i] == next_part) // its first cell
+          if (parts[i] == next_part) // first cell of a part
             {
               ++n_parts[ids[i]];
               ++next_part;

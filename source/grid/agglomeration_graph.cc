@@ -28,8 +28,9 @@ namespace Tessella
       constexpr unsigned int unset = std::numeric_limits<unsigned int>::max();
 
 #ifdef DEAL_II_WITH_METIS
-      /// METIS reports its own errors by SIGABRT and SIGTERM, and has handlers
-      /// for them while it works. What it puts back has lost its flags.
+      /// Keeps the program's signal handlers. METIS reports its errors by
+      /// SIGABRT and SIGTERM and installs handlers for them while it works; the
+      /// handlers that it restores have lost their flags.
       class KeepSignalHandlers
       {
       public:
@@ -50,11 +51,12 @@ namespace Tessella
 #endif
 
       /**
-       * Recursive bisection with METIS. Every bisection is a call of its own,
-       * which takes no longer than one call for all parts. It lets the halves
-       * have numbers of parts in proportion to the weights that they really
-       * got, so that METIS's tolerances do not add up from level to level: with
-       * many parts, METIS by itself ends with sets of fewer cells than parts.
+       * Recursive bisection with METIS. Every bisection is a separate call; all
+       * of them together take no longer than one call for all parts. Each half
+       * is then divided into a number of parts in proportion to the weight that
+       * it really received, so that the tolerances of METIS do not add up from
+       * level to level: for many parts, a single call of METIS ends with sets
+       * that have fewer cells than parts.
        */
 #ifdef DEAL_II_WITH_METIS
       class RecursiveBisection
@@ -72,7 +74,7 @@ namespace Tessella
           std::uint64_t sum = 0;
           for (const unsigned int weight : weights)
             sum += weight;
-          // METIS adds weights up and multiplies sums by small numbers.
+          // METIS adds up weights and multiplies the sums by small integers.
           constexpr std::uint64_t max_sum =
             std::numeric_limits<idx_t>::max() / 4;
           const double scaling = sum > max_sum ? double(max_sum) / sum : 1.;
@@ -96,8 +98,8 @@ namespace Tessella
         }
 
       private:
-        /// Cuts the set cells[begin .. end), whose cells have parts[cell] ==
-        /// first_part and are all that have, into @p n_parts parts.
+        /// Cuts the set cells[begin .. end), which holds exactly those cells
+        /// with parts[cell] == first_part, into @p n_parts parts.
         void
         bisect(const std::size_t  begin,
                const std::size_t  end,
@@ -115,7 +117,7 @@ namespace Tessella
               return;
             }
 
-          // The set as a graph of its own.
+          // Graph of the set alone.
           for (std::size_t k = 0; k < n; ++k)
             local_index[cells[begin + k]] = k;
           offsets.assign(1, 0);
@@ -142,7 +144,7 @@ namespace Tessella
           if (n_right == 0 || n_right == n)
             search((n * wished_left + n_parts / 2) / n_parts);
 
-          // Reorder; both halves keep their order.
+          // Both halves keep the order of their cells.
           std::uint64_t weight_left = 0, weight = 0;
           moved.clear();
           std::size_t position = begin;
@@ -176,7 +178,7 @@ namespace Tessella
           bisect(position, end, first_part + parts_left, n_parts - parts_left);
         }
 
-        /// Fills @p sides.
+        /// Fills @p sides with the result of METIS.
         void
         call_metis(const real_t share_left)
         {
@@ -201,7 +203,7 @@ namespace Tessella
                                               &edge_cut,
                                               sides.data());
           }
-          // The program was to end: METIS has kept that from it.
+          // METIS has caught a SIGTERM that was meant to end the program.
           if (status == METIS_ERROR)
             std::raise(SIGTERM);
           AssertThrow(status != METIS_ERROR_MEMORY,
@@ -219,8 +221,8 @@ namespace Tessella
               "R-tree."));
         }
 
-        /// Fills @p sides without METIS: the first @p n_left vertices that a
-        /// breadth-first search meets are the left side.
+        /// Fills @p sides without METIS: the first @p n_left vertices of a
+        /// breadth-first search make up the left side.
         void
         search(std::size_t n_left)
         {
@@ -251,7 +253,8 @@ namespace Tessella
         std::vector<unsigned int> cells, parts, moved;
         std::vector<idx_t>        local_index, cell_weights;
         idx_t                     options[METIS_NOPTIONS];
-        // Of the set that is being cut.
+        // Graph of the set that is being cut, and the side of each of its
+        // vertices.
         std::vector<idx_t> offsets, neighbors, weights, sides;
       };
 #endif
@@ -272,7 +275,7 @@ namespace Tessella
                     std::to_string(8 * sizeof(idx_t)) +
                     "-bit integers: use a METIS with 64-bit integers or "
                     "another way of agglomeration."));
-      // METIS's random numbers are global to the program.
+      // The state of METIS's random number generator is global to the program.
       static std::mutex                 mutex;
       const std::lock_guard<std::mutex> lock(mutex);
       return RecursiveBisection(graph, weights).run(n_parts);
@@ -337,8 +340,9 @@ namespace Tessella
       for (const unsigned int id : ids)
         n_ids = std::max(n_ids, id + 1);
 
-      // Polytopes are linked lists of cells, so that two are joined in constant
-      // time, and trees of ids that point to the one that absorbed them.
+      // Polytopes are linked lists of cells, so that two of them are joined in
+      // constant time, and trees of ids: each id points to the one that
+      // absorbed it.
       std::vector<unsigned int> sizes(n_ids, 0), first(n_ids, unset),
         last(n_ids, unset), next(n_cells, unset), absorbed_by(n_ids);
       for (unsigned int id = 0; id < n_ids; ++id)
@@ -373,7 +377,7 @@ namespace Tessella
           const auto [size, id] = queue.top();
           queue.pop();
           if (absorbed_by[id] != id || sizes[id] != size)
-            continue; // it has been merged, or has grown, since
+            continue; // merged or grown after this entry was queued
 
           shared.clear();
           for (unsigned int cell = first[id]; cell != unset; cell = next[cell])
@@ -385,7 +389,8 @@ namespace Tessella
                 if (other != id)
                   shared.emplace_back(other, graph.areas[e]);
               }
-          // Equal ids keep their order, so sums are the same in every run.
+          // Equal ids keep their order, so that the sums are the same in every
+          // run.
           std::stable_sort(shared.begin(),
                            shared.end(),
                            [](const auto &a, const auto &b) {
@@ -399,7 +404,7 @@ namespace Tessella
               double             area  = 0;
               for (; k < shared.size() && shared[k].first == other; ++k)
                 area += shared[k].second;
-              // Areas that differ by rounding only are the same.
+              // Areas that differ by rounding only count as equal.
               if (target == unset || area > (1. + 1e-10) * largest_area)
                 {
                   target       = other;
@@ -407,7 +412,7 @@ namespace Tessella
                 }
             }
           if (target == unset)
-            continue; // an island
+            continue; // a polytope without neighbours
 
           absorbed_by[id]    = target;
           next[last[target]] = first[id];
@@ -427,7 +432,8 @@ namespace Tessella
     {
       if (ids.empty())
         return 0;
-      // Ids far beyond the number of cells are first replaced by their ranks.
+      // Ids far larger than the number of cells are first replaced by their
+      // ranks.
       if (*std::max_element(ids.begin(), ids.end()) / 4 > ids.size())
         {
           std::vector<unsigned int> sorted(ids);

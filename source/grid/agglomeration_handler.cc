@@ -35,7 +35,8 @@ namespace Tessella
 
   namespace
   {
-    // Entry of polytope_interface for face f of a polytope.
+    // Entry of polytope_interface for face f of a polytope, which holds the
+    // interface and its side.
     template <int dim>
     unsigned int
     interface_and_side(const PolytopicMesh<dim> &mesh,
@@ -213,7 +214,7 @@ namespace Tessella
                 ExcUserInput("polytope_boundary() is known to the process that "
                              "owns the polytope only: ask for it where "
                              "is_locally_owned() is true."));
-    // A face that two cells of the polytope share is inside of it.
+    // Faces that two cells of the polytope share lie inside of it.
     using FaceIterator = typename dealii::Triangulation<dim>::face_iterator;
     std::vector<FaceIterator>                       faces;
     std::unordered_map<int, unsigned char>          n_cells;
@@ -403,7 +404,7 @@ namespace Tessella
     pending_agglomerates.clear();
     if (*triangulation_has_changed)
       list_cells();
-    // (strategies of the library that communicate throw on all processes)
+    // The strategies of this library that communicate throw on all processes.
     build(strategy(*triangulation));
   }
 
@@ -434,8 +435,9 @@ namespace Tessella
   void
   AgglomerationHandler<dim>::finalize_agglomerates()
   {
-    // After a change of the triangulation, a series is valid where a process
-    // has begun it with the new cells; others may have named none.
+    // After a change of the triangulation, a series of define_agglomerate() is
+    // valid if at least one process began it with the new cells; the other
+    // processes may have defined no agglomerate.
     bool begun = !*triangulation_has_changed;
     if (is_parallel)
       begun = dealii::Utilities::MPI::logical_or(begun, get_communicator());
@@ -450,7 +452,8 @@ namespace Tessella
     std::vector<unsigned int> ids(cells.size(), invalid_index);
     unsigned int              n       = 0;
     const auto                collect = [&]() {
-      // Whatever happens, the next series starts afresh.
+      // The next series starts from an empty list even if an exception is
+      // thrown below.
       const std::vector<std::vector<unsigned int>> agglomerates =
         std::move(pending_agglomerates);
       pending_agglomerates.clear();
@@ -574,7 +577,8 @@ namespace Tessella
   {
     check_cells();
     const unsigned int n = n_polytopes();
-    // What the elements of the collection are.
+    // Degrees, numbers of functions, numbers of components and space of the
+    // elements of the collection.
     std::vector<unsigned int> degrees(new_collection.size()),
       n_functions(new_collection.size());
     unsigned int        n_components = 0;
@@ -897,8 +901,8 @@ namespace Tessella
     std::vector<dealii::types::global_dof_index> columns;
     for (unsigned int k = 0; k < n_polytopes(); ++k)
       {
-        // Neighbours are sorted; only k itself has to be inserted, and
-        // polytopes met in two ways (periodic) to be kept once.
+        // The neighbours are sorted, but k itself has to be inserted, and a
+        // polytope that is also a periodic neighbour is listed twice.
         partners.clear();
         for (unsigned int e = mesh.polytope_interface_offset[k];
              e < mesh.polytope_interface_offset[k + 1];

@@ -15,13 +15,13 @@
 #include "agglomeration_handler_geometry.h"
 #include "ghost_exchange.h"
 
-// How the flat view is filled.
+// Construction of the flat view (PolytopicMesh).
 //
-// Everything is laid out by counting: cells are sorted into their polytopes,
-// faces between two polytopes become records at the first one of the two,
-// records are sorted polytope by polytope. Each step is linear in the number of
-// cells and runs over polytopes (or cells) in parallel; what is written does
-// not depend on who writes it.
+// The layout is found by counting: cells are sorted into their polytopes, each
+// face between two polytopes becomes a record of the first of the two
+// polytopes, and the records are sorted polytope by polytope. The work of each
+// step is linear in the number of cells and runs in parallel over polytopes or
+// cells. The result does not depend on the number of threads.
 
 namespace Tessella
 {
@@ -45,7 +45,7 @@ namespace Tessella
           number_descendants<dim>(cell->child(c), next, position);
     }
 
-    // Does @p face, or a descendant of it, have index @p index?
+    // Whether @p face or one of its descendants has index @p index.
     template <typename FaceIterator>
     bool
     contains_face(const FaceIterator &face, const unsigned int index)
@@ -59,16 +59,16 @@ namespace Tessella
       return false;
     }
 
-    // One facet while it is being sorted.
+    // Record of one facet, before the facets are sorted.
     struct Record
     {
-      std::uint64_t key;      // partner and shift, or boundary id
+      std::uint64_t key;      // partner and shift, or boundary id: see below
       unsigned int  first;    // sub-cell on side 0
       unsigned int  position; // of the finer cell of a hanging facet
       unsigned int  second;   // sub-cell on side 1, or invalid_index
       std::uint8_t  first_face;
-      std::uint8_t  face; // of the sub-cell that gives the geometry
-      std::uint8_t  side; // of that sub-cell
+      std::uint8_t  face; // face of the sub-cell that determines the geometry
+      std::uint8_t  side; // side of that sub-cell
 
       bool
       operator<(const Record &other) const
@@ -88,7 +88,7 @@ namespace Tessella
     constexpr std::uint64_t boundary_flag = std::uint64_t(1) << 63;
     constexpr unsigned int  shift_bits    = 31;
 
-    // Calls f(begin, end) on parts of [0, n) in parallel.
+    // Calls f(begin, end) for sub-ranges of [0, n) in parallel.
     template <typename Function>
     void
     for_ranges(const unsigned int n,
@@ -153,7 +153,7 @@ namespace Tessella
                 }
               if (n == 4)
                 {
-                  // Lexicographic: vertex 3 lies opposite to vertex 0.
+                  // In lexicographic order, vertex 3 lies opposite to vertex 0.
                   unsigned int opposite = 3;
                   for (unsigned int v = 1; v < 4; ++v)
                     {
@@ -165,7 +165,7 @@ namespace Tessella
                   std::swap(face[3], face[opposite]);
                   std::swap(p[3], p[opposite]);
                 }
-              // The order of the vertices shall give the outward normal.
+              // The order of the vertices has to yield the outward normal.
               dealii::Tensor<1, dim> normal;
               if constexpr (dim == 2)
                 {
@@ -249,25 +249,25 @@ namespace Tessella
       return determinant<dim>(e);
     }
 
-    // What a sub-cell is, and how large.
+    // Type and measure of a sub-cell.
     template <int dim>
     struct Shape
     {
       SubCellType type;
       double      measure;
-      bool        valid; // false: without volume, or turned inside out
+      bool        valid; // false if it has no volume or is turned inside out
     };
 
-    // Works on the corners @p v of a simplex or a multilinear hypercube. A
-    // simplex whose vertices are ordered the wrong way round is reordered,
-    // which changes nothing but the sign of its determinant.
+    // Analyses the corners @p v of a simplex or a multilinear hypercube. A
+    // simplex of the opposite orientation is reordered, which changes only the
+    // sign of its determinant.
     template <int dim>
     Shape<dim>
     analyse(const bool is_simplex, double *v)
     {
       double e[dim][dim];
-      // Lengths are compared with the edges they belong to, so that thin cells
-      // of boundary layers are taken for what they are.
+      // Lengths are compared with the edges of the same cell, so that thin
+      // cells of boundary layers are classified correctly.
       double shortest = std::numeric_limits<double>::max(), largest = 0.,
              scale = 1.;
       for (int d = 0; d < dim; ++d)
@@ -295,7 +295,8 @@ namespace Tessella
           return {SubCellType::simplex, measure, measure > 1e-14 * scale};
         }
 
-      // Parallelepiped, up to what rounding makes of coordinates?
+      // The cell is a parallelepiped if it is one up to rounding of the
+      // coordinates.
       const double tolerance =
         1e-12 * shortest +
         8. * std::numeric_limits<double>::epsilon() * largest;
@@ -317,8 +318,9 @@ namespace Tessella
       if (affine)
         return {SubCellType::parallelepiped, det, det > 1e-14 * scale};
 
-      // The Jacobian must not be negative at a corner: this decides in 2-D,
-      // where it is linear, and is deal.II's test in 3-D.
+      // The Jacobian determinant must not be negative at a corner. In 2-D,
+      // where it is linear, this test is exact; in 3-D it is the test of
+      // deal.II.
       bool valid = true;
       for (unsigned int c = 0; c < (1u << dim); ++c)
         {
@@ -328,8 +330,8 @@ namespace Tessella
           if (!(multilinear_determinant<dim>(v, xi) >= -1e-12 * scale))
             valid = false;
         }
-      // Gauss rule of two points a direction: the Jacobian is quadratic in
-      // each variable at most.
+      // Gauss rule with two points per direction: the Jacobian determinant is
+      // at most quadratic in each variable.
       const double root    = std::sqrt(1. / 12.);
       double       measure = 0.;
       for (unsigned int c = 0; c < (1u << dim); ++c)
@@ -373,7 +375,8 @@ namespace Tessella
               }
             else
               {
-                // Diagonals: half their product is the integral of the normal.
+                // Half the cross product of the diagonals is the integral of
+                // the unit normal.
                 a[i] = v[9 + i] - v[i];
                 b[i] = v[6 + i] - v[3 + i];
               }
@@ -387,7 +390,8 @@ namespace Tessella
           if (n_vertices == 3)
             return;
 
-          // Not planar: the area is the integral of the normal's length.
+          // The facet is not planar: its area is the integral of the length of
+          // the normal.
           double height = 0., size = 0.;
           for (int i = 0; i < 3; ++i)
             {
@@ -396,7 +400,7 @@ namespace Tessella
             }
           if (std::abs(height) <= 1e-12 * std::sqrt(size))
             return;
-          // Gauss rule of six points a direction.
+          // Gauss rule with six points per direction.
           static const double x[3] = {0.23861918608319690863,
                                       0.66120938646626451366,
                                       0.93246951420315202781};
@@ -424,13 +428,13 @@ namespace Tessella
         }
     }
 
-    // The translations that periodic faces of a triangulation know.
+    // Translations between the periodic faces of a triangulation.
     template <int dim>
     class PeriodicShifts
     {
     public:
-      // Collects all of them, sorted; (0, ..., 0) comes first in the flat
-      // view.
+      // Collects all translations in sorted order, without the zero
+      // translation, which comes first in the flat view.
       PeriodicShifts(const dealii::Triangulation<dim> &triangulation)
       {
         for (const auto &pair : triangulation.get_periodic_face_map())
@@ -447,7 +451,7 @@ namespace Tessella
             if (!known)
               shifts.push_back(shift);
           }
-        // Compare with a tolerance: rounding must not decide about the order.
+        // Comparison with a tolerance: rounding must not decide the order.
         std::sort(shifts.begin(),
                   shifts.end(),
                   [](const dealii::Tensor<1, dim> &a,
@@ -460,8 +464,8 @@ namespace Tessella
                   });
       }
 
-      // Number, from 1 on, of the shift from face f of a cell to the face of
-      // its periodic neighbour (which may be coarser).
+      // Index, from 1 on, of the shift from face f of a cell to the face of its
+      // periodic neighbour, which may be coarser.
       unsigned int
       find(CellIterator<dim>        cell,
            const unsigned int       f,
@@ -479,7 +483,7 @@ namespace Tessella
         return 0;
       }
 
-      // The number of minus shift @p s.
+      // Index of the inverse of shift @p s.
       unsigned int
       opposite(const unsigned int s) const
       {
@@ -544,7 +548,7 @@ namespace Tessella
         return;
       }
 
-    // ---- numbers, in a way that does not depend on who owns what
+    // ---- numbering that does not depend on which process owns which cell
     const MPI_Comm communicator =
       Compatibility::get_communicator(*triangulation);
     std::vector<unsigned int> position, order;
@@ -554,8 +558,8 @@ namespace Tessella
                     "The agglomeration strategy returned " +
                     std::to_string(ids.size()) + " polytope ids for " +
                     std::to_string(cells.size()) + " active cells."));
-      // (local coarse cells need not be in the order of their ids; a process
-      // without cells may have one that stands for none and has no id)
+      // The local coarse cells may be in another order than their ids. A
+      // process that owns no cells may have a coarse cell without a valid id.
       bool own_cells = false;
       for (const auto &cell : cells)
         own_cells = own_cells || cell->is_locally_owned();
@@ -576,7 +580,7 @@ namespace Tessella
       build(std::move(ids), position, order, n_own);
     });
 
-    // ---- what owners know about ghosts
+    // ---- measures and boxes of ghosts, from their owners
     std::vector<double> facts((2 * dim + 1) * std::size_t(mesh.n_polytopes()));
     for (unsigned int k = 0; k < n_own; ++k)
       {
@@ -595,7 +599,7 @@ namespace Tessella
       }
     list_shared_facets(mesh, order);
 
-    // ---- and everybody about all cells
+    // ---- types of all cells and facets, for all processes
     unsigned int types = 0;
     for (const SubCellType type : mesh.subcell_type)
       types |= 1u << static_cast<unsigned int>(type);
@@ -626,13 +630,13 @@ namespace Tessella
                              std::to_string(ids.size()) + " polytope ids for " +
                              std::to_string(n_cells) + " active cells."));
 
-    // ---- the old state goes first, so that nothing half-made remains if
-    // there is an error below
+    // ---- clear the state first, so that an error below leaves nothing
+    // half-built
     clear_polytopes();
     PolytopicMesh<dim> view;
 
-    // ---- cells into polytopes; with several processes those of ghosts come
-    // last, and other cells are in none
+    // ---- sort cells into polytopes; with several processes, ghost polytopes
+    // come last, and the remaining cells belong to no polytope
     const bool distributed = n_own != invalid_index;
     if (!distributed)
       {
@@ -651,7 +655,7 @@ namespace Tessella
     const unsigned int n_polytopes =
                          distributed ? order.size() : n_all_polytopes,
                        n_owned = distributed ? n_own : n_polytopes;
-    // Is a polytope on side 0 of its interface with another one?
+    // Whether a polytope is on side 0 of its interface with another polytope.
     const auto before = [&](const unsigned int k, const unsigned int other) {
       return distributed ? order[k] < order[other] : k < other;
     };
@@ -671,7 +675,7 @@ namespace Tessella
 
     const unsigned int n_subcells = view.subcell_offset[n_polytopes];
 
-    std::vector<unsigned int> position; // empty: that of active cells
+    std::vector<unsigned int> position; // empty: position among active cells
     if (distributed)
       position = positions;
     else if (tria.n_levels() > 1)
@@ -727,7 +731,7 @@ namespace Tessella
     view.box.resize(static_cast<std::size_t>(n_polytopes) * 2 * dim);
     view.measure.resize(n_polytopes);
 
-    // Vertices of the cell as the mapping has them.
+    // Vertices of the cell as the mapping places them.
     const internal::CurvedGeometry<dim> curved(tria,
                                                cells,
                                                shapes,
@@ -753,23 +757,23 @@ namespace Tessella
                              "are."));
     const bool has_periodic = !tria.get_periodic_face_map().empty();
 
-    // Sub-cells and records of facets, polytope by polytope. Polytopes are
-    // cut into parts, which collect records of their own; order within a part
-    // and of the parts is that of the polytopes.
+    // Sub-cells and facet records, polytope by polytope. The polytopes are
+    // divided into ranges, each of which collects its own records in the order
+    // of the polytopes; the ranges follow each other in the same order.
     const unsigned int n_parts =
       std::min<unsigned int>(n_polytopes,
                              8 * dealii::MultithreadInfo::n_threads());
     struct Part
     {
-      std::vector<Record> records; // of the part's polytopes
+      std::vector<Record> records; // of polytopes of this range
       std::vector<std::pair<unsigned int, Record>>
-        foreign; // of others: polytope and record
+        foreign; // of polytopes of other ranges: polytope and record
     };
     std::vector<Part>         parts(n_parts);
     std::vector<unsigned int> first_polytope(n_parts + 1, n_polytopes);
     for (unsigned int i = 0, k = 0; i < n_parts; ++i)
       {
-        // About equally many cells each.
+        // Each range has about the same number of cells.
         first_polytope[i] = k;
         const unsigned int end =
           static_cast<std::uint64_t>(n_subcells) * (i + 1) / n_parts;
@@ -785,7 +789,8 @@ namespace Tessella
       double vertices[dim << dim];
       for (unsigned int k = first_polytope[i]; k < first_polytope[i + 1]; ++k)
         {
-          // Of the facets of a ghost, those that own polytopes share count.
+          // Of the facets of a ghost, only those shared with an owned polytope
+          // are kept.
           const bool ghost  = k >= n_owned;
           const auto wanted = [&](const unsigned int other) {
             return !ghost || other < n_owned;
@@ -848,8 +853,8 @@ namespace Tessella
                       CellIterator<dim> neighbor = cell->neighbor(f);
                       if (!neighbor->is_active())
                         {
-                          // Finer cells give the facets, unless the neighbour
-                          // is refined parallel to the face.
+                          // The finer cells create the facets, unless the
+                          // neighbour is refined only parallel to the face.
                           if (cell->face(f)->has_children())
                             continue;
                           const unsigned int index = cell->face_index(f);
@@ -887,12 +892,13 @@ namespace Tessella
                           part.records.push_back(record);
                           continue;
                         }
-                      // The neighbour's polytope comes first. It makes the
-                      // facet itself, unless this cell is the finer one.
+                      // The neighbour's polytope is on side 0 and creates the
+                      // facet, unless this cell is the finer one.
                       const unsigned int index = cell->face_index(f);
                       const unsigned int n_neighbor_faces =
                         shape_of(nc).n_faces;
-                      // (on structured meshes through its opposite face)
+                      // On structured meshes, the neighbour shares its opposite
+                      // face.
                       bool conforming =
                         (f ^ 1u) < n_neighbor_faces &&
                         static_cast<unsigned int>(
@@ -944,8 +950,9 @@ namespace Tessella
                           const bool conforming =
                             back != map.end() &&
                             back->second.first.first == cell;
-                          // Side 0: the lower polytope, or the lower sub-cell
-                          // and face where both sides are of one polytope.
+                          // Side 0 is the polytope of lower index. If both
+                          // sides belong to one polytope, it is the lower
+                          // sub-cell, or the lower face of the same sub-cell.
                           const bool is_first = k != other ? before(k, other)
                                                 : s != t   ? s < t
                                                            : f < neighbor_face;
@@ -955,7 +962,7 @@ namespace Tessella
                             is_first
                               ? periodic.find(cell, f, neighbor, neighbor_face)
                               :
-                              // from the neighbour to here
+                              // shift from the neighbour to this cell
                               periodic.opposite(periodic.find(
                                 cell, f, neighbor, neighbor_face));
                           record.key = (std::uint64_t(is_first ? other : k)
@@ -1002,7 +1009,7 @@ namespace Tessella
                    work_on_part(i);
                });
 
-    // ---- records of all polytopes, sorted
+    // ---- collect and sort the records of all polytopes
     for (const Part &part : parts)
       for (const auto &foreign : part.foreign)
         ++record_offset[foreign.first + 1];
@@ -1017,7 +1024,7 @@ namespace Tessella
       record_offset[k + 1] += record_offset[k];
     std::vector<Record>       records(n_records);
     std::vector<unsigned int> n_first(
-      n_polytopes); // interfaces with side 0 here
+      n_polytopes); // number of interfaces with this polytope on side 0
     {
       bool has_foreign = false;
       for (const Part &part : parts)
@@ -1025,7 +1032,8 @@ namespace Tessella
       std::vector<unsigned int> fill;
       if (has_foreign)
         {
-          // Foreign ones go to the ends of their polytopes' ranges.
+          // Records from other ranges go to the end of the range of their
+          // polytope.
           fill.assign(record_offset.begin() + 1, record_offset.end());
           for (const Part &part : parts)
             for (const auto &foreign : part.foreign)
@@ -1076,7 +1084,7 @@ namespace Tessella
       for (int d = 0; d < dim; ++d)
         view.shift.push_back(shift[d]);
 
-    // The cell and its face that a record takes its geometry from.
+    // Cell that determines the geometry of a record's facet.
     const auto source_cell = [&](const Record &r) {
       return view.subcell_cell[r.side == 0 ? r.first : r.second];
     };
@@ -1151,8 +1159,8 @@ namespace Tessella
                   for (int d = 0; d < dim; ++d)
                     v[j * dim + d] = vertices[shape.face[r.face][j] * dim + d] -
                                      (r.side == 0 ? 0. : shift[d]);
-                // Outward from the source cell up to here; simplices may be
-                // numbered the other way round.
+                // The vertex order has to be outward from the source cell up to
+                // here. Simplices may have the opposite orientation.
                 bool flip = r.side == 1;
                 if (shape.is_simplex)
                   flip ^= shape.is_inverted(vertices);
@@ -1210,9 +1218,10 @@ namespace Tessella
       }
     present_n_curved_cells = curved.n_curved();
 
-    // ---- each polytope's list: neighbours of lower id (it is on side 1), then
-    // itself across a periodic boundary, then neighbours of higher id and
-    // boundaries (it is on side 0)
+    // ---- interface list of each polytope: neighbours of lower index (the
+    // polytope is on side 1), then the polytope itself across a periodic
+    // boundary, then neighbours of higher index and boundaries (the polytope is
+    // on side 0)
     view.polytope_interface_offset.assign(n_polytopes + 1, 0);
     for (unsigned int i = 0; i < n_interfaces; ++i)
       {
@@ -1246,7 +1255,7 @@ namespace Tessella
           if (view.interface_polytope[2 * i + 1] == first)
             view.polytope_interface[next[first]++] = 2 * i + 1;
         }
-      // Ghosts are not numbered in the order of all.
+      // Local indices of ghosts do not follow the global order.
       if (n_owned < n_polytopes)
         for_ranges(
           n_owned, 1024, [&](const unsigned int begin, const unsigned int end) {

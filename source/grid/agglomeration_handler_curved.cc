@@ -22,12 +22,12 @@
 
 #include "agglomeration_handler_geometry.h"
 
-// Cells that a mapping bends.
+// Geometry of cells that a mapping makes curved.
 //
-// Points on faces are points on the boundary of the reference cell: normals
-// come from the cell's Jacobian, n dS = |det J| J^-T n^ dS^, for every cell
-// type alike. The facet of a hanging face is a whole face of the finer cell,
-// so sub-faces never occur.
+// Points on faces are points on the boundary of the reference cell. Normals
+// follow from the Jacobian of the cell, n dS = |det J| J^-T n^ dS^, in the same
+// way for every cell type. The facet of a hanging face is a whole face of the
+// finer cell, so that sub-faces never occur.
 
 namespace Tessella
 {
@@ -35,8 +35,8 @@ namespace Tessella
   {
     namespace
     {
-      // Polynomial degree of a mapping on the reference cell (per variable on
-      // hypercubes).
+      // Polynomial degree of a mapping on the reference cell, per variable on
+      // hypercubes.
       template <int dim>
       unsigned int
       mapping_degree(const dealii::Mapping<dim> &mapping)
@@ -53,8 +53,8 @@ namespace Tessella
         return 4;
       }
 
-      // Points of a reference cell, made from points xi of the simplex or the
-      // hypercube (the latter with coinciding corners for other types).
+      // Image in the reference cell of a point xi of the simplex or hypercube.
+      // Pyramids and wedges are hypercubes with coinciding corners.
       template <int dim>
       dealii::Point<dim>
       reference_point(const CellShape<dim> &shape, const dealii::Point<dim> &xi)
@@ -73,7 +73,7 @@ namespace Tessella
         return p;
       }
 
-      // Values at xi of the functions that interpolate at the cell's vertices.
+      // Values at xi of the nodal functions of the vertices of the cell.
       template <int dim>
       void
       vertex_weights(const CellShape<dim>     &shape,
@@ -100,8 +100,9 @@ namespace Tessella
             }
       }
 
-      // A lattice on the simplex or hypercube that determines polynomials of
-      // the given degree (times, for collapsed hypercubes, the collapse).
+      // Lattice of points on the simplex or hypercube that determines
+      // polynomials of the given degree. For a collapsed hypercube, the degree
+      // is that after the collapse.
       template <int dim>
       std::vector<dealii::Point<dim>>
       lattice(const CellShape<dim> &shape, const unsigned int degree)
@@ -131,7 +132,7 @@ namespace Tessella
         return points;
       }
 
-      // Does reference point p lie on face f?
+      // Whether reference point p lies on face f.
       template <int dim>
       bool
       on_face(const CellShape<dim>     &shape,
@@ -156,15 +157,15 @@ namespace Tessella
         return std::abs(normal * (p - a)) < 1e-12;
       }
 
-      // Points of a rule on the reference cell or one of its faces, and what
-      // the rule's weight there stands for: a volume, or a piece of the
-      // reference face times its outward normal.
+      // Quadrature rule on the reference cell or on one of its faces. The
+      // weights of a cell are volumes; those of a face are multiplied by its
+      // outward normal on the reference cell.
       template <int dim>
       struct Rule
       {
         std::vector<dealii::Point<dim>>     points;
-        std::vector<double>                 weights; // cells
-        std::vector<dealii::Tensor<1, dim>> normals; // faces
+        std::vector<double>                 weights; // for cells
+        std::vector<dealii::Tensor<1, dim>> normals; // for faces
       };
 
       template <int dim>
@@ -174,8 +175,10 @@ namespace Tessella
         const bool collapsed =
           !shape.is_simplex && shape.n_vertices != (1u << dim);
         const ReferenceRule &rule =
-          shape.is_simplex ? simplex_rule(dim, order) :
-                           // the collapse brings up to dim - 1 to the Jacobian
+          shape.is_simplex
+            ? simplex_rule(dim, order)
+            :
+            // the collapse adds up to dim - 1 to the degree of the Jacobian
             hypercube_rule(dim, collapsed ? order + dim - 1 : order);
         Rule<dim> result;
         for (unsigned int q = 0; q < rule.n_points; ++q)
@@ -244,8 +247,10 @@ namespace Tessella
         return result;
       }
 
-      // Order of a rule on the reference cell for polynomials of degree m in
-      // space: see AgglomerationHandler::tabulate(). face: on a face.
+      // Order of the rule on the reference cell for polynomials of
+      // degree m in physical space, for a mapping of degree k: see
+      // AgglomerationHandler::tabulate(). The argument face selects rules on
+      // faces.
       template <int dim>
       unsigned int
       reference_order(const CellShape<dim> &shape,
@@ -264,7 +269,7 @@ namespace Tessella
         return shape.is_simplex ? std::min(order, 60u) : order;
       }
 
-      // The mapping at fixed reference points.
+      // Mapping at fixed reference points.
       template <int dim>
       class MappedPoints
       {
@@ -303,7 +308,7 @@ namespace Tessella
             dealii::Tensor<2, dim>(fe_values.jacobian(q)));
         }
 
-        // Outward normal times surface element; @p normal belongs to the
+        // Outward normal times surface element. @p normal is that of the
         // reference face.
         dealii::Tensor<1, dim>
         surface(const unsigned int            q,
@@ -334,7 +339,7 @@ namespace Tessella
         dealii::FEValues<dim>   fe_values;
       };
 
-      // A rule with the mapping at its points.
+      // Quadrature rule and the mapping at its points.
       template <int dim>
       struct MappedRule
       {
@@ -349,7 +354,7 @@ namespace Tessella
         MappedPoints<dim> mapped;
       };
 
-      // Mapped rules, made where they are first asked for. One per thread.
+      // Mapped rules, created on first use. Each thread has its own cache.
       template <int dim>
       class RuleCache
       {
@@ -390,7 +395,7 @@ namespace Tessella
           rules;
       };
 
-      // Do all manifolds that MappingQ asks for this cell make it straight?
+      // Whether all manifolds that MappingQ uses on this cell are flat.
       template <int dim, typename IsFlat>
       bool
       has_flat_manifolds(
@@ -429,7 +434,7 @@ namespace Tessella
       if (degree == 1 && !moves_vertices)
         return;
 
-      // ---- cells that may be curved
+      // ---- candidates: cells that may be curved
       const unsigned int        n_cells = cells.size();
       std::vector<unsigned int> candidates;
       if (typeid(*mapping) == typeid(dealii::MappingQ<dim>))
@@ -463,11 +468,11 @@ namespace Tessella
       if (moves_vertices)
         vertex_coordinates.resize(std::size_t(n_cells) * (dim << dim));
 
-      // ---- compare with (multi)linear cells
+      // ---- compare the candidates with (multi)linear cells
       struct Lattice
       {
         const CellShape<dim>           *shape;
-        std::vector<dealii::Point<dim>> points; // first the vertices
+        std::vector<dealii::Point<dim>> points; // the vertices come first
         std::vector<double>             weights;
         std::vector<std::uint8_t>       faces; // bit f: point on face f
       };
@@ -509,7 +514,7 @@ namespace Tessella
         return i;
       };
 
-      // Bit 7: curved; bits 0 .. 5: the faces.
+      // Bit 7: the cell is curved; bits 0 .. 5: curved faces.
       std::vector<std::uint8_t> found(candidates.size(), 0);
       dealii::parallel::apply_to_subranges(
         std::size_t(0),
@@ -572,13 +577,13 @@ namespace Tessella
       if (curved.empty())
         return;
 
-      // ---- box, volume, and integrals of normals of the curved ones
+      // ---- bounding box and measure of the curved cells
       dealii::parallel::apply_to_subranges(
         std::size_t(0),
         curved.size(),
         [&](const std::size_t begin, const std::size_t end) {
           RuleCache<dim> cache(*mapping);
-          // Points on the surface, where coordinates are extremal.
+          // Points on the surface of the cell, where coordinates are extremal.
           struct Surface
           {
             std::vector<double>                weights;
@@ -623,8 +628,9 @@ namespace Tessella
                 }
               MappedPoints<dim> &map = *surface.mapped;
               map.reinit(cell);
-              // Between two points of the lattice the surface may rise above
-              // both, by a small part of what it deviates from the linear one.
+              // Between two lattice points, the surface may extend beyond both
+              // by a small part of its deviation from the (multi)linear
+              // surface.
               double deviation = 0.;
               for (int d = 0; d < dim; ++d)
                 {
@@ -663,7 +669,8 @@ namespace Tessella
                   n_negative += det <= 0.;
                   result.measure += volume.rule.weights[q] * std::abs(det);
                 }
-              // A simplex may be numbered the wrong way round, but not folded.
+              // A simplex may have the opposite orientation, but it must not be
+              // folded.
               if (n_negative > 0 && !(shape.is_simplex &&
                                       n_negative == volume.rule.points.size()))
                 result.measure = -1.;
@@ -687,8 +694,8 @@ namespace Tessella
             {
               const auto           &cell  = cells[faces[i].first];
               const CellShape<dim> &shape = shapes(cell->reference_cell());
-              // The length of the normal is not polynomial: an order that
-              // gives the area to many digits.
+              // The length of the normal is not polynomial; this order yields
+              // the area to many digits.
               MappedRule<dim> &face =
                 cache.face(shape,
                            faces[i].second,
@@ -729,7 +736,7 @@ namespace Tessella
     static const internal::CellShapes<dim> shapes;
     const unsigned int degree = internal::mapping_degree(*user_mapping);
 
-    // ---- what is to be done: sub-cells and facets with their orders
+    // ---- tasks: sub-cells and facets with the orders of their rules
     struct Task
     {
       unsigned int                    target; // sub-cell or facet
@@ -773,9 +780,9 @@ namespace Tessella
            &facet});
       }
 
-    // ---- where it goes
+    // ---- offsets of the points of each task
     std::map<std::tuple<unsigned int, unsigned int, unsigned int>, unsigned int>
-               sizes; // of rules
+               sizes; // number of points of each rule
     const auto rule_size = [&](const Task &task) {
       const unsigned int f = task.facet == nullptr ? 0 : task.facet->face + 1;
       unsigned int      &n =
@@ -826,7 +833,7 @@ namespace Tessella
     mesh.facet_point_normals.resize(n_facet_points * dim);
     mesh.facet_point_weights.resize(n_facet_points);
 
-    // ---- and the points
+    // ---- points, weights and normals
     dealii::parallel::apply_to_subranges(
       std::size_t(0),
       tasks.size(),

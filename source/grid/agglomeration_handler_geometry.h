@@ -15,29 +15,29 @@
 #include <utility>
 #include <vector>
 
-// What AgglomerationHandler knows about cells; not installed.
+// Cell geometry that AgglomerationHandler uses internally; not installed.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Vertices and faces of a cell type as the flat view wants them.
+    /// Vertices and faces of a cell type, in the layout of the flat view.
     template <int dim>
     struct CellShape
     {
       Compatibility::ReferenceCell<dim> type;
       unsigned int                      n_vertices, n_faces;
       bool                              is_simplex;
-      /// Vertices of the sub-cell (simplex, or hypercube with coinciding
-      /// vertices) in terms of those of the cell.
+      /// Vertices of the sub-cell in terms of those of the cell. The sub-cell
+      /// is a simplex, or a hypercube that may have coinciding vertices.
       unsigned int                n_corners;
       std::array<unsigned int, 8> corner;
-      /// Vertices of faces, outward normal, lexicographic order on
-      /// quadrilaterals.
+      /// Vertices of each face: their order yields the outward normal and is
+      /// lexicographic on quadrilaterals.
       std::array<unsigned int, 6>                n_face_vertices;
       std::array<std::array<unsigned int, 4>, 6> face;
 
-      /// Has the simplex with vertices @p v the wrong orientation?
+      /// Whether the simplex with vertices @p v has the opposite orientation.
       bool
       is_inverted(const double *v) const
       {
@@ -55,7 +55,7 @@ namespace Tessella
       }
     };
 
-    /// CellShape of every cell type of a dimension.
+    /// CellShape of every cell type of dimension dim.
     template <int dim>
     class CellShapes
     {
@@ -70,13 +70,13 @@ namespace Tessella
     };
 
     /**
-     * Which cells and faces the user's mapping bends, and where it puts
-     * vertices. Without a mapping there is nothing to ask.
+     * Cells and faces that the user's mapping makes curved, and vertices that
+     * it moves. Without a mapping, no cell is curved.
      *
-     * A cell is curved where points of a lattice that determines polynomials
-     * of the mapping's degree are mapped off the (multi)linear interpolation
-     * of the mapped vertices. Cells on which MappingQ sees flat manifolds only
-     * are not looked at.
+     * A cell is curved if points of a lattice that determines polynomials of
+     * the mapping's degree are mapped off the (multi)linear interpolation of
+     * the mapped vertices. Cells on which MappingQ uses only flat manifolds are
+     * skipped.
      */
     template <int dim>
     class CurvedGeometry
@@ -142,8 +142,8 @@ namespace Tessella
           }
       }
 
-      /// Integral of the outward unit normal, and area, of curved faces given
-      /// as pairs of cell and face.
+      /// Integral of the outward unit normal, and area, of the curved faces
+      /// that are given as pairs of cell and face.
       std::vector<std::array<double, dim + 1>>
       face_integrals(
         const std::vector<std::pair<unsigned int, unsigned int>> &faces) const;
@@ -163,9 +163,9 @@ namespace Tessella
         std::array<double, 2 * dim> box;
       };
 
-      /// 2^dim points a cell.
+      /// Mapped vertices, 2^dim points per cell.
       std::vector<double> vertex_coordinates;
-      /// Of every cell among the curved ones, or invalid_index.
+      /// Index of each cell among the curved cells, or invalid_index.
       std::vector<unsigned int> number;
       std::vector<CurvedCell>   curved;
     };

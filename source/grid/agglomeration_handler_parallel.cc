@@ -15,14 +15,14 @@
 #include "../base/collective.h"
 #include "ghost_exchange.h"
 
-// What AgglomerationHandler does on triangulations that are distributed over
-// processes.
+// AgglomerationHandler on triangulations that are distributed over processes.
 //
 // Every process numbers the polytopes that it owns by their first cells in the
-// order of CellId. Of a polytope behind a face of one of them, its owner tells
-// number and first cell, and later box, measure, degree and penalty. Both ends
-// list the cells, polytopes and facets in question in the same order, so that
-// no message has to say what its values belong to.
+// order of CellId. For each ghost polytope, which shares a face with an owned
+// one, the owner sends the global index and the first cell, and later bounding
+// box, measure, degree and penalty factor. Both processes list the exchanged
+// cells, polytopes and facets in the same order, so that messages contain
+// values only.
 
 namespace Tessella
 {
@@ -31,8 +31,8 @@ namespace Tessella
                              std::vector<std::vector<char>> &receive) const
   {
 #ifdef DEAL_II_WITH_MPI
-    // Messages of one pair of processes arrive in the order in which they
-    // were sent: one tag is enough.
+    // Messages between a pair of processes arrive in the order in which they
+    // were sent, so that a single tag suffices.
     constexpr int            tag  = 5417;
     const std::size_t        most = std::numeric_limits<int>::max();
     std::vector<MPI_Request> requests(2 * partners.size());
@@ -78,7 +78,7 @@ namespace Tessella
     const dealii::Triangulation<dim> &tria    = *triangulation;
     const unsigned int                n_cells = cells.size();
 
-    // ---- own polytopes, by their first cells
+    // ---- own polytopes, numbered by their first cells
     std::vector<unsigned int> cell_at(n_cells);
     for (unsigned int c = 0; c < n_cells; ++c)
       cell_at[position[c]] = c;
@@ -88,7 +88,7 @@ namespace Tessella
       for (unsigned int c = 0; c < n_cells; ++c)
         if (cells[c]->is_locally_owned())
           largest = std::max(largest, ids[c]);
-      // Ids may be any numbers.
+      // Ids may be arbitrary and have gaps.
       const bool                dense = largest / 4 <= n_cells;
       std::vector<unsigned int> number(dense ? largest + std::size_t(1) : 0,
                                        invalid_index);
@@ -141,7 +141,7 @@ namespace Tessella
     const unsigned int me = internal::this_process(communicator);
     struct Pair
     {
-      unsigned int rank, own, ghost; // positions
+      unsigned int rank, own, ghost; // positions of the cells
     };
     std::vector<Pair> pairs;
     const auto        add = [&](const CellIterator &a, const CellIterator &b) {
@@ -184,7 +184,7 @@ namespace Tessella
             }
     });
 
-    // ---- who exchanges which cells
+    // ---- cells exchanged with each process
     std::vector<unsigned int> ranks;
     for (const Pair &pair : pairs)
       if (ranks.empty() || ranks.back() != pair.rank)
@@ -208,7 +208,7 @@ namespace Tessella
     ghosts->communicator = communicator;
     ghosts->partners.resize(ranks.size());
 
-    // ---- number and first cell of the polytopes that these are in
+    // ---- index and first cell of the polytopes of these cells
     struct CellMessage
     {
       std::uint32_t               polytope;
@@ -242,7 +242,7 @@ namespace Tessella
       }
     ghosts->communicate(send, receive);
 
-    // ---- ghosts: by process, there by number
+    // ---- ghosts, sorted by owner and by their index there
     ghost_first_cells.clear();
     ghost_polytopes.clear();
     for (unsigned int p = 0; p < ranks.size(); ++p)
@@ -276,7 +276,7 @@ namespace Tessella
           }
       }
 
-    // ---- the order of all polytopes here, by their first cells
+    // ---- order of all owned and ghost polytopes, by their first cells
     const unsigned int n_ghosts =
       static_cast<unsigned int>(ghost_polytopes.size());
     std::vector<unsigned int> sorted(n_ghosts);
@@ -290,7 +290,7 @@ namespace Tessella
     unsigned int k = 0, next = 0;
     for (const unsigned int g : sorted)
       {
-        // own ones before this ghost
+        // Owned polytopes before this ghost.
         unsigned int begin = k, end = n_own;
         while (begin < end)
           {
@@ -323,7 +323,8 @@ namespace Tessella
           (view.interface_polytope[2 * i] >= n_own ||
            view.interface_polytope[2 * i + 1] >= n_own))
         shared.push_back(i);
-    // Interfaces of one pair have their shifts in ascending order everywhere.
+    // All processes list the interfaces of a pair of polytopes in the order of
+    // their shifts.
     std::sort(
       shared.begin(),
       shared.end(),
@@ -383,7 +384,8 @@ namespace Tessella
     (*ghosts)(first, 1, false);
     ghost_first_dof.assign(first.begin() + n_own, first.end());
 
-    // minima as maxima of what is missing to the largest number
+    // One reduction finds minima and maxima: a minimum is the maximum of the
+    // differences to the largest index.
     unsigned int extrema[3] = {0, 0, 0};
     for (unsigned int k = 0; k < n_own; ++k)
       {
@@ -426,7 +428,7 @@ namespace Tessella
     AssertDimension(values.size(), mesh.dof_offset.back());
     if (ghosts == nullptr || n_all_polytopes == 0)
       return;
-    // rows of equal length
+    // Rows of equal length, one per polytope.
     const unsigned int  n = max_dofs_per_polytope();
     std::vector<double> rows(std::size_t(n) * mesh.n_polytopes());
     const auto          for_range = [&](const unsigned int begin,

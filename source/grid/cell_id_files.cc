@@ -39,7 +39,7 @@ namespace Tessella
         return text;
       }
 
-      /// A word and where it stands.
+      /// Word of a text and its line.
       struct Token
       {
         std::string_view text;
@@ -51,7 +51,7 @@ namespace Tessella
         }
       };
 
-      /// Takes a text apart into words.
+      /// Splits a text into words.
       class Scanner
       {
       public:
@@ -61,7 +61,8 @@ namespace Tessella
           , hash_comments(hash_comments)
         {}
 
-        /// The next word, which stays the next one; empty at the end.
+        /// Returns the next word without consuming it; empty at the end of the
+        /// text.
         Token
         peek()
         {
@@ -80,7 +81,7 @@ namespace Tessella
           return token;
         }
 
-        /// The next word, or an exception if there is none.
+        /// Returns the next word and consumes it; throws if there is none.
         Token
         expect(const std::string &what)
         {
@@ -112,8 +113,8 @@ namespace Tessella
             expect(what);
         }
 
-        /// Everything up to the end of the present line; the whole next line
-        /// if nothing of it was taken.
+        /// Rest of the current line; after a call of rest_of_line(), the whole
+        /// next line.
         std::string_view
         rest_of_line()
         {
@@ -129,7 +130,7 @@ namespace Tessella
           return result;
         }
 
-        /// True if the next word is on the line of the last one.
+        /// Whether the next word is on the same line as the last one.
         bool
         same_line()
         {
@@ -152,7 +153,7 @@ namespace Tessella
                  result.ptr == word.data() + word.size();
         }
 
-        /// A word as an error message shows it: not too long.
+        /// Word, shortened for error messages.
         static std::string
         shown(const std::string_view word)
         {
@@ -204,7 +205,7 @@ namespace Tessella
 
 
 
-      /// A non-negative integer, perhaps written as a floating-point number.
+      /// Parses a non-negative integer, which may be written in floating point.
       bool
       parse_id(const std::string_view word, unsigned int &id)
       {
@@ -227,7 +228,8 @@ namespace Tessella
 
 
 
-      /// Values of one array of a VTK file; throws if one is no id.
+      /// Reads the values of one array of a VTK file; throws if a value is not
+      /// an id.
       std::vector<unsigned int>
       read_ids(Scanner            &scanner,
                const std::uint64_t n,
@@ -302,7 +304,7 @@ namespace Tessella
         std::vector<unsigned int> ids;
         bool                      found = false;
 
-        // One array: takes its values or skips them.
+        // Reads or skips the values of one array.
         const auto array = [&](const std::string  &name,
                                const std::uint64_t n_components,
                                const std::uint64_t n_tuples) {
@@ -403,11 +405,11 @@ namespace Tessella
                   }
               }
             else if (word == "METADATA")
-              // It ends with an empty line.
+              // The section ends with an empty line.
               while (scanner.peek() &&
                      scanner.peek().line <= scanner.line_of_last() + 1)
                 scanner.next();
-            // Everything else belongs to points and connectivity.
+            // All other words belong to points and connectivity.
           }
 
         AssertThrow(!cell_dimensions.empty(),
@@ -515,7 +517,7 @@ namespace Tessella
                 scanner.expect_integer("the number of an element");
                 const std::uint64_t type =
                   scanner.expect_integer("an element type");
-                // Format 1 has always two.
+                // Format 1 always has two tags.
                 const std::uint64_t n_tags =
                   version == "1" ? 2
                                  : scanner.expect_integer("a number of tags");
@@ -549,8 +551,8 @@ namespace Tessella
               scanner.next();
             for (std::uint64_t b = 0; b < n_blocks; ++b)
               {
-                // Formats 4.0 and 4.1 have tag and dimension in opposite
-                // order.
+                // In format 4.0, dimension and tag are in the opposite order of
+                // 4.1.
                 const std::uint64_t numbers[2] = {
                   scanner.expect_integer("an entity"),
                   scanner.expect_integer("an entity")};

@@ -9,13 +9,13 @@ namespace Tessella
 {
   namespace internal
   {
-    /// All integers of a text file; see Agglomeration::from_file(). Throws on
-    /// anything else and names the entry.
+    /// All integers of a text file; see Agglomeration::from_file(). Throws if
+    /// an entry is not an integer, and names the entry.
     std::vector<unsigned int>
     read_id_file(const std::string &file_name);
 
-    /// A cell-data field of the cells of dimension @p dim of a mesh file, in
-    /// file order; see Agglomeration::from_cell_data().
+    /// Values, in file order, of a cell-data field for the cells of dimension
+    /// @p dim of a mesh file; see Agglomeration::from_cell_data().
     std::vector<unsigned int>
     read_cell_data_file(const std::string &file_name,
                         const std::string &field,

@@ -17,7 +17,7 @@ namespace Tessella
   {
     namespace
     {
-      // Own version of measure(): deal.II's refuses faces that are not planar.
+      // measure() of deal.II does not support faces that are not planar.
       template <int dim, typename FaceIterator>
       double
       face_area(const FaceIterator &face)
@@ -69,8 +69,8 @@ namespace Tessella
       if (with_areas)
         graph.areas.reserve(graph.neighbors.capacity());
 
-      // What each cell sees through its own faces: neighbours of the same
-      // level and coarser ones. Active cells come in the order of their
+      // Neighbours that each cell has through its own faces: those of the same
+      // level and coarser ones. Active cells are visited in the order of their
       // active_cell_index.
       for (const auto &cell : triangulation.active_cell_iterators())
         {
@@ -92,8 +92,8 @@ namespace Tessella
               const double       area =
                 with_areas ? face_area<dim>(cell->face(f)) : 0.;
 
-              // Insert in ascending order; two faces with one neighbour count
-              // as one.
+              // Insert in ascending order; a neighbour behind two faces is
+              // listed once.
               std::size_t position = graph.neighbors.size();
               while (position > row && graph.neighbors[position - 1] > to)
                 --position;
@@ -111,9 +111,9 @@ namespace Tessella
         }
       Assert(graph.n_cells() == n_cells, dealii::ExcInternalError());
 
-      // A coarse cell does not see its finer neighbours: find edges known to
-      // one end only. Asking the graph itself and not the cells' levels is
-      // right for anisotropic refinement, too.
+      // A coarse cell does not list its finer neighbours: find edges that only
+      // one of the two cells lists. A test of the edges, in contrast to one of
+      // refinement levels, is also correct for anisotropic refinement.
       std::vector<Edge> missing;
       for (unsigned int i = 0; i < n_cells; ++i)
         for (std::size_t e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e)

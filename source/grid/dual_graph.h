@@ -12,21 +12,22 @@ namespace Tessella
   namespace internal
   {
     /**
-     * The active cells of a triangulation and which of them share faces, in
-     * compressed rows: the neighbours of cell i (an active_cell_index) are
-     * neighbors[offsets[i]] .. neighbors[offsets[i+1]-1], in ascending order,
-     * each named once. The graph is symmetric. A coarse cell is the neighbour
-     * of every finer cell behind its faces; periodic neighbours are none.
+     * Dual graph of the active cells of a triangulation, whose edges connect
+     * cells that share a face, in compressed rows: the neighbours of cell i (an
+     * active_cell_index) are neighbors[offsets[i]] ..
+     * neighbors[offsets[i+1]-1], in ascending order and without repetition. The
+     * graph is symmetric. A coarse cell is the neighbour of every finer cell
+     * behind its faces. Periodic neighbours are not included.
      *
-     * Of a triangulation that is distributed over processes, the cells that
-     * this one owns, numbered in their order.
+     * If the triangulation is distributed over processes, the graph contains
+     * the cells that this process owns, numbered in their order.
      */
     struct DualGraph
     {
       std::vector<std::size_t>  offsets;
       std::vector<unsigned int> neighbors;
-      /// Area (2-D: length) that the two cells have in common; empty if not
-      /// asked for. Bilinear faces count with the area of their vector area,
+      /// Area (2-D: length) that the two cells share; empty if it was not
+      /// requested. The area of a bilinear face is that of its vector area,
       /// half the cross product of the diagonals.
       std::vector<double> areas;
 
@@ -37,38 +38,39 @@ namespace Tessella
       }
     };
 
-    /// Linear in the number of cells.
+    /// Builds the dual graph; the cost is linear in the number of cells.
     template <int dim>
     DualGraph
     make_dual_graph(const dealii::Triangulation<dim, dim> &triangulation,
                     const bool                             with_areas);
 
     /**
-     * METIS's recursive bisection into @p n_parts parts, none of which is
+     * Recursive bisection by METIS into @p n_parts parts, none of which is
      * empty. @p weights is empty or has one positive integer per cell. Throws
-     * if METIS fails or is not there.
+     * if METIS fails or is not available.
      */
     std::vector<unsigned int>
     partition_graph(const DualGraph                 &graph,
                     const std::vector<unsigned int> &weights,
                     const unsigned int               n_parts);
 
-    /// The connected parts of the polytopes, numbered by their first cells.
+    /// Connected components of the polytopes, numbered by their first cells.
     std::vector<unsigned int>
     connected_parts(const DualGraph                 &graph,
                     const std::vector<unsigned int> &ids);
 
     /**
      * Merges polytopes with fewer than @p min_cells cells into neighbours; see
-     * Agglomeration::repair(). @p ids are without gaps, the graph has areas.
-     * The ids of the result have gaps.
+     * Agglomeration::repair(). @p ids must have no gaps, and the graph must
+     * have areas. The resulting ids have gaps.
      */
     void
     merge_small_polytopes(const DualGraph           &graph,
                           const unsigned int         min_cells,
                           std::vector<unsigned int> &ids);
 
-    /// Renumbers ids by first occurrence, without gaps; returns their number.
+    /// Renumbers ids by first occurrence, without gaps; returns the number of
+    /// distinct ids.
     unsigned int
     renumber(std::vector<unsigned int> &ids);
   } // namespace internal

@@ -13,29 +13,30 @@
 namespace Tessella
 {
   /**
-   * What a process sends to those that own its ghost polytopes, and receives
-   * from them. Lists of both ends are in the same order, so that messages
-   * hold values only.
+   * Exchange of values between the owners of polytopes and the processes that
+   * have them as ghosts. Both processes have their lists in the same order, so
+   * that messages contain values only.
    */
   struct GhostExchange
   {
     struct Partner
     {
       unsigned int rank;
-      /// Own polytopes that are ghosts there; ghosts here that are own
-      /// there. In order of their first cells.
+      /// Own polytopes that are ghosts on the partner, and ghosts here that the
+      /// partner owns; both in the order of their first cells.
       std::vector<unsigned int> own, ghosts;
-      /// Sides of facets, 2 * facet + side, where an own polytope meets a
-      /// ghost of that process: the own side and the other one, in the same
-      /// order.
+      /// Sides of facets, 2 * facet + side, where an own polytope meets a ghost
+      /// of the partner: the own side and the other side, in the same order.
       std::vector<std::size_t> own_sides, ghost_sides;
     };
 
     MPI_Comm             communicator = MPI_COMM_SELF;
-    std::vector<Partner> partners; ///< by rank
+    std::vector<Partner> partners; ///< sorted by rank
 
-    /// Sends values[@p n * entry ...] of the entries in the first list of
-    /// each partner; what comes overwrites those in the second list.
+    /// Sends values[@p n * entry ...] of the entries in the own list of each
+    /// partner and overwrites the values of the entries in the ghost list by
+    /// those received. The lists are those of facet sides if @p facet_sides is
+    /// true, and of polytopes otherwise.
     template <typename T>
     void
     operator()(std::vector<T>    &values,
@@ -78,8 +79,7 @@ namespace Tessella
           });
     }
 
-    /// Sends send[p] to partner p and receives receive[p].size() bytes from
-    /// it.
+    /// Sends send[p] to partner p and receives receive[p].size() bytes from it.
     void
     communicate(const std::vector<std::vector<char>> &send,
                 std::vector<std::vector<char>>       &receive) const;

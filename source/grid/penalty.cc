@@ -13,15 +13,16 @@ namespace Tessella
 {
   namespace
   {
-    // Up to this number of facets a polytope is searched without a tree.
+    // Largest number of facets of a polytope that is searched without a tree.
     constexpr unsigned int max_facets_without_tree = 64;
-    // Facets of larger polytopes are distributed over threads.
+    // Number of facets per task of polytopes with more facets.
     constexpr unsigned int facets_per_task = 256;
-    // Relative height at which the search is content, and below which it tries
-    // more directions.
+    // Heights relative to the highest point: the search stops at good_height,
+    // and tries more directions below poor_height.
     constexpr double good_height = 0.75;
     constexpr double poor_height = 0.55;
-    // The gauges below are of order one; what is smaller than this is zero.
+    // The gauges below are of order one; values smaller than this count as
+    // zero.
     constexpr double gauge_tolerance = 1e-9;
 
     template <int dim>
@@ -46,8 +47,8 @@ namespace Tessella
 
 
 
-    // A facet as its polytope sees it: corners in cyclic order, in the place
-    // where this side has it.
+    // Facet as seen from its polytope: corners in cyclic order, with the
+    // periodic shift of this side applied.
     template <int dim>
     struct LocalFacet
     {
@@ -59,8 +60,8 @@ namespace Tessella
       int          n_corners;
       bool         warped;
       unsigned int side;    // 2 * facet + side
-      unsigned int subcell; // of this polytope
-      // Points of curved facets, and what to add to them.
+      unsigned int subcell; // adjacent sub-cell of this polytope
+      // Quadrature points of curved facets, and the shift to be added to them.
       const double *points;
       unsigned int  n_points;
       const double *shift;
@@ -68,11 +69,12 @@ namespace Tessella
 
 
 
-    // Affine functions that describe the sets K(h), the hull of a base facet
-    // and its centre moved inward along a direction by height h: the height
-    // above the base, and per edge of the base one function that is 1 on the
-    // axis and 0 on the wall through that edge along the direction. A point is
-    // inside K(h) where all walls are larger than height / h > 0.
+    // Affine functions that describe the sets K(h). K(h) is the convex hull of
+    // a base facet and its centre moved inward along a direction by height h.
+    // The functions are the height above the base, and one wall function per
+    // edge of the base, which is 1 on the axis and 0 on the wall that contains
+    // that edge and the direction. A point is inside of K(h) if all wall
+    // functions are larger than height / h > 0.
     template <int dim>
     struct Gauge
     {
@@ -81,7 +83,7 @@ namespace Tessella
       double height[dim], height_0;
       double wall[max_walls][dim], wall_0[max_walls];
       int    n_walls;
-      double tolerance; // heights up to this are zero
+      double tolerance; // heights up to this value count as zero
 
       double
       evaluate_height(const double *x) const
@@ -95,7 +97,7 @@ namespace Tessella
         return dot<dim>(wall[i], x) + wall_0[i];
       }
 
-      // False if the base is degenerate.
+      // Returns false if the base is degenerate.
       bool
       set_direction(const LocalFacet<dim> &base, const double *direction)
       {
@@ -133,13 +135,13 @@ namespace Tessella
 
 
 
-    // One facet as an obstacle. @p s is the inverse of the height up to which
-    // K(h) is known to be free; returns the inverse for which this facet does
-    // not meet the inside either, i.e. the maximum of s and of
-    // min_i wall_i / height over the facet's points above the base. That
-    // minimum of linear-fractional functions takes its maximum at a corner, or
-    // where two of the walls are equal on an edge, or where all are equal, on
-    // the axis.
+    // Treats one facet as an obstacle. @p s is the inverse of the height up to
+    // which K(h) is known to be free. The function returns the inverse of the
+    // height for which this facet does not meet the interior either, which is
+    // the maximum of s and of min_i wall_i / height over the points of the
+    // facet above the base. This minimum of linear-fractional functions attains
+    // its maximum at a corner, at a point of an edge where two wall functions
+    // are equal, or at the point on the axis where all are equal.
     template <int dim>
     double
     tighten(const Gauge<dim> &gauge, const LocalFacet<dim> &facet, double s)
@@ -220,8 +222,8 @@ namespace Tessella
             if (w == 2)
               break;
           }
-        // An edge through the base itself: invalid or strongly warped
-        // geometry, no height is free.
+        // An edge passes through the base itself: the geometry is invalid or
+        // strongly warped, and no height is free.
         if (height[j] * height[k] < 0)
           {
             at(height[j] / (height[j] - height[k]), z, b);
@@ -305,7 +307,7 @@ namespace Tessella
               }
             else
               {
-                // The nearer child first: it is last on the stack.
+                // Visit the nearer child first: it is the last on the stack.
                 const bool first_is_nearer =
                   distance(facets[base], nodes[node.child]) <=
                   distance(facets[base], nodes[node.child + 1]);
@@ -323,7 +325,7 @@ namespace Tessella
       {
         double       centre[dim], half_width[dim];
         unsigned int begin, end;
-        unsigned int child = 0; // the second is child + 1; 0: a leaf
+        unsigned int child = 0; // the second child is child + 1; 0: a leaf
       };
 
       static double
@@ -432,7 +434,7 @@ namespace Tessella
 
 
 
-    // Everything about one polytope.
+    // Facets of one polytope and their search tree.
     template <int dim>
     struct LocalPolytope
     {
@@ -476,7 +478,7 @@ namespace Tessella
               const double *vertices = &mesh.facet_vertices[first * dim];
               for (int j = 0; j < facet.n_corners; ++j)
                 {
-                  // lexicographic to cyclic
+                  // Convert from lexicographic to cyclic order.
                   const int to = (facet.n_corners == 4 && j >= 2 ? 5 - j : j);
                   for (int d = 0; d < dim; ++d)
                     facet.corner[to][d] = vertices[j * dim + d] + shift[d];
@@ -522,8 +524,9 @@ namespace Tessella
 
 
 
-    // Diameter and an estimate of the inradius of a sub-cell: exact for affine
-    // ones, from mean edge vectors for other hypercubes.
+    // Diameter and estimate of the inradius of a sub-cell. The estimate is
+    // exact for affine sub-cells and uses mean edge vectors for other
+    // hypercubes.
     template <int dim>
     bool
     subcell_size(const PolytopicMesh<dim> &mesh,
@@ -560,8 +563,8 @@ namespace Tessella
             for (unsigned int i = 0; i < n; ++i)
               edge[e][d] += ((i >> e) & 1u ? 2. : -2.) / n * x[i * dim + d];
 
-      // Volume of the parallelepiped of these edges, and the areas of its
-      // sides (for the simplex: of its facets, twice in 3-D).
+      // Volume of the parallelepiped spanned by these edges, and areas of its
+      // sides; for the simplex areas of its facets, twice the areas in 3-D.
       double volume, sum = 0, largest = 0;
       if (dim == 2)
         {
@@ -589,8 +592,8 @@ namespace Tessella
         }
       if (!(largest > 0))
         return false;
-      // Simplex: dim |K| / |boundary|. In 2-D volume is twice the area, in 3-D
-      // six times the volume and the areas count twice: both give
+      // Simplex: dim |K| / |boundary|. In 2-D volume is twice the area; in 3-D
+      // it is six times the volume and the areas count twice. Both cases yield
       // volume / sum.
       inradius = is_simplex ? volume / sum : 0.5 * volume / largest;
       return true;
@@ -615,8 +618,9 @@ namespace Tessella
           extent             = std::min(extent, width);
           diagonal += width * width;
         }
-      // The box's diagonal is an upper bound of the diameter, its half extent
-      // one of the inradius. A single convex sub-cell always covers itself.
+      // The diagonal of the box is an upper bound of the diameter, and half its
+      // smallest extent an upper bound of the inradius. A single convex
+      // sub-cell always covers itself.
       diagonal                 = std::sqrt(diagonal);
       const unsigned int begin = mesh.subcell_offset[polytope];
       const unsigned int end   = mesh.subcell_offset[polytope + 1];
@@ -636,7 +640,7 @@ namespace Tessella
 
 
 
-    // Largest height found of a simplex or pyramid on facet number @p base.
+    // Largest height found for a simplex or pyramid on facet @p base.
     template <int dim>
     double
     largest_height(const PolytopicMesh<dim> &mesh,
@@ -674,7 +678,8 @@ namespace Tessella
               }
         }
 
-      // The adjacent sub-cell: its farthest vertex is an apex if it is convex.
+      // The vertex of the adjacent sub-cell that is farthest from the base is
+      // an apex if the sub-cell is convex.
       const unsigned int s     = facet.subcell;
       const unsigned int first = mesh.subcell_vertex_offset[s];
       const unsigned int n     = mesh.subcell_vertex_offset[s + 1] - first;
@@ -697,8 +702,8 @@ namespace Tessella
       const bool convex = type == SubCellType::simplex ||
                           type == SubCellType::parallelepiped ||
                           (type == SubCellType::hypercube && dim == 2);
-      // In doubt half of it, which is all that is left if every direction
-      // fails.
+      // If the sub-cell may not be convex, the start value is half of its
+      // height, which remains if every direction fails.
       double best = convex ? own : 0.5 * own;
 
       if (!(highest > 0))
@@ -716,7 +721,7 @@ namespace Tessella
             !gauge.set_direction(facet, direction))
           return false;
         double inverse = 1. / highest;
-        // A direction that cannot beat the present best need not be finished.
+        // A direction that cannot exceed the present best height is abandoned.
         const double limit =
           best > 0 ? 1. / best : std::numeric_limits<double>::infinity();
         if (local.use_tree)
