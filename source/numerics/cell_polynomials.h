@@ -18,9 +18,9 @@ namespace Tessella
 {
   namespace internal
   {
-    /// A polynomial that a cell has from its polytope: coefficients in the
-    /// Legendre basis of a box, field by field. What is sent with the cell when
-    /// a mesh changes.
+    /// Polynomial on a cell, taken over from its polytope: coefficients in the
+    /// Legendre basis of a box, field by field. This is the data that is sent
+    /// with the cell when a mesh changes.
     template <int dim>
     struct CellPolynomial
     {
@@ -41,7 +41,7 @@ namespace Tessella
                sizeof(double) * coefficients.size());
       }
 
-      /// Returns the number of bytes read; 0 if there are too few.
+      /// Returns the number of bytes read, or 0 if @p size is too small.
       std::size_t
       unpack(const char *data, const std::size_t size)
       {
@@ -76,7 +76,7 @@ namespace Tessella
 
 
 
-    /// Polynomials of one space on boxes of their own.
+    /// Evaluator of polynomials of one space, each on its own box.
     template <int dim>
     class CellPolynomialEvaluator
     {
@@ -91,7 +91,7 @@ namespace Tessella
         return Legendre::n_functions(dim, degree, space);
       }
 
-      /// All functions of @p degree on @p box at one point.
+      /// Evaluates all functions of @p degree on @p box at one point.
       void
       basis(const unsigned int  degree,
             const double *const box,
@@ -123,8 +123,8 @@ namespace Tessella
           }
       }
 
-      /// Points [@p begin, @p end) of @p batch; values[field * batch.size() +
-      /// q].
+      /// Evaluates @p polynomial at points [@p begin, @p end) of @p batch and
+      /// stores values[field * batch.size() + q].
       void
       evaluate(const CellPolynomial<dim>  &polynomial,
                const QuadratureBatch<dim> &batch,
@@ -161,8 +161,8 @@ namespace Tessella
 
 
 
-    /// Sub-cell of the flat view that a cell of this process is, by
-    /// active_cell_index; invalid_index for others.
+    /// Sub-cell of the flat view for each active cell, by active_cell_index;
+    /// invalid_index for cells that this process does not own.
     template <int dim>
     std::vector<unsigned int>
     subcells_of_cells(const PolytopicMesh<dim> &mesh,
@@ -179,11 +179,13 @@ namespace Tessella
 
 
     /**
-     * L2 projection onto the polytopes of @p handler of what their cells have:
-     * @p polynomials by active_cell_index, of the polynomial space @p space,
-     * with @p n_fields fields. result[field][i], i counting the degrees of
-     * freedom of a single component that this process owns. The largest degree
-     * in @p polynomials of all processes is @p max_degree. Collective.
+     * L2 projection, onto the polytopes of @p handler, of the polynomials of
+     * their cells. @p polynomials is indexed by active_cell_index and belongs
+     * to the polynomial space @p space with @p n_fields fields. For each
+     * polytope k that this process owns, the function calls store(k, result)
+     * from one of its threads, with result[field * n_basis + i] for the
+     * functions i of a single component. @p max_degree is the largest degree in
+     * @p polynomials on all processes. Collective.
      */
     template <int dim>
     void
@@ -197,7 +199,7 @@ namespace Tessella
         &store)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      // Degree in space of products.
+      // Degree of products in the given space.
       const unsigned int factor =
         space == PolynomialSpaceType::tensor_product ||
             handler.polynomial_space() == PolynomialSpaceType::tensor_product
@@ -207,7 +209,7 @@ namespace Tessella
                              const unsigned int p_old) {
         return factor * (p_new + std::max(p_new, p_old));
       };
-      // (the same rules on all processes)
+      // The minimum over all processes makes them use the same rules.
       unsigned int min_degree = handler.max_degree();
       for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         min_degree = std::min(min_degree, mesh.degree[k]);

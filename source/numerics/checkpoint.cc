@@ -33,7 +33,8 @@ namespace Tessella
   {
     const char *const magic          = "tessella-checkpoint";
     const unsigned    format_version = 1;
-    /// Of all files that deal.II and this file write on @p n processes.
+    /// Endings of all files that deal.II and write_checkpoint() create on @p n
+    /// processes.
     std::vector<std::string>
     endings(const unsigned int n)
     {
@@ -48,7 +49,7 @@ namespace Tessella
       return result;
     }
 
-    /// Size of a file; -1 if there is none.
+    /// Size of a file, or -1 if it does not exist.
     std::int64_t
     file_size(const std::string &name)
     {
@@ -56,8 +57,8 @@ namespace Tessella
       return in ? static_cast<std::int64_t>(in.tellg()) : -1;
     }
 
-    /// Checksum of a file that all processes see, each reading a share.
-    /// Collective; 0 if a part cannot be read.
+    /// Checksum of a file that all processes see, each of which reads a share.
+    /// Collective; 0 if a share cannot be read.
     std::uint64_t
     file_checksum(const std::string  &name,
                   const std::uint64_t size,
@@ -89,7 +90,7 @@ namespace Tessella
       return failed > 0 ? 0 : std::max<std::uint64_t>(sum, 1);
     }
 
-    /// A text that the first process has, on all.
+    /// Sends a text of the first process to all processes.
     std::string
     broadcast(std::string text, const MPI_Comm communicator)
     {
@@ -115,15 +116,15 @@ namespace Tessella
       std::uint64_t size = 0, checksum = 0;
     };
 
-    /// What the text file of a checkpoint says.
+    /// Content of the text file of a checkpoint.
     struct Header
     {
       unsigned int  dim = 0, n_processes = 0;
-      std::string   kind; ///< of the triangulation
+      std::string   kind; ///< kind of triangulation
       std::uint64_t coarse_mesh = 0, n_cells = 0, n_polytopes = 0, n_dofs = 0;
       unsigned int  n_components = 1, n_vectors = 0;
       std::string   space;
-      std::string   stem; ///< number of the files
+      std::string   stem; ///< number in the file names
       std::vector<File> files;
       std::string       user_data;
 
@@ -154,7 +155,8 @@ namespace Tessella
         return text + "checksum " + std::to_string(checksum(text)) + '\n';
       }
 
-      /// Throws with @p name if the text is not what write() makes.
+      /// Throws an exception with @p name if the text is not one that write()
+      /// makes.
       void
       read(const std::string &text, const std::string &name)
       {
@@ -165,8 +167,8 @@ namespace Tessella
         std::istringstream in(text);
         std::string        word;
         unsigned int       version = 0;
-        // A text that ends within one of the first two lines must pass neither
-        // for something else nor for another format or version.
+        // A text that ends within one of the first two lines must be reported
+        // as damaged, not as another file type, format or version.
         std::getline(in, word);
         AssertThrow(word.compare(0, start.size(), start) == 0 ||
                       (in.eof() && start.compare(0, word.size(), word) == 0),
@@ -214,7 +216,7 @@ namespace Tessella
       }
     };
 
-    /// The text of file @p name from the first process; empty if there is none.
+    /// Text of file @p name, read by the first process; empty if there is none.
     std::string
     read_text(const std::string &name, const MPI_Comm communicator)
     {
@@ -225,7 +227,7 @@ namespace Tessella
           std::ostringstream out;
           if (in)
             out << in.rdbuf();
-          // (no text of ours is longer)
+          // No text of a checkpoint is longer.
           text = out.str().substr(0, std::size_t(1) << 30);
         }
       return broadcast(text, communicator);
@@ -253,7 +255,7 @@ namespace Tessella
       return "serial";
     }
 
-    /// A number for the cells of level 0 and their vertices.
+    /// Checksum of the cells of level 0 and their vertices.
     template <int dim>
     std::uint64_t
     coarse_mesh_number(const dealii::Triangulation<dim> &triangulation)
@@ -269,16 +271,16 @@ namespace Tessella
       return state;
     }
 
-    /// What is stored of a cell.
+    /// Data stored with a cell.
     template <int dim>
     struct CellRecord
     {
       using BinaryId = dealii::CellId::binary_type;
 
-      BinaryId      cell{};        ///< its CellId
-      std::uint32_t polytope = 0;  ///< among those of all processes
-      std::uint32_t n_cells  = 0;  ///< of the polytope
-      bool          first = false; ///< the polytope's first cell has its data
+      BinaryId      cell{};       ///< its CellId
+      std::uint32_t polytope = 0; ///< global index
+      std::uint32_t n_cells  = 0; ///< number of cells of the polytope
+      bool first = false;         ///< first cell of the polytope, with its data
       CellPolynomial<dim> polynomial;
 
       std::vector<char>
@@ -357,7 +359,7 @@ namespace Tessella
         : "total-degree";
     header.user_data = user_data;
 
-    // ---- files of an earlier checkpoint, and a number of our own
+    // ---- files of an earlier checkpoint, and a new number
     Header            old;
     const std::string old_text = read_text(file_name, comm);
     try
@@ -409,8 +411,8 @@ namespace Tessella
     auto *const parallel =
       dynamic_cast<dealii::parallel::DistributedTriangulationBase<dim> *>(
         &triangulation);
-    // Lower bound of what deal.II will write. p4est aborts the program when it
-    // cannot write, and MPI may not notice that the disk is full.
+    // Lower bound of the size that deal.II will write. p4est aborts the program
+    // when it cannot write, and MPI may not notice that the disk is full.
     std::uint64_t size_of_records = 0, size_of_mesh = 0;
     if (header.kind == "p4est")
       {
@@ -440,7 +442,7 @@ namespace Tessella
         records(stem + "_variable.data");
       records.reserve(size_of_records);
       fixed.reserve(header.n_cells);
-      // The file also has a few numbers for each coarse cell.
+      // The file also has some entries for each coarse cell.
       mesh_file.reserve(size_of_mesh + 4096 + 400 * triangulation.n_cells(0));
     });
     if (header.kind == "p4est")
@@ -457,7 +459,7 @@ namespace Tessella
           boost::archive::binary_oarchive archive(out);
           triangulation.save(archive, 0);
         });
-      // (deal.II 9.4 mixes up data attached to fully distributed meshes)
+      // deal.II 9.4 mixes up data attached to fully distributed meshes.
       if (header.kind != "p4est")
         write_file(stem + ".cells" + std::to_string(this_process(comm)),
                    [&](std::ostream &out) {
@@ -475,7 +477,7 @@ namespace Tessella
                    });
     });
 
-    // ---- from here on this checkpoint is the one
+    // ---- this checkpoint becomes the valid one
 #ifdef DEAL_II_WITH_MPI
     if (header.n_processes > 1)
       MPI_Barrier(comm);
@@ -542,13 +544,13 @@ namespace Tessella
     std::string name;
     MPI_Comm    communicator;
     Header      header;
-    // ---- after load()
+    // ---- available after load()
     const dealii::Triangulation<dim> *triangulation = nullptr;
     std::vector<CellRecord<dim>>      records; // by active cell
-    // ---- after restore()
+    // ---- available after restore()
     const AgglomerationHandler<dim> *handler = nullptr;
-    /// Of the polytopes that this process owns: data, and whether the polytope
-    /// is a piece of another one.
+    /// Data of each polytope that this process owns, and whether the polytope
+    /// is a piece of a polytope of the checkpoint.
     std::vector<CellPolynomial<dim>> polynomials;
     std::vector<bool>                is_piece;
     bool                             any_piece = false;
@@ -570,7 +572,7 @@ namespace Tessella
     void
     load_serial(dealii::Triangulation<dim> &tria)
     {
-      // (an archive has no manifolds)
+      // An archive contains no manifolds.
       std::map<dealii::types::manifold_id,
                std::unique_ptr<dealii::Manifold<dim, dim>>>
         manifolds;
@@ -586,7 +588,8 @@ namespace Tessella
         tria.set_manifold(manifold.first, *manifold.second);
     }
 
-    /// What write_checkpoint() stored of own cells beside the mesh.
+    /// Reads the data of the cells of this process that write_checkpoint()
+    /// stored besides the mesh.
     void
     load_cells(const dealii::Triangulation<dim> &tria)
     {
@@ -622,7 +625,8 @@ namespace Tessella
     void
     load_attached(dealii::parallel::DistributedTriangulationBase<dim> &tria)
     {
-      // as deal.II's SolutionTransfer: what is attached now is never asked for
+      // As in SolutionTransfer of deal.II: data attached here is never
+      // requested.
       const unsigned int handle = tria.register_data_attach(
         [](const CellIterator &, const auto /*status*/) {
           return std::vector<char>();
@@ -653,7 +657,7 @@ namespace Tessella
     data.name              = file_name;
     data.communicator      = communicator;
     const std::string text = read_text(file_name, communicator);
-    // (the same text, hence the same errors on all processes)
+    // All processes have the same text and hence throw the same errors.
     AssertThrow(!text.empty(),
                 ExcUserInput("The checkpoint \"" + file_name +
                              "\" does not exist or is empty."));
@@ -770,10 +774,11 @@ namespace Tessella
     Implementation &data = *implementation;
     const MPI_Comm  comm = data.communicator;
 
-    // ---- polytopes of the cells here
-    std::vector<unsigned int>                   ids;
-    std::map<unsigned int, unsigned int>        n_cells;
-    std::map<unsigned int, std::vector<char>>   own_data; // of cut ones
+    // ---- polytopes of the cells of this process
+    std::vector<unsigned int>            ids;
+    std::map<unsigned int, unsigned int> n_cells;
+    std::map<unsigned int, std::vector<char>>
+      own_data; // of polytopes that are cut
     std::map<unsigned int, CellPolynomial<dim>> polynomials;
     std::vector<unsigned int>                   cut;
     on_all_processes(comm, [&]() {
@@ -823,7 +828,7 @@ namespace Tessella
 
     handler.agglomerate(Agglomeration::by_id<dim>(ids));
 
-    // ---- their degrees
+    // ---- degrees of the polytopes
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
     data.polynomials.clear();
     data.is_piece.clear();
@@ -899,7 +904,7 @@ namespace Tessella
     };
     if (data.any_piece)
       {
-        // Pieces have boxes of their own.
+        // The box of a piece differs from that of the stored polytope.
         std::vector<CellPolynomial<dim>> of_cells(
           data.triangulation->n_active_cells());
         for (unsigned int k = 0; k < handler.n_polytopes(); ++k)

@@ -10,9 +10,10 @@ namespace Tessella
 {
   namespace internal
   {
-    /// work(begin, end) for parts of 0 .. n-1 on threads, none of them smaller
-    /// than @p grain; an exception on one process, of a function that is not
-    /// finite for example, is thrown on all. Collective.
+    /// Calls work(begin, end) on threads for sub-ranges of 0 .. n-1, none of
+    /// them smaller than @p grain. An exception on one process, for example
+    /// from a function that is not finite, is thrown on all processes.
+    /// Collective.
     template <typename Number, typename Work>
     void
     apply_to_ranges(const MPI_Comm     communicator,

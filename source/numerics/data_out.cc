@@ -111,12 +111,12 @@ namespace Tessella
   namespace
   {
     /// Nodes on a reference cell at which fields are evaluated, and the patches
-    /// made of them.
+    /// that they form.
     struct NodeSet
     {
-      /// dim numbers a node
+      /// dim coordinates per node.
       std::vector<double> nodes;
-      /// Nodes of every patch.
+      /// Nodes of each patch.
       std::vector<std::vector<unsigned int>> patches;
       /// DataOutBase::Patch::n_subdivisions
       unsigned int n_subdivisions = 1;
@@ -145,10 +145,11 @@ namespace Tessella
     }
 
     /**
-     * n^dim simplices. With y_1 = xi_1 + ... + xi_dim, ..., y_dim = xi_dim the
-     * unit simplex becomes {1 >= y_1 >= ... >= y_dim >= 0}. The lattice of
-     * cubes of size 1/n, each cut into the dim! simplices that ascend from its
-     * lower to its upper corner one coordinate at a time, fits that simplex.
+     * Divides the unit simplex into n^dim simplices. With y_1 = xi_1 + ... +
+     * xi_dim, ..., y_dim = xi_dim, the unit simplex becomes {1 >= y_1 >= ... >=
+     * y_dim >= 0}. This set is a union of simplices from the lattice of cubes
+     * of size 1/n: each cube is cut into the dim! simplices that ascend from
+     * its lower to its upper corner one coordinate at a time.
      */
     template <int dim>
     NodeSet
@@ -202,7 +203,7 @@ namespace Tessella
       return set;
     }
 
-    /// One quadratic simplex: vertices, then middles of edges.
+    /// Nodes of one quadratic simplex: vertices, then midpoints of edges.
     template <int dim>
     NodeSet
     quadratic_simplex_nodes()
@@ -259,14 +260,15 @@ namespace Tessella
         : (dof_data.empty()
              ? 1U
              : std::min(std::max(handler->max_degree(), 1U), 4U));
-    // In 3-D deal.II 9.4 writes higher-order cells for hexahedra only.
+    // In 3-D, deal.II 9.4 writes higher-order cells for hexahedra only.
     bool higher_order = higher_order_cells;
     if (dim == 3)
       for (const SubCellType type : mesh.subcell_type)
         higher_order = higher_order && (type == SubCellType::hypercube ||
                                         type == SubCellType::parallelepiped);
-    // deal.II's default, the best compression, takes seconds per million nodes
-    // for a few per cent of the size. The type of the member changed its name.
+    // The default of deal.II, the best compression, needs seconds per million
+    // nodes and reduces the size by only a few per cent. The type of the member
+    // depends on the version of deal.II.
     dealii::DataOutBase::VtkFlags flags;
     flags.write_higher_order_cells = higher_order;
     flags.compression_level = decltype(flags.compression_level)::best_speed;
@@ -303,7 +305,7 @@ namespace Tessella
       return cell.n_vertices() == 5 ? pyramid : wedge;
     };
 
-    // (sub-cells of own polytopes come first)
+    // Sub-cells of owned polytopes come first.
     const unsigned int n_subcells =
       mesh.subcell_offset[mesh.n_owned_polytopes()];
     std::vector<std::size_t> first_patch(n_subcells + 1, 0);
@@ -343,7 +345,7 @@ namespace Tessella
                                          mesh.subcell_vertex_offset[s]) *
                                        dim];
 
-              // positions of the nodes
+              // Positions of the nodes.
               double c[1 << dim][3], derivative[dim][3];
               if (!tabulated && cell.is_hyper_cube())
                 multilinear_coefficients<dim>(v, dim, c);
@@ -369,7 +371,8 @@ namespace Tessella
                   else
                     for (int d = 0; d < dim; ++d)
                       {
-                        // weighted vertices: exact at the vertices themselves
+                        // Weighted vertices: the result is exact at the
+                        // vertices themselves.
                         double first = 1.;
                         for (int l = 0; l < dim; ++l)
                           {
@@ -382,7 +385,7 @@ namespace Tessella
                     x[d][q] = point[d];
                 }
 
-              // fields
+              // Values of the fields.
               values.resize(std::size_t(n_rows) * n_nodes);
               unsigned int                    row = 0;
               std::array<const double *, dim> pointers;
@@ -438,8 +441,9 @@ namespace Tessella
                   for (unsigned int corner = 0; corner < cell.n_vertices();
                        ++corner)
                     {
-                      // A subdivided hypercube's corners are the extreme nodes
-                      // of its lattice; else the first nodes are the corners.
+                      // The corners of a subdivided hypercube are the extreme
+                      // nodes of its lattice; otherwise the first nodes are the
+                      // corners.
                       unsigned int node = corner;
                       if (cell.is_hyper_cube())
                         {
@@ -464,9 +468,9 @@ namespace Tessella
 
   namespace
   {
-    /// Part of the .vtu file of this process that enters the common file: its
-    /// piece, on the first process also what comes before the pieces, on the
-    /// last one also what follows them.
+    /// Part of this process's .vtu text that goes into the common file: its
+    /// piece, preceded on the first process by the header and followed on the
+    /// last process by the footer.
     std::string
     own_part(const std::string &vtu,
              const MPI_Comm     communicator,
@@ -509,8 +513,8 @@ namespace Tessella
     });
     if (parallel)
       {
-        // deal.II's write_vtu_in_parallel() makes the same file, but does not
-        // notice when the disk is full
+        // write_vtu_in_parallel() of deal.II creates the same file, but does
+        // not notice when the disk is full.
         const dealii::types::global_dof_index n_patches =
           dealii::Utilities::MPI::sum(
             static_cast<dealii::types::global_dof_index>(patches.size()),
@@ -604,7 +608,7 @@ namespace Tessella
 
   namespace
   {
-    /// Writes the arrays of a VTU file.
+    /// Writer of the arrays of a VTU file.
     class VtuWriter
     {
     public:
@@ -659,10 +663,10 @@ namespace Tessella
       const bool    binary;
     };
 
-    /// Cells of the grid of polytopes.
+    /// Cells of the grid whose cells are the polytopes.
     struct PolytopeGrid
     {
-      std::vector<double>       points; // three numbers a point
+      std::vector<double>       points; // three coordinates per point
       std::vector<std::int64_t> connectivity, offsets, faces, face_offsets;
       std::vector<std::uint8_t> types;
       std::vector<unsigned int> polytope;
@@ -703,7 +707,8 @@ namespace Tessella
       for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         {
           vertices.clear();
-          // number of faces, then for each its number of points and the points
+          // Number of faces, then for each face the number of its points and
+          // the points.
           const std::size_t start = grid.faces.size();
           grid.faces.push_back(0);
           for (unsigned int e = mesh.polytope_interface_offset[k];
@@ -744,7 +749,7 @@ namespace Tessella
       return grid;
     }
 
-    /// What this process has.
+    /// Writes the piece of this process.
     template <int dim>
     void
     write_piece(const AgglomerationHandler<dim> &handler,
@@ -805,7 +810,7 @@ namespace Tessella
       });
     }
 
-    /// The file that refers to the pieces of all processes.
+    /// Writes the file that refers to the pieces of all processes.
     void
     write_pvtu(NewFile                   &file,
                const std::string         &stem,
@@ -831,7 +836,7 @@ namespace Tessella
         for (const auto &data : flags.data)
           field("Float64", data.first);
         out << "</PCellData>\n";
-        // (beside this file)
+        // The pieces are in the same folder as this file.
         const std::string name = stem.substr(stem.find_last_of('/') + 1);
         for (unsigned int i = 0; i < n_pieces; ++i)
           out << "<Piece Source=\"" << name << '.' << i << ".vtu\"/>\n";
@@ -855,7 +860,7 @@ namespace Tessella
         const std::size_t  dot     = file_name.rfind(".vtu");
         const std::string  stem    = file_name.substr(0, dot);
         const unsigned int process = internal::this_process(communicator);
-        // all files or none
+        // Either all files are published or none.
         std::vector<std::unique_ptr<NewFile>> files;
         Tessella::on_all_processes(communicator, [&]() {
           files.push_back(std::make_unique<NewFile>(

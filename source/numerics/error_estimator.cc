@@ -23,8 +23,8 @@ namespace Tessella
     {
       using namespace internal;
 
-      /// Coefficients of the derivatives of polynomials in the Legendre basis
-      /// of a box.
+      /// Computes coefficients of derivatives of polynomials in the Legendre
+      /// basis of a bounding box.
       template <int dim>
       class Derivatives
       {
@@ -33,7 +33,8 @@ namespace Tessella
           : tensor(tensor)
         {}
 
-        /// result[i], i = 0 .. n_basis-1: of d u / d x_@p direction.
+        /// Computes result[i], i = 0 .. n_basis-1: coefficients of d u / d x_@p
+        /// direction.
         void
         compute(const PolytopicMesh<dim> &mesh,
                 const unsigned int        k,
@@ -60,8 +61,8 @@ namespace Tessella
             {
               std::copy_n(&table.exponents[i * dim], dim, e);
               const unsigned int m = e[direction];
-              // P_m' = (2m-1) P_{m-1} + (2m-5) P_{m-3} + ..., and functions are
-              // sqrt(2m+1) P_m
+              // P_m' = (2m-1) P_{m-1} + (2m-5) P_{m-3} + ...; the basis
+              // functions are sqrt(2m+1) P_m.
               for (unsigned int l = m; l-- > 0;)
                 if ((m - l) % 2 == 1)
                   {
@@ -95,7 +96,8 @@ namespace Tessella
 
 
 
-      /// Points of @p batch from @p shift off, for a form.
+      /// Points of @p batch, with coordinates @p x, in the structure that forms
+      /// expect.
       template <int dim>
       PointBatch<dim>
       point_batch(const QuadratureBatch<dim>                 &batch,
@@ -112,7 +114,7 @@ namespace Tessella
         return points;
       }
 
-      /// Entry (i, j) of the diffusion at point q.
+      /// Entry (i, j) of the diffusion tensor at point q.
       template <int dim>
       double
       diffusion(const VolumeStructure   &structure,
@@ -134,7 +136,7 @@ namespace Tessella
 
 
 
-      /// int rho^2 R^2 over whole sub-cells of a polytope.
+      /// Computes int rho^2 R^2 over whole sub-cells of a polytope.
       template <int dim>
       class VolumeResidual
       {
@@ -153,7 +155,7 @@ namespace Tessella
                    VolumeArrays<dim>(structure)}
         {}
 
-        /// Sub-cells [begin, end) of polytope @p k.
+        /// Returns the integral over sub-cells [begin, end) of polytope @p k.
         double
         compute(const unsigned int k,
                 const double      *u,
@@ -251,8 +253,8 @@ namespace Tessella
           return sum;
         }
 
-        /// div a . grad u + div beta u, by differences; the divergence of b +
-        /// beta.
+        /// Adds div a . grad u + div beta u to the residual by finite
+        /// differences, and computes the divergence of b + beta.
         void
         add_derivatives_of_coefficients()
         {
@@ -315,7 +317,7 @@ namespace Tessella
             }
         }
 
-        /// rho^2; @p h is divided by p.
+        /// Weight rho^2. @p h is the diameter divided by the polynomial degree.
         double
         weight(const VolumeBlocks<dim> &blocks,
                const double             h,
@@ -346,7 +348,8 @@ namespace Tessella
           const double reaction =
             (structure.c ? blocks.c[q] : 0.) - .5 * divergence[q];
 
-          // 1 / rho^2 (rounding of eigenvalues is no diffusion)
+          // inverse = 1 / rho^2. Eigenvalues due to rounding do not count as
+          // diffusion.
           double inverse = smallest > 1e-14 * largest ? smallest / (h * h) : 0.;
           inverse        = std::max({inverse, reaction, flow / h});
           if (!(inverse > 0.))
@@ -417,8 +420,9 @@ namespace Tessella
         }
 
       private:
-        /// Points as side @p side sees them, u there, and where @p with_flux,
-        /// flux[side] = n . q with the batch's normal, and n . a n.
+        /// Evaluates the points and u as seen from side @p side and, if @p
+        /// with_flux is true, also flux[side] = n . q with the normal of the
+        /// batch, and n . a n.
         void
         evaluate_side(const unsigned int i,
                       const unsigned int side,
@@ -496,7 +500,7 @@ namespace Tessella
           points.sigma = penalty.data();
         }
 
-        /// h_F / (p a_n); the penalty's factor of a side is dim p^2 / h.
+        /// Weight h_F / (p a_n); the penalty factor of a side is dim p^2 / h.
         double
         flux_weight(const unsigned int q, const unsigned int n_sides) const
         {
@@ -562,7 +566,8 @@ namespace Tessella
         boundary(const unsigned int i)
         {
           const unsigned int n = batch.size();
-          // (what is no Dirichlet part is told by its diffusion)
+          // The normal diffusion is needed to detect boundaries that are not of
+          // Dirichlet type.
           evaluate_side(i, 0, true);
           FacetPointBatch<dim> points;
           common(points);
@@ -581,8 +586,9 @@ namespace Tessella
           double                  sum    = 0.;
           for (unsigned int q = 0; q < n; ++q)
             {
-              // What integration by parts leaves of form and right-hand side:
-              // c (g - u) on Dirichlet parts, whose b block cancels the flux.
+              // Terms that integration by parts leaves of the form and of the
+              // right-hand side. On Dirichlet parts, the b block cancels the
+              // flux, and c (g - u) remains.
               double residual = (facet_structure.rhs ? blocks.r[q] : 0.) -
                                 blocks.c[0][q] * value[0][q] - flux[0][q];
               bool dirichlet = !(normal_diffusion[0][q] > 0.);
@@ -704,7 +710,7 @@ namespace Tessella
           indicators[k] = std::sqrt(total[k]);
       }
 
-      /// Checks, the same on all processes.
+      /// Checks the arguments, with the same result on all processes.
       template <int dim, typename VectorType>
       const double *
       data(const AgglomerationHandler<dim> &handler,

@@ -12,7 +12,7 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Arrays that a form's volume blocks point to.
+    /// Arrays to which the volume blocks of a form point.
     template <int dim>
     class VolumeArrays
     {
@@ -55,7 +55,7 @@ namespace Tessella
       std::vector<double>   memory;
     };
 
-    /// Arrays that a form's facet blocks point to.
+    /// Arrays to which the facet blocks of a form point.
     template <int dim>
     class FacetArrays
     {

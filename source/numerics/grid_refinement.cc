@@ -27,7 +27,7 @@ namespace Tessella
                  : value;
       }
 
-      /// Numbers whose order is that of non-negative doubles.
+      /// Integers in the same order as non-negative doubles.
       std::uint64_t
       key(const double value)
       {
@@ -37,8 +37,9 @@ namespace Tessella
       }
 
       /**
-       * Marks by weights: the largest indicators that together have
-       * @p top of all weight, the smallest ones that have @p bottom at most.
+       * Marks polytopes by weights: for refinement, the smallest set of largest
+       * indicators with at least @p top of the total weight; for coarsening,
+       * the smallest indicators with at most @p bottom of it.
        */
       template <int dim>
       void
@@ -59,7 +60,7 @@ namespace Tessella
             all += weights[k];
           }
         all = sum(all, comm);
-        // Weight of all polytopes with a key of at least @p bound.
+        // Total weight of all polytopes with a key of at least @p bound.
         const auto from = [&](const std::uint64_t bound) {
           std::uint64_t result = 0;
           for (unsigned int k = 0; k < n; ++k)
@@ -69,7 +70,7 @@ namespace Tessella
         };
         const std::uint64_t infinite = std::uint64_t(1) << 63;
         const auto          largest  = [&](const auto &holds) {
-          // (true at 0, false from somewhere on)
+          // The condition is true at 0 and false from some value on.
           std::uint64_t low = 0, high = infinite;
           while (high - low > 1)
             {
@@ -86,7 +87,8 @@ namespace Tessella
           });
         const std::uint64_t kept =
           all - static_cast<std::uint64_t>(bottom * static_cast<double>(all));
-        // (what is left must have at least the weight that is kept)
+        // The polytopes that are not coarsened must have at least the weight to
+        // be kept.
         const std::uint64_t coarsen =
           bottom <= 0. ? 0 : largest([&](const std::uint64_t bound) {
             return from(bound) >= kept;
@@ -154,8 +156,8 @@ namespace Tessella
       if (n_processes(handler.get_communicator()) > 1)
         largest =
           dealii::Utilities::MPI::max(largest, handler.get_communicator());
-      // Squares in units of 2^-31 to 2^-40 of the largest one: sums of 2^32
-      // polytopes are exact.
+      // Squares in units of 2^-31 to 2^-40 of the largest one, so that sums
+      // over 2^32 polytopes are exact.
       const int                  bits = std::min(40,
                                 62 - static_cast<int>(std::ceil(std::log2(
                                        handler.n_global_polytopes() + 1.))));

@@ -13,13 +13,14 @@ namespace Tessella
   namespace internal
   {
     /**
-     * A file that is first written and then put in its place, so that several
-     * files can appear together: all are written, and only if all succeeded
-     * are they published. What is not published disappears with this object.
+     * File that is written first and published later, so that several files can
+     * appear together: all files are written, and they are published only if
+     * all writes succeeded. A file that has not been published disappears with
+     * this object.
      *
      * If the file system supports files without a name (O_TMPFILE), the file
-     * has none until write() is complete, so that not even SIGKILL leaves
-     * anything behind. Otherwise, and after write(), it is called
+     * has no name until write() is complete, so that not even SIGKILL leaves
+     * anything behind. Otherwise, and after write(), its name is
      * "file_name.partPID", which remove_temporary_files() removes.
      *
      * Devices and pipes are written directly. All functions throw ExcUserInput.
@@ -27,8 +28,9 @@ namespace Tessella
     class NewFile
     {
     public:
-      /// @p shared: other processes write into it, too, so that the temporary
-      /// file has a name from the beginning, and this object does not write.
+      /// If @p shared is true, other processes write into the file as well. The
+      /// temporary file then has a name from the beginning, and this object
+      /// does not write.
       explicit NewFile(const std::string &file_name, const bool shared = false);
       ~NewFile();
       NewFile(const NewFile &) = delete;
@@ -36,11 +38,11 @@ namespace Tessella
       operator=(const NewFile &) = delete;
 
       /// Throws if the file system has no space for a file of this size, as far
-      /// as it can tell without writing. Before write().
+      /// as it can tell without writing. To be called before write().
       void
       reserve(const std::size_t size);
 
-      /// Fills the file; once.
+      /// Fills the file. To be called once.
       void
       write(const std::function<void(std::ostream &)> &write);
 
@@ -52,7 +54,7 @@ namespace Tessella
       void
       check_size(const std::size_t size) const;
 
-      /// Replaces what has the name of the file at present.
+      /// Publishes the file, which replaces an existing file of the same name.
       void
       publish();
 
@@ -65,16 +67,17 @@ namespace Tessella
       close();
 
       const std::string file_name, part_name;
-      /// Direct: the file itself; named: there is a temporary file of that
-      /// name.
+      /// direct: the file itself is written; named: the temporary file has the
+      /// name part_name.
       bool direct = false, named = false;
       int  fd = -1;
     };
 
     /**
-     * Removes files that others write, deal.II for instance, and that are of
-     * no use unless everything succeeds: at the end of its life, or when a
-     * signal ends the program, unless keep() comes first.
+     * Removes files that others, for example deal.II, have written and that are
+     * useless unless everything succeeds. They are removed at the end of the
+     * life of this object, or when a signal ends the program, unless keep() was
+     * called before.
      */
     class UnfinishedFiles
     {

@@ -27,8 +27,8 @@
 
 namespace Tessella
 {
-  /// What the functions in numerics share: quadrature points gathered from the
-  /// flat view, evaluation of discrete functions there.
+  /// Common parts of the functions in numerics: quadrature points gathered from
+  /// the flat view, and evaluation of discrete functions at these points.
   namespace internal
   {
     /// Coefficients of the multilinear map of a hypercube in the monomials
@@ -50,7 +50,7 @@ namespace Tessella
               c[m][e] -= c[m ^ (1 << d)][e];
     }
 
-    /// Point and derivatives dx/dxi_d of a multilinear map.
+    /// Computes the point and the derivatives dx/dxi_d of a multilinear map.
     template <int dim>
     inline void
     multilinear_map(const double (*c)[3],
@@ -97,7 +97,7 @@ namespace Tessella
              j[0][2] * (j[1][0] * j[2][1] - j[1][1] * j[2][0]);
     }
 
-    /// Reference rules, looked up once per order.
+    /// Reference rules, each looked up once per order.
     class RuleCache
     {
     public:
@@ -117,15 +117,15 @@ namespace Tessella
       std::array<std::array<std::vector<const ReferenceRule *>, 4>, 2> rules;
     };
 
-    /// Quadrature points of sub-cells or facets as structure of arrays.
+    /// Quadrature points of sub-cells or facets, as a structure of arrays.
     template <int dim>
     struct QuadratureBatch
     {
       std::array<std::vector<double>, dim> x;
       std::vector<double>                  weight;
-      /// Sub-cell (volume) or facet of every point.
+      /// Sub-cell (for volumes) or facet of each point.
       std::vector<unsigned int> entity;
-      /// Unit normals, facets only.
+      /// Unit normals, for facets only.
       std::array<std::vector<double>, dim> normal;
       RuleCache                            rules;
 
@@ -156,8 +156,9 @@ namespace Tessella
         return p;
       }
 
-      /// Appends a rule exact for polynomials of degree @p order on affine
-      /// sub-cells (tabulated ones: the rule that the mesh holds).
+      /// Appends a rule that is exact for polynomials of degree @p order on
+      /// affine sub-cells. For tabulated sub-cells, the rule stored in the mesh
+      /// is used.
       void
       add_subcell(const PolytopicMesh<dim> &mesh,
                   const unsigned int        s,
@@ -180,7 +181,7 @@ namespace Tessella
           }
         else if (type == SubCellType::hypercube)
           {
-            // The Jacobian determinant has degree dim - 1 in every variable.
+            // The Jacobian determinant has degree dim - 1 in each variable.
             const ReferenceRule &rule = rules.get(false, dim, order + dim - 1);
             double               c[1 << dim][3], derivative[dim][3];
             multilinear_coefficients<dim>(v, dim, c);
@@ -220,7 +221,7 @@ namespace Tessella
         entity.resize(weight.size(), s);
       }
 
-      /// Appends points, weights and normals (from side 0 to side 1).
+      /// Appends points, weights, and normals from side 0 to side 1.
       void
       add_facet(const PolytopicMesh<dim> &mesh,
                 const unsigned int        f,
@@ -293,10 +294,11 @@ namespace Tessella
 
     /**
      * Evaluates discrete functions on polytopes by nested sums over the
-     * variables: sum_k0 L_k0(x) sum_k1 L_k1(y) sum_k2 ...; about two operations
-     * a function and point for values, two more per derivative. Points go
-     * through in SIMD lanes; the result of a point does not depend on the
-     * others. One object may be used by several threads.
+     * variables: sum_k0 L_k0(x) sum_k1 L_k1(y) sum_k2 .... The cost is about
+     * two operations per function and point for values, and two more per
+     * derivative. Points are processed in SIMD lanes; the result at a point
+     * does not depend on the other points. Several threads may use the same
+     * object.
      */
     template <int dim>
     class PolytopeEvaluator
@@ -336,8 +338,8 @@ namespace Tessella
       }
 
       /**
-       * Values (and gradients, unless null) of the function with coefficients
-       * @p u on @p polytope at @p n points.
+       * Evaluates the function with coefficients @p u on @p polytope at @p n
+       * points: values, and also gradients unless @p gradients is null.
        */
       void
       evaluate(const unsigned int                     polytope,
@@ -360,7 +362,7 @@ namespace Tessella
             shift[d]            = box[dim + d] + box[d];
             volume *= extent;
           }
-        // Coefficients in the order of the loops, with the factor that makes
+        // Coefficients in the order of the loops, times the factor that makes
         // the functions orthonormal.
         constexpr unsigned int max_functions =
           dealii::Utilities::pow(Legendre::max_degree + 1, dim);
@@ -382,7 +384,8 @@ namespace Tessella
                 else
                   for (unsigned int lane = 0; lane < width; ++lane)
                     y[lane] = x[d][q + std::min(lane, lanes - 1)];
-                // (2 x - l - u) / (u - l), the way around that loses no digits
+                // (2 x - l - u) / (u - l) without loss of digits, where l and u
+                // are the bounds of the box.
                 const Lanes xi = (y + y - shift[d]) * (.5 * scale[d]);
                 if (gradients != nullptr)
                   Legendre::evaluate(p, xi, l[d], dl[d]);
@@ -446,7 +449,8 @@ namespace Tessella
           }
       }
 
-      /// All functions of @p polytope at one point: @p phi has n_basis entries.
+      /// Evaluates all functions of @p polytope at one point: @p phi has
+      /// n_basis entries.
       void
       basis(const unsigned int polytope, const double *x, double *phi) const
       {
@@ -480,9 +484,9 @@ namespace Tessella
       std::array<std::vector<unsigned int>, Legendre::max_degree + 1> order;
     };
 
-    /// Piece of work of fixed size: sub-cells [begin, end) of a polytope. Sums
-    /// are made per piece and then added in order, so that they do not depend
-    /// on the number of threads.
+    /// Work item of fixed size: sub-cells [begin, end) of a polytope. Sums are
+    /// computed per item and then added in order, so that they do not depend on
+    /// the number of threads.
     struct WorkItem
     {
       unsigned int polytope, begin, end;

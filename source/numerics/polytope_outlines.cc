@@ -20,7 +20,7 @@ namespace Tessella
       const unsigned int n = mesh.n_polytopes();
       // Smallest-last order with buckets of equal numbers of neighbours. A
       // polytope that meets another one through several interfaces counts it
-      // several times, which does no harm.
+      // several times, which is harmless.
       std::vector<unsigned int> n_neighbors(n, 0);
       unsigned int              max_neighbors = 0;
       auto for_neighbors = [&](const unsigned int k, const auto &f) {
@@ -53,7 +53,7 @@ namespace Tessella
             }
           const unsigned int k = bucket[b].back();
           bucket[b].pop_back();
-          // entries whose number has changed since are stale
+          // Skip entries whose number of neighbours has changed.
           if (taken[k] || n_neighbors[k] != b)
             continue;
           taken[k] = true;
@@ -150,7 +150,8 @@ namespace Tessella
         &mesh
            .shift[std::size_t(side == 0 ? 0 : mesh.interface_shift[interface]) *
                   dim];
-      // Quadrilaterals are stored in lexicographic order.
+      // Quadrilaterals are stored in lexicographic order, and the corners are
+      // returned around the circumference.
       const unsigned int around[4] = {0, 1, n == 4 ? 3U : 2U, 2};
       for (unsigned int i = 0; i < n; ++i)
         for (int d = 0; d < dim; ++d)
@@ -163,7 +164,7 @@ namespace Tessella
 
     namespace
     {
-      /// Vertices of a 2-D reference cell around its circumference.
+      /// Vertices of a 2-D reference cell in order around its circumference.
       unsigned int
       around(const unsigned int n_vertices, const unsigned int i)
       {
@@ -172,7 +173,7 @@ namespace Tessella
       }
 
       /// Appends the inner points of the arc between two points of the unit
-      /// cell; none if it is straight.
+      /// cell; appends none if the arc is straight.
       void
       add_arc(const dealii::Mapping<2>                             &mapping,
               const dealii::Triangulation<2>::active_cell_iterator &cell,
@@ -187,7 +188,8 @@ namespace Tessella
         };
         const dealii::Point<2> begin = at(0.), end = at(1.);
         const double           length = begin.distance(end);
-        // A quarter and the middle: an S-shaped edge may meet its chord there.
+        // Test at a quarter as well as in the middle, where an S-shaped edge
+        // may meet its chord.
         double bend = 0.;
         for (const double t : {.25, .5})
           {
@@ -219,8 +221,8 @@ namespace Tessella
       facet_corners(mesh, interface, facet, side, corners);
       std::vector<double> line(corners[0], corners[0] + 2);
       if (mesh.facet_type[facet] == FacetType::tabulated)
-        // The facet is an edge of the cell on one of its sides at least (of
-        // the finer one, where it hangs); side 0 sees it where it lies.
+        // The facet is an edge of the cell on at least one of its sides, the
+        // finer one if it hangs. Side 0 has the facet without a periodic shift.
         for (unsigned int s = 0; s < 2; ++s)
           {
             const unsigned int subcell = mesh.facet_subcell[2 * facet + s];
@@ -365,8 +367,9 @@ namespace Tessella
                   loop.points.push_back(edges[e].first);
                   const unsigned int at = edges[e].second;
                   // Where parts of the polytope touch in a point, several edges
-                  // go on. The sector of the interior at the left of this edge
-                  // ends at the first of them clockwise from where we came.
+                  // start there. The sector of the interior to the left of this
+                  // edge ends at the first of them in clockwise direction from
+                  // this edge.
                   unsigned int next     = invalid_index;
                   double       smallest = 10.;
                   for (auto it = std::lower_bound(by_start.begin(),
@@ -450,7 +453,7 @@ namespace Tessella
           }
         return inside;
       };
-      // Each hole belongs to the smallest outer loop around it. The middle of
+      // Each hole belongs to the smallest outer loop around it. The midpoint of
       // an edge is never on another loop.
       std::vector<std::vector<const OutlineLoop *>> holes(result.size());
       for (const OutlineLoop &hole : loops)
@@ -474,7 +477,7 @@ namespace Tessella
             (x(b) - x(a)) * (y(c) - y(a)) - (x(c) - x(a)) * (y(b) - y(a));
           return (o > 0.) - (o < 0.);
         };
-      // Whether segment a-b meets an edge of the loop other than in a or b.
+      // Whether segment a-b meets an edge of the loop elsewhere than in a or b.
       auto meets = [&](const unsigned int               a,
                        const unsigned int               b,
                        const std::vector<unsigned int> &loop) {
@@ -490,7 +493,7 @@ namespace Tessella
               return true;
             if (o1 == 0 && o2 == 0)
               {
-                // collinear: overlap along the larger extent
+                // Collinear segments: test for overlap along the larger extent.
                 const bool along_x =
                   std::abs(x(b) - x(a)) > std::abs(y(b) - y(a));
                 auto t = [&](const unsigned int v) {
@@ -510,10 +513,10 @@ namespace Tessella
           std::vector<const OutlineLoop *> pending = holes[o];
           while (!pending.empty())
             {
-              // The shortest cut between a hole and the polygon so far: nothing
-              // lies between its ends, other holes included once the shortest
-              // of all pairs is taken; tested nevertheless, for vertices in
-              // line.
+              // The shortest cut between any hole and the current polygon. In
+              // general, neither the polygon nor another hole can lie between
+              // the ends of the shortest of all cuts. This is tested
+              // nevertheless, since several vertices may lie on one line.
               double      shortest  = std::numeric_limits<double>::max();
               std::size_t best_hole = 0, best_i = 0, best_j = 0;
               for (std::size_t h = 0; h < pending.size(); ++h)
@@ -538,7 +541,8 @@ namespace Tessella
                           best_j    = j;
                         }
                     }
-              // polygon[..i], hole from j around to j, polygon[i..]
+              // polygon[..i], then the hole from j around to j, then
+              // polygon[i..]
               const std::vector<unsigned int> &hole =
                 pending[best_hole]->points;
               std::vector<unsigned int> joined(polygon.begin(),

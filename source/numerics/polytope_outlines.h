@@ -17,11 +17,12 @@ namespace Tessella
   {
     /**
      * Greedy colouring of the polytopes: neighbours have different colours.
-     * Polytopes are coloured in smallest-last order (repeatedly take away the
-     * one with fewest remaining neighbours, colour in reverse), which needs at
-     * most six colours if all polytopes of a 2-D mesh are connected. Among the
-     * colours that no neighbour has, the one used least so far is taken, out of
-     * at least @p n_colors. Linear cost.
+     * Polytopes are coloured in smallest-last order: the polytope with the
+     * fewest remaining neighbours is removed repeatedly, and the colours are
+     * assigned in reverse order. This needs at most six colours if all
+     * polytopes of a 2-D mesh are connected. Among at least @p n_colors
+     * colours, the function chooses the one that is used least so far and that
+     * no neighbour has. Linear cost.
      */
     template <int dim>
     std::vector<unsigned int>
@@ -30,8 +31,8 @@ namespace Tessella
 
     /**
      * Numbers points such that points that are equal up to rounding have the
-     * same number: facets store their own copies of vertices, and those seen
-     * through a periodic boundary have gone through an addition.
+     * same index. Facets store their own copies of vertices, and the
+     * coordinates of those across a periodic boundary include a shift.
      */
     template <int dim>
     class PointNumbering
@@ -82,7 +83,7 @@ namespace Tessella
         return n;
       }
 
-      /// Coordinates, dim numbers a point.
+      /// Coordinates, dim entries per point.
       std::vector<double> points;
 
     private:
@@ -103,24 +104,25 @@ namespace Tessella
       };
 
       const double tolerance, spacing;
-      // Only looked up, never traversed, so that its order does not matter.
+      // The map is only used for look-ups and never traversed, so that its
+      // order does not matter.
       std::unordered_map<std::array<std::int64_t, dim>, unsigned int, Hash>
         index;
     };
 
-    /// Lower and upper corner of the box around all polytopes.
+    /// Lower and upper corner of the bounding box of all polytopes.
     template <int dim>
     std::array<double, 2 * dim>
     mesh_box(const PolytopicMesh<dim> &mesh);
 
-    /// Distance up to which points of @p mesh are the same.
+    /// Distance up to which points of @p mesh count as equal.
     template <int dim>
     double
     point_tolerance(const PolytopicMesh<dim> &mesh);
 
-    /// Corners of a facet as side @p side sees it, in an order whose normal
-    /// points out of the polytope on that side, along the facet's circumference
-    /// (two, three or four points).
+    /// Corners of a facet as seen from side @p side, in an order along the
+    /// circumference whose normal points out of the polytope on that side.
+    /// Returns the number of corners: two, three or four.
     template <int dim>
     unsigned int
     facet_corners(const PolytopicMesh<dim> &mesh,
@@ -130,9 +132,10 @@ namespace Tessella
                   double (&corners)[4][dim]);
 
     /**
-     * A 2-D facet as side @p side sees it, as a line of points (two numbers
-     * each) that has the polytope on that side at its left: two points, or
-     * several along the arc where a mapping bends it.
+     * Line of points, two coordinates per point, that represents a 2-D facet as
+     * seen from side @p side, with the polytope on that side to its left. It
+     * has two points, or several along the arc if a mapping makes the facet
+     * curved.
      */
     std::vector<double>
     facet_line(const AgglomerationHandler<2> &handler,
@@ -140,26 +143,26 @@ namespace Tessella
                const unsigned int             facet,
                const unsigned int             side);
 
-    /// Circumference of a 2-D sub-cell, without repeating the first point.
+    /// Circumference of a 2-D sub-cell, without repetition of the first point.
     std::vector<double>
     subcell_line(const AgglomerationHandler<2> &handler,
                  const unsigned int             subcell);
 
-    /// Closed line of points; the interior of the polytope is to its left.
+    /// Closed line of points, with the interior of the polytope to its left.
     struct OutlineLoop
     {
       std::vector<unsigned int> points;
-      /// Positive: outer boundary, negative: of a hole.
+      /// Signed area: positive for an outer boundary, negative for a hole.
       double area = 0.;
     };
 
-    /// Boundary loops of the polygons of a 2-D mesh.
+    /// Boundary loops of the polytopes of a 2-D mesh.
     class PolygonOutlines
     {
     public:
       explicit PolygonOutlines(const AgglomerationHandler<2> &handler);
 
-      /// Loops of @p polytope, outer ones and holes in no particular order.
+      /// Loops of @p polytope: outer loops and holes, in no particular order.
       const std::vector<OutlineLoop> &
       loops(const unsigned int polytope) const
       {
@@ -167,11 +170,11 @@ namespace Tessella
       }
 
       /// Polygons without holes that cover @p polytope: its outer loops, each
-      /// with its holes joined to it by cuts.
+      /// joined to its holes by cuts.
       std::vector<std::vector<unsigned int>>
       polygons(const unsigned int polytope) const;
 
-      /// Two numbers a point.
+      /// Two coordinates per point.
       std::vector<double> points;
 
     private:

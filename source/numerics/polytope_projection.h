@@ -10,15 +10,16 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Points handed to functions and forms in one call, about: enough to
-    /// make virtual calls cheap, few enough to stay in the cache.
+    /// Approximate number of points passed to functions and forms in one call:
+    /// large enough to make virtual calls cheap, small enough for the data to
+    /// stay in the cache.
     constexpr unsigned int batch_size = 256;
 
     /**
-     * Solves M x = rhs for a symmetric positive semi-definite matrix, given
-     * by the upper triangle of rows of length n, for @p n_rhs right-hand
-     * sides, each of length n. A function that depends linearly on those
-     * before it up to rounding gets the coefficient zero.
+     * Solves M x = rhs for a symmetric positive semi-definite matrix, given by
+     * the upper triangle of rows of length n, for @p n_rhs right-hand sides,
+     * each of length n. A basis function that is, up to rounding, a linear
+     * combination of those before it gets the coefficient zero.
      */
     inline void
     solve_cholesky(const unsigned int n,
@@ -54,7 +55,7 @@ namespace Tessella
       for (unsigned int r = 0; r < n_rhs; ++r)
         {
           double *const b = rhs + std::size_t(r) * n;
-          // U^T y = b, then U x = y
+          // U^T y = b, then U x = y.
           for (unsigned int k = 0; k < n; ++k)
             {
               const double *const row = m + std::size_t(k) * n;
@@ -73,8 +74,8 @@ namespace Tessella
         }
     }
 
-    /// L2 projection onto the functions of one polytope: mass matrix and
-    /// right-hand side by quadrature. One object per thread.
+    /// L2 projection onto the space of one polytope, with mass matrix and
+    /// right-hand side by quadrature. Each thread needs its own object.
     template <int dim>
     class PolytopeProjection
     {
@@ -88,9 +89,10 @@ namespace Tessella
       {}
 
       /**
-       * Projects onto polytope @p k with quadrature of order @p order.
-       * @p evaluate(batch, values) gives values[field * batch.size() + q] at
-       * points of whole sub-cells; result[field * n_basis + i].
+       * Projects onto polytope @p k with quadrature of order @p order. @p
+       * evaluate(batch, values) computes values[field * batch.size() + q] at
+       * points of whole sub-cells. The result is stored as result[field *
+       * n_basis + i].
        */
       template <typename Function>
       void

@@ -38,14 +38,14 @@ namespace Tessella
     bool                                     prepared = false;
     unsigned int                             handle   = 0;
 
-    // ---- the old functions
+    // ---- functions on the mesh before the change
     const AgglomerationHandler<dim> *old_handler = nullptr;
     std::vector<std::vector<double>> old_values;
     std::vector<unsigned int>        subcells; // by active cell
     std::vector<unsigned int>        polytope_of_subcell;
     PolynomialSpaceType              space = PolynomialSpaceType::total_degree;
     unsigned int n_components = 1, n_vectors = 0, max_degree = 0;
-    // without a parallel triangulation
+    // Used without a parallel triangulation only.
     std::map<dealii::CellId, CellPolynomial<dim>> stored;
 
     unsigned int
@@ -81,7 +81,7 @@ namespace Tessella
       n_vectors    = static_cast<unsigned int>(old_values.size());
       max_degree   = handler.max_degree();
 
-      // Quadrature on coarsened cells, the same on all processes.
+      // Quadrature on coarsened cells, with the same rules on all processes.
       const PolytopicMesh<dim> &mesh       = handler.polytopic_mesh();
       unsigned int              min_degree = max_degree;
       for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
@@ -104,7 +104,7 @@ namespace Tessella
         handle = parallel->register_data_attach(
           [this](const CellIterator &cell, const auto /*status*/) {
             std::vector<char> buffer;
-            // (a cell with children is one that replaces them)
+            // A cell with children is one that will replace them.
             (cell->has_children() ? of_parent(cell) : of_active_cell(cell))
               .pack(buffer);
             return buffer;
@@ -147,7 +147,7 @@ namespace Tessella
       return result;
     }
 
-    /// L2 projection of what the children have.
+    /// L2 projection of the polynomials of the children.
     CellPolynomial<dim>
     of_parent(const CellIterator &parent) const
     {
@@ -209,7 +209,7 @@ namespace Tessella
       return result;
     }
 
-    /// What the active cells have after the change.
+    /// Polynomials of the active cells after the change.
     std::vector<CellPolynomial<dim>>
     receive()
     {

@@ -23,7 +23,7 @@ namespace Tessella
   {
     constexpr double pi = 3.14159265358979323846;
 
-    /// Number with at most @p digits decimals and no trailing zeros.
+    /// Number with at most @p digits decimals and no trailing zeros, as text.
     std::string
     number(const double value, const int digits = 2)
     {
@@ -60,14 +60,14 @@ namespace Tessella
               result += "&quot;";
               break;
             default:
-              // control characters are not allowed in XML
+              // XML does not allow control characters.
               result += (static_cast<unsigned char>(c) < 32) ? ' ' : c;
           }
       return result;
     }
 
-    /// Text of a label: what follows a '^', one character or all in
-    /// parentheses, is raised.
+    /// Text of a label with superscripts: a '^' raises the next character, or
+    /// the text in parentheses that follows it.
     std::string
     label_text(const std::string &label)
     {
@@ -135,7 +135,8 @@ namespace Tessella
               (hex & 255) / 255.};
     }
 
-    /// Light colours for polytopes; beyond the table they repeat, darkened.
+    /// Light colours for polytopes. Beyond the table, the colours repeat in
+    /// darker shades.
     Color
     tile_color(const unsigned int c)
     {
@@ -149,7 +150,8 @@ namespace Tessella
       return table[c % n].mix(rgb(0x4a5568), .25 * std::min(c / n, 3U));
     }
 
-    /// Colour of degree @p p out of lowest .. highest, light to dark.
+    /// Colour of degree @p p in the range lowest .. highest, from light to
+    /// dark.
     Color
     degree_color(const unsigned int p,
                  const unsigned int lowest,
@@ -195,7 +197,7 @@ namespace Tessella
           << anchor << "\" " << more << '>' << content << "</text>\n";
     }
 
-    /// Transformation of coordinates to pixels; y points up in the mesh.
+    /// Transformation of coordinates to pixels; y points upwards in the mesh.
     struct View
     {
       double scale = 1., x0 = 0., y0 = 0., width = 0., height = 0., top = 0.;
@@ -255,7 +257,7 @@ namespace Tessella
       return colors;
     }
 
-    /// Squares with degrees in a row at the top right.
+    /// Draws squares with the degrees in a row at the top right.
     template <int dim>
     void
     degree_legend(std::ostream             &out,
@@ -326,7 +328,7 @@ namespace Tessella
                       top_margin(flags, mesh),
                       18.);
 
-      // Lines become thinner with the size of the polytopes.
+      // Smaller polytopes get thinner lines.
       double area = 0.;
       for (const double m : mesh.measure)
         area += m;
@@ -337,7 +339,7 @@ namespace Tessella
       header(out, view.width, view.height);
       caption(out, flags, mesh, view);
 
-      // Filled shapes, each with a thin line of its own colour: without it the
+      // Each filled shape has a thin line of its own colour; otherwise the
       // white background would shine through between neighbours.
       out << "<g id=\"polytopes\" fill-rule=\"evenodd\" stroke-width=\"0.5\" "
              "stroke-linejoin=\"round\">\n";
@@ -360,7 +362,7 @@ namespace Tessella
                                uy        = x[2 * b + 1] - x[2 * a + 1],
                                vx        = x[2 * c] - x[2 * b],
                                vy        = x[2 * c + 1] - x[2 * b + 1];
-                  // points in the middle of a straight line are not needed
+                  // Points in the middle of a straight line are left out.
                   if (std::abs(ux * vy - uy * vx) <
                         1e-9 * (ux * ux + uy * uy + vx * vx + vy * vy) &&
                       ux * vx + uy * vy > 0.)
@@ -389,7 +391,7 @@ namespace Tessella
           out << "\"/>\n";
         }
 
-      // Interfaces, then the boundary of the domain.
+      // Draw the interfaces, then the boundary of the domain.
       for (const bool boundary : {false, true})
         {
           out << "<path id=\"" << (boundary ? "boundary" : "interfaces")
@@ -424,8 +426,10 @@ namespace Tessella
           out << "<g id=\"labels\" fill=\"#222222\">\n";
           for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
             {
-              // In the middle of the largest part, or of its sub-cell next to
-              // the middle where that lies outside.
+              // The label is at the mean of the centres of the sub-cells, or at
+              // the nearest of these centres if that is farther away than half
+              // of the square root of the measure, as for polytopes that
+              // surround the mean.
               double       cx = 0., cy = 0., sum = 0.;
               const double size =
                 std::min(26., .38 * view.scale * std::sqrt(mesh.measure[k]));
@@ -530,7 +534,8 @@ namespace Tessella
       const std::vector<Color> colors = polytope_colors(mesh, flags);
       const double             a      = flags.azimuth * pi / 180.,
                    e                  = flags.elevation * pi / 180.;
-      // Directions of the screen and towards the viewer.
+      // Directions of the screen, direction towards the viewer and that of the
+      // light.
       const Vector3 right  = {-std::sin(a), std::cos(a), 0.},
                     toward = {std::cos(e) * std::cos(a),
                               std::cos(e) * std::sin(a),
@@ -540,7 +545,7 @@ namespace Tessella
                               toward.y * .62 + up.y * .66 - right.y * .42,
                               toward.z * .62 + up.z * .66 - right.z * .42};
 
-      // Polytopes may be pulled apart: shift of each one.
+      // Polytopes may be pulled apart: each one has its own shift.
       const bool exploded = flags.explode > 0.;
       auto       offset   = [&](const unsigned int k) -> Vector3 {
         if (!exploded)
@@ -596,13 +601,13 @@ namespace Tessella
             }
         }
 
-      // An edge is drawn where its two facets belong to different polytopes,
-      // make an angle, or are on both sides of the silhouette.
+      // An edge is drawn if its two facets belong to different polytopes, form
+      // an angle, or lie on opposite sides of the silhouette.
       std::map<std::array<unsigned int, 3>, std::vector<unsigned int>> edges;
       auto key = [&](const DrawnFacet &facet, const unsigned int v) {
         const unsigned int p = facet.points[v],
                            q = facet.points[(v + 1) % facet.n];
-        // when pulled apart, polytopes do not share edges
+        // Polytopes that are pulled apart do not share edges.
         return std::array<unsigned int, 3>{
           {std::min(p, q), std::max(p, q), exploded ? facet.polytope : 0U}};
       };
@@ -730,11 +735,12 @@ namespace Tessella
 
   namespace
   {
-    /// One axis of a plot: range, ticks, and transformation to [0,1].
+    /// Axis of a plot: range, ticks, and transformation to [0,1].
     struct Axis
     {
       bool logarithmic = false;
-      /// All values are integers: no ticks in between (linear axes).
+      /// Whether all values are integers, so that a linear axis has no ticks in
+      /// between.
       bool                                        integers = true;
       double                                      low = 0., high = 1.;
       std::vector<std::pair<double, std::string>> ticks;
@@ -759,7 +765,7 @@ namespace Tessella
           return "1";
         if (exponent == 1)
           return "10";
-        // a true minus sign, and a raised exponent
+        // A true minus sign, and a raised exponent.
         return "10<tspan dy=\"-0.45em\" font-size=\"72%\">" +
                std::string(exponent < 0 ? "\xE2\x88\x92" : "") +
                std::to_string(std::abs(exponent)) + "</tspan>";
@@ -776,7 +782,7 @@ namespace Tessella
       void
       set(double minimum, double maximum)
       {
-        if (!(minimum <= maximum)) // nothing to show
+        if (!(minimum <= maximum)) // no values
           {
             minimum = logarithmic ? .1 : 0.;
             maximum = 1.;
@@ -784,7 +790,7 @@ namespace Tessella
         if (logarithmic)
           {
             double l = std::log10(minimum), h = std::log10(maximum);
-            // some room around the curves, at least two thirds of a decade
+            // Some room around the curves, and a range of at least 0.7 decades.
             const double room = std::max(.06 * (h - l), .05);
             l -= room;
             h += room;
@@ -798,8 +804,8 @@ namespace Tessella
             high            = h;
             const int first = static_cast<int>(std::ceil(l - 1e-9)),
                       last  = static_cast<int>(std::floor(h + 1e-9));
-            // decades, thinned out where there are very many; below two
-            // decades also 2 and 5
+            // Decades, thinned out if there are more than eight; for a range
+            // below two decades also 2 and 5.
             const int step =
               std::max(1, (last - first) / 8 + ((last - first) % 8 ? 1 : 0));
             const bool few = last - first < 2;
@@ -826,7 +832,7 @@ namespace Tessella
                                   : std::max(.5, .1 * std::abs(maximum));
             low               = minimum - room;
             high              = maximum + room;
-            // steps of 1, 2 or 5 times a power of ten, four to ten of them
+            // Four to ten steps of 1, 2 or 5 times a power of ten.
             double step    = std::pow(10., std::floor(std::log10(high - low)));
             const double n = (high - low) / step;
             step *= n < 2. ? .2 : (n < 5. ? .5 : 1.);
@@ -854,9 +860,9 @@ namespace Tessella
       }
     };
 
-    // Colours that remain distinct with all common kinds of colour blindness
-    // (the qualitative scheme of M. Okabe and K. Ito, yellow left out: too
-    // light for lines).
+    // Colours that remain distinct with all common kinds of colour blindness:
+    // the qualitative scheme of M. Okabe and K. Ito without yellow, which is
+    // too light for lines.
     const unsigned int line_colors[7] = {
       0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xe69f00, 0x333333};
     const char *const dashes[4] = {"", "8 5", "2.5 4", "10 4 2.5 4"};
@@ -907,18 +913,18 @@ namespace Tessella
     }
 
     /**
-     * Finds places for slope triangles next to their curves: at one of the last
-     * segments, below or above, such that no other curve runs through them and
-     * they do not overlap each other; smaller ones where there is little room,
-     * none where there is no room at all.
+     * Finds positions for slope triangles next to their curves: at one of the
+     * last segments, below or above, such that no other curve passes through a
+     * triangle and triangles do not overlap. Triangles are smaller if there is
+     * little room, and omitted if there is none.
      */
     class SlopePlacement
     {
     public:
       using Points = std::vector<std::pair<double, double>>;
 
-      /// Corners in pixels from the lower left corner of the frame, y upward;
-      /// the last one has the right angle.
+      /// Corners in pixels from the lower left corner of the frame, with y
+      /// upwards; the last corner has the right angle.
       struct Triangle
       {
         double x[3], y[3];
@@ -961,8 +967,8 @@ namespace Tessella
                 if (h < 8. || 2. * h * std::abs(rise) > .45 * height)
                   continue;
                 const double x_m = .5 * (p.first + q.first);
-                // the side of the triangle parallel to the curve keeps clear of
-                // both end points of that piece of curve
+                // The side of the triangle that is parallel to the curve keeps
+                // a distance from both end points of that piece of the curve.
                 const double tilt =
                   h * std::abs((q.second - p.second) / dx - rise);
                 const double y_m =
@@ -972,8 +978,8 @@ namespace Tessella
                 t.x[1] = x_m + h;
                 t.y[0] = y_m - h * rise;
                 t.y[1] = y_m + h * rise;
-                // below the curve the right angle is at the lower right of a
-                // rising line; above it at the upper left
+                // Below a rising curve, the right angle is at the lower right;
+                // above it, at the upper left.
                 t.x[2] = ((rise > 0.) == below) ? t.x[1] : t.x[0];
                 t.y[2] =
                   below ? std::min(t.y[0], t.y[1]) : std::max(t.y[0], t.y[1]);
@@ -993,7 +999,7 @@ namespace Tessella
         double x0, x1, y0, y1;
       };
 
-      /// Box with room for the label.
+      /// Bounding box of a triangle with room for its label.
       static Box
       box(const Triangle &t)
       {
@@ -1013,8 +1019,8 @@ namespace Tessella
         for (const Box &o : taken)
           if (b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1)
             return false;
-        // No curve may come near the triangle or its label, a point in steps of
-        // two pixels at a time.
+        // No curve may come near the triangle or its label; points of the
+        // curves are tested in steps of two pixels.
         const bool right = t.x[2] > .5 * (t.x[0] + t.x[1]);
         for (const Points &curve : curves)
           for (std::size_t i = 0; i + 1 < curve.size(); ++i)
@@ -1030,8 +1036,9 @@ namespace Tessella
                                y = p.second + s * (q.second - p.second);
                   if (x < b.x0 || x > b.x1)
                     continue;
-                  // the triangle at this x, between its slanted and its
-                  // horizontal side; the label beside the vertical one
+                  // Extent of the triangle at this x, between its slanted and
+                  // its horizontal side, or of the label beside the vertical
+                  // side.
                   const double z =
                     std::min(std::max((x - t.x[0]) / (t.x[1] - t.x[0]), 0.),
                              1.);
@@ -1054,7 +1061,7 @@ namespace Tessella
       std::vector<Box>    taken;
     };
 
-    /// Width of a text in the fonts asked for, roughly.
+    /// Approximate width of a text in the requested font.
     double
     text_width(const std::string &s, const double size)
     {
@@ -1082,7 +1089,7 @@ namespace Tessella
     x_axis.logarithmic = flags.logarithmic_x;
     y_axis.logarithmic = flags.logarithmic_y;
 
-    // what can be shown
+    // Points that can be shown.
     using Points = std::vector<std::pair<double, double>>;
     std::vector<Points> points(curves.size());
     double x_min = std::numeric_limits<double>::max(), x_max = -x_min,
@@ -1128,7 +1135,7 @@ namespace Tessella
              escape(flags.title),
              "fill=\"#222222\"");
 
-      // grid
+      // Grid lines.
       out << "<g id=\"grid\" stroke-width=\"1\">\n";
       auto vertical = [&](const double p, const char *color) {
         out << "<line x1=\"" << number(px(p)) << "\" y1=\"" << number(top)
@@ -1154,7 +1161,7 @@ namespace Tessella
         horizontal(y_axis.position(t.first), "#dfe4e8");
       out << "</g>\n";
 
-      // frame, ticks and labels
+      // Frame, ticks and labels.
       out << "<g id=\"axes\" stroke=\"#4a5560\" fill=\"none\">\n"
           << "<rect x=\"" << number(left) << "\" y=\"" << number(top)
           << "\" width=\"" << number(plot_w) << "\" height=\"" << number(plot_h)
@@ -1205,7 +1212,7 @@ namespace Tessella
            "fill=\"#222222\" transform=\"translate(26 " +
              number(top + .5 * plot_h) + ") rotate(-90)\"");
 
-      // colours: one per group, or one per curve outside groups
+      // Colours: one per group, and one per curve outside of groups.
       std::map<int, unsigned int> group_color, group_members;
       unsigned int                n_colors = 0;
       std::vector<std::string>    color(curves.size()), dash(curves.size());
@@ -1232,7 +1239,7 @@ namespace Tessella
                (dash[c].empty() ? "" : " stroke-dasharray=\"" + dash[c] + "\"");
       };
 
-      // Slope triangles first, so that curves lie above them.
+      // Slope triangles come first, so that curves lie above them.
       out << "<g id=\"slopes\">\n";
       if (flags.logarithmic_x && flags.logarithmic_y)
         {
@@ -1252,7 +1259,7 @@ namespace Tessella
                   << number(Y(t.y[2])) << "\" fill=\"" << color[c]
                   << "\" fill-opacity=\"0.12\" stroke=\"" << color[c]
                   << "\" stroke-opacity=\"0.75\" stroke-width=\"1\"/>\n";
-              // beside the vertical leg
+              // The label is beside the vertical leg.
               const bool label_right = t.x[2] > .5 * (t.x[0] + t.x[1]);
               text(out,
                    X(t.x[2]) + (label_right ? 5. : -5.),

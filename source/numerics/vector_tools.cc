@@ -58,8 +58,9 @@ namespace Tessella
             std::to_string(handler.n_components()) + "; they must be equal."));
       }
 
-      /// The entries of @p vector for the handler's own degrees of freedom. A
-      /// vector that does not fit on one process is an error on all.
+      /// Entries of @p vector for the degrees of freedom that this process
+      /// owns. If a vector does not fit on one process, an exception is thrown
+      /// on all processes.
       template <int dim, typename VectorType>
       auto
       own_values(const AgglomerationHandler<dim> &handler, VectorType &vector)
@@ -71,7 +72,8 @@ namespace Tessella
         return result;
       }
 
-      /// @p who: the function that was called.
+      /// Checks the norm and the exponent. @p who is the name of the calling
+      /// function.
       void
       check_norm(const std::string &who,
                  const NormType     norm,
@@ -106,7 +108,7 @@ namespace Tessella
             points[q][d] = batch.x[d][q];
       }
 
-      /// Calls a Function for many points and all components.
+      /// Evaluates a Function at many points for all components.
       template <int dim>
       class FunctionBatch
       {
@@ -116,7 +118,7 @@ namespace Tessella
           , n_components(function.n_components)
         {}
 
-        /// values[c * n + q]
+        /// Computes values[c * n + q] for component c and point q.
         void
         values(const std::vector<Point<dim>> &points,
                std::vector<double>           &values)
@@ -135,7 +137,7 @@ namespace Tessella
             }
         }
 
-        /// gradients[c * n + q]
+        /// Computes gradients[c * n + q] for component c and point q.
         void
         gradients(const std::vector<Point<dim>> &points,
                   std::vector<Tensor<1, dim>>   &gradients)
@@ -185,9 +187,9 @@ namespace Tessella
       }
 
       /**
-       * Bounding-box tree over sub-cells that answers which sub-cell a point
-       * lies in. Setting up costs n log n, a query log n and a few inverse
-       * maps.
+       * Tree of bounding boxes of sub-cells that finds the sub-cell in which a
+       * point lies. The set-up costs O(n log n), a query O(log n) and some
+       * inverse maps.
        */
       template <int dim>
       class SubCellTree
@@ -197,7 +199,7 @@ namespace Tessella
           : handler(handler)
           , mesh(handler.polytopic_mesh())
         {
-          // (those of own polytopes come first)
+          // Sub-cells of owned polytopes come first.
           const unsigned int n = mesh.subcell_offset[mesh.n_owned_polytopes()];
           boxes.resize(n);
           indices.resize(n);
@@ -209,8 +211,8 @@ namespace Tessella
                    v < mesh.subcell_vertex_offset[s + 1];
                    ++v)
                 box.add(&mesh.subcell_vertices[std::size_t(v) * dim]);
-              // A bent cell may reach beyond its corners; points on the surface
-              // of others may be off by rounding.
+              // A curved cell may extend beyond its corners. Points on the
+              // surface of other cells may be off by rounding.
               double extent = 0.;
               for (int d = 0; d < dim; ++d)
                 extent = std::max(extent, box.upper[d] - box.lower[d]);
@@ -237,8 +239,8 @@ namespace Tessella
         }
 
       private:
-        /// How far outside, in reference coordinates, a point still belongs to
-        /// a sub-cell.
+        /// Distance, in reference coordinates, up to which a point outside
+        /// still belongs to a sub-cell.
         static constexpr double       tolerance = 1e-8;
         static constexpr unsigned int leaf_size = 8;
 
@@ -283,8 +285,9 @@ namespace Tessella
         struct Node
         {
           Box          box;
-          unsigned int begin, end; ///< leaf: range of indices
-          unsigned int right = 0;  ///< second child; the first one follows
+          unsigned int begin, end; ///< range of indices of a leaf
+          unsigned int right =
+            0; ///< second child; the first child is the next node
         };
 
         unsigned int
@@ -371,7 +374,7 @@ namespace Tessella
               catch (
                 const typename dealii::Mapping<dim>::ExcTransformationFailed &)
                 {
-                  // what mappings throw for points far outside
+                  // Mappings throw this exception for points far outside.
                   return false;
                 }
             }
@@ -400,7 +403,7 @@ namespace Tessella
           return inside_multilinear(v, point);
         }
 
-        /// x = J^{-T} r, where row k of J is the derivative in direction k.
+        /// Solves J^T x = r, where row k of J is the derivative in direction k.
         static bool
         solve(const double (&j)[dim][3], const double *r, double *xi)
         {
@@ -423,8 +426,9 @@ namespace Tessella
         {
           double c[1 << dim][3];
           multilinear_coefficients<dim>(v, dim, c);
-          // Newton's method from the centre; in strongly distorted cells it
-          // may leave the range of the map, then once more from each corner.
+          // Newton's method starts at the centre. In strongly distorted cells
+          // it may leave the range of the map; it then starts again near each
+          // corner.
           for (int start = 0; start <= (1 << dim); ++start)
             {
               double xi[dim];
@@ -458,8 +462,9 @@ namespace Tessella
                     in = in && xi[d] >= -tolerance && xi[d] <= 1. + tolerance;
                   if (in)
                     return true;
-                  // A convex cell's map is one-to-one near the cell: a first
-                  // solution outside, but near, is the only one.
+                  // The map of a convex cell is one-to-one near the cell: if
+                  // the first solution lies outside but near, it is the only
+                  // one.
                   if (start == 0)
                     {
                       double distance = 0.;
@@ -648,7 +653,8 @@ namespace Tessella
 
     namespace
     {
-      /// Processes that ask for different points would get each other's values.
+      /// Throws if the processes pass different points, since they would
+      /// receive each other's values.
       template <int dim>
       void
       check_same_points(const MPI_Comm                 communicator,
@@ -671,9 +677,10 @@ namespace Tessella
                       "all of them, on every process."));
       }
 
-      /// Values at points that this process has, to all processes: those of the
-      /// lowest one that has the point. Entries of @p missing become zero where
-      /// there is one.
+      /// Sends the values at points that this process has to all processes. If
+      /// several processes have a point, the value of the lowest rank is used.
+      /// The entries of @p missing become zero for points that some process
+      /// has.
       void
       share_point_values(const MPI_Comm                       communicator,
                          const unsigned int                   n_components,
@@ -721,8 +728,8 @@ namespace Tessella
       const unsigned int           n_components = handler.n_components();
       values.resize(points.size());
 
-      // subcell_offset is sorted: the polytope of a sub-cell is found by
-      // bisection.
+      // subcell_offset is sorted, so that bisection finds the polytope of a
+      // sub-cell.
       auto polytope_of = [&](const unsigned int s) {
         return static_cast<unsigned int>(
           std::upper_bound(mesh.subcell_offset.begin(),
@@ -840,7 +847,7 @@ namespace Tessella
                   const unsigned int n = batch.size();
                   if (norm == NormType::Lp_norm)
                     {
-                      // The norm takes powers of the Euclidean length of the
+                      // The norm contains powers of the Euclidean length of the
                       // vector.
                       for (unsigned int q = 0; q < n; ++q)
                         {
@@ -958,7 +965,7 @@ namespace Tessella
 
     namespace
     {
-      /// Squares of the norms, per piece of work.
+      /// Squares of the norms, summed per work item.
       struct Squares
       {
         double L2 = 0., H1 = 0., energy = 0.;
@@ -1034,8 +1041,8 @@ namespace Tessella
         }
 
       private:
-        /// Divergence of b + beta by a least-squares linear fit on each
-        /// sub-cell.
+        /// Subtracts half of the divergence of b + beta, which is computed by a
+        /// least-squares linear fit on each sub-cell.
         void
         subtract_half_divergence(const QuadratureBatch<dim> &batch)
         {
@@ -1064,8 +1071,8 @@ namespace Tessella
                   mean_x[d] /= sum;
                   mean_b[d] /= sum;
                 }
-              // C_ij = int x_i x_j, G_ij = int x_i b_j; divergence =
-              // trace(C^{-1} G)
+              // With C_ij = int x_i x_j and G_ij = int x_i b_j, the divergence
+              // is trace(C^{-1} G).
               double c[dim][3] = {}, g[dim][dim] = {};
               for (unsigned int q = begin; q < end; ++q)
                 for (int i = 0; i < dim; ++i)
@@ -1083,7 +1090,7 @@ namespace Tessella
               if (det > 0.)
                 for (int j = 0; j < dim; ++j)
                   {
-                    // component j of C^{-1} applied to column j of G
+                    // Component j of C^{-1} applied to column j of G.
                     double m[dim][3];
                     for (int i = 0; i < dim; ++i)
                       for (int l = 0; l < dim; ++l)
@@ -1104,8 +1111,8 @@ namespace Tessella
         std::vector<double>       reaction;
       };
 
-      /// Facet terms of compute_errors() for several interfaces at once, all
-      /// interior or all of one boundary id.
+      /// Facet terms of compute_errors() for several interfaces at once, all of
+      /// them interior or all with the same boundary id.
       template <int dim>
       class FacetErrors
       {
@@ -1130,7 +1137,7 @@ namespace Tessella
                          FacetArrays<dim>(form.facet_structure())}
         {}
 
-        /// Interfaces [begin, end).
+        /// Returns the terms of interfaces [begin, end).
         double
         compute(const unsigned int begin, const unsigned int end)
         {
@@ -1138,13 +1145,14 @@ namespace Tessella
           const unsigned int n_owned = mesh.n_owned_polytopes();
           for (unsigned int i = begin; i < end;)
             {
-              // (side 0 counts the jump)
+              // The owner of side 0 counts the jump.
               if (mesh.interface_polytope[2 * i] >= n_owned)
                 {
                   ++i;
                   continue;
                 }
-              // as many alike interfaces as make a batch
+              // A batch contains as many interfaces of the same kind as fit
+              // into it.
               const unsigned int id = mesh.interface_boundary_id[i];
               batch.clear();
               ranges.clear();
@@ -1168,7 +1176,7 @@ namespace Tessella
         }
 
       private:
-        /// Entries that both sides' batches share.
+        /// Fills the entries that the batches of both sides share.
         void
         common(FacetPointBatch<dim> &points)
         {
@@ -1204,8 +1212,7 @@ namespace Tessella
         {
           const unsigned int n = batch.size();
           sides();
-          // Side 1 may see the points elsewhere, and always with the opposite
-          // normal.
+          // Side 1 has the opposite normal, and its points may be shifted.
           for (int d = 0; d < dim; ++d)
             {
               other_x[d]      = batch.x[d];
@@ -1401,7 +1408,7 @@ namespace Tessella
           for (std::size_t item = begin; item < end; ++item)
             {
               const unsigned int k = items[item].polytope;
-              // at least dim + 1 points, for the divergence
+              // At least dim + 1 points are needed for the divergence.
               const unsigned int order =
                 std::max(2 * mesh.degree[k] + extra_order, 2U);
               Squares sum;
@@ -1426,7 +1433,7 @@ namespace Tessella
 
       if (facets.facets)
         {
-          // (jumps need the values of ghosts)
+          // Jumps need the values of ghosts.
           std::vector<double> with_ghosts;
           const double       *all = u;
           if (mesh.n_owned_polytopes() < mesh.n_polytopes())
@@ -1436,7 +1443,8 @@ namespace Tessella
               handler.exchange_dof_values(with_ghosts);
               all = with_ghosts.data();
             }
-          // Pieces of interfaces of fixed size.
+          // Interfaces are divided into pieces of fixed size, so that sums do
+          // not depend on the number of threads.
           const unsigned int  piece = 64, n_interfaces = mesh.n_interfaces();
           std::vector<double> sums((n_interfaces + piece - 1) / piece);
           internal::apply_to_ranges(

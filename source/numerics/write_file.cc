@@ -25,8 +25,8 @@ namespace Tessella
 {
   namespace
   {
-    /// Names of temporary files. Never destroyed: a signal may end the program
-    /// while it ends by itself.
+    /// Names of temporary files. The object is never destroyed, because a
+    /// signal may arrive while the program is already ending.
     struct TemporaryFiles
     {
       std::timed_mutex      mutex;
@@ -40,7 +40,8 @@ namespace Tessella
       }
     };
 
-    /// Makes a temporary file by @p make, which returns whether it is there.
+    /// Creates a temporary file by @p make, which returns whether the file
+    /// exists.
     template <typename Function>
     bool
     make_temporary(const std::string &name, const Function &make)
@@ -112,7 +113,7 @@ namespace Tessella
                                 "may write it."));
     }
 
-    /// 0, or the error.
+    /// Writes all bytes; returns 0 or the error number.
     int
     write_all(const int fd, const char *data, std::size_t size)
     {
@@ -129,8 +130,8 @@ namespace Tessella
       return 0;
     }
 
-    /// Writes to a file and remembers the first error, which a std::ofstream
-    /// does not tell.
+    /// Writes to a file and keeps the first error number, which std::ofstream
+    /// does not report.
     class FileBuffer : public std::streambuf
     {
     public:
@@ -176,7 +177,7 @@ namespace Tessella
         return error == 0 ? n : 0;
       }
 
-      /// Tells the position; it cannot be changed.
+      /// Returns the position, which cannot be changed.
       pos_type
       seekoff(const off_type               offset,
               const std::ios_base::seekdir from,
@@ -294,7 +295,7 @@ namespace Tessella
       const std::string present = "/proc/self/fd/" + std::to_string(fd);
       int               error   = 0;
       named                     = make_temporary(part_name, [&]() {
-        // of an earlier process with the same number
+        // Left by an earlier process with the same process id.
         std::remove(part_name.c_str());
         const int status = ::linkat(AT_FDCWD,
                                     present.c_str(),
@@ -316,7 +317,7 @@ namespace Tessella
       const int status = ::close(fd);
       const int error  = errno;
       fd               = -1;
-      // (then it is closed all the same)
+      // After EINTR the file is closed nevertheless.
       if (status != 0 && error != EINTR)
         throw_not_written(file_name, error);
     }
@@ -346,7 +347,8 @@ namespace Tessella
     NewFile::reserve(const std::size_t size)
     {
 #ifdef __linux__
-      // (posix_fallocate() would write where the file system cannot do it)
+      // posix_fallocate() would write on file systems that cannot allocate
+      // space.
       if (!direct && size > 0 &&
           ::fallocate(fd, 0, 0, static_cast<::off_t>(size)) != 0 &&
           (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
@@ -494,8 +496,9 @@ namespace Tessella
   remove_temporary_files()
   {
     TemporaryFiles &files = TemporaryFiles::instance();
-    // for ever: no other thread makes new ones; unless one waits for a file
-    // system that does not answer
+    // The lock is kept for ever, so that no other thread creates a temporary
+    // file. The wait is limited because another thread may wait for a file
+    // system that does not answer.
     if (files.mutex.try_lock_for(std::chrono::seconds(1)))
       for (const std::string &name : files.names)
         std::remove(name.c_str());

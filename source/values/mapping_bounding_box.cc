@@ -182,7 +182,7 @@ namespace Tessella
 
   namespace
   {
-    /// How one index of a tensor is transformed.
+    /// Transformation of one index of a tensor.
     enum class Factor
     {
       one,
@@ -445,8 +445,8 @@ namespace Tessella
         jacobian[d][d] = data.extents[d];
         inverse[d][d]  = 1. / data.extents[d];
       }
-    // Arrays are empty unless they were asked for. All derivatives of the
-    // Jacobian vanish.
+    // Arrays that were not requested are empty. All derivatives of the Jacobian
+    // vanish.
     for (auto &j : output.jacobians)
       j = jacobian;
     for (auto &j : output.inverse_jacobians)
@@ -523,7 +523,7 @@ namespace Tessella
     Tensor<1, dim>     normal;
     normal[direction] = face_no % 2 == 0 ? -1. : 1.;
 
-    // The face's coordinates are the directions that follow the normal one,
+    // The coordinates of the face are the directions that follow the normal one
     // cyclically.
     for (unsigned int q = 0; q < output.quadrature_points.size(); ++q)
       {

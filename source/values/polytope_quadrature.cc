@@ -13,7 +13,7 @@ namespace Tessella
 
   namespace
   {
-    /// The rule for a sub-cell that is not tabulated.
+    /// Quadrature rule for a sub-cell that is not tabulated.
     template <int dim>
     const ReferenceRule &
     subcell_rule(const SubCellType type, const unsigned int order)
@@ -29,7 +29,7 @@ namespace Tessella
         }
     }
 
-    /// The rule for a facet that is not tabulated.
+    /// Quadrature rule for a facet that is not tabulated.
     template <int dim>
     const ReferenceRule &
     facet_rule(const FacetType type, const unsigned int order)
@@ -52,10 +52,9 @@ namespace Tessella
 
     /**
      * Multilinear map of the unit hypercube with given vertices in
-     * lexicographic order, as polynomial: x = sum over the subsets S of the
-     * variables of coefficient[S] prod_{d in S} xi_d. The vertices are
-     * transformed to the coefficients by taking differences, one variable after
-     * the other.
+     * lexicographic order, as a polynomial: x = sum over the subsets S of the
+     * variables of coefficient[S] prod_{d in S} xi_d. Differences of the
+     * vertices, taken in one variable after the other, yield the coefficients.
      */
     template <int dim, int spacedim>
     struct MultilinearMap
@@ -73,7 +72,7 @@ namespace Tessella
                 coefficient[v][c] -= coefficient[v ^ (1u << d)][c];
       }
 
-      /// Point and J[c][d] = dx_c / dxi_d.
+      /// Computes the point x and the Jacobian J[c][d] = dx_c / dxi_d.
       void
       evaluate(const double (&xi)[dim],
                double (&x)[spacedim],
@@ -89,7 +88,7 @@ namespace Tessella
             }
           else
             {
-              // lower and upper face of the third variable
+              // Lower and upper face of the third variable.
               const double a =
                 coefficient[0][c] + coefficient[1][c] * xi[0] +
                 (coefficient[2][c] + coefficient[3][c] * xi[0]) * xi[1];
@@ -170,7 +169,8 @@ namespace Tessella
              mesh.facet_point_offset[facet];
     }
 
-    /// Order of the tables that reinit() needs, if there are any.
+    /// Prepares the tabulated quadrature points that reinit() needs, if there
+    /// are tabulated sub-cells or facets.
     template <int dim>
     void
     prepare_tables(const AgglomerationHandler<dim> &handler,
@@ -264,7 +264,7 @@ namespace Tessella
           {
             const MultilinearMap<dim, dim> map(vertices);
             double                         xi[dim], point[dim], J[dim][dim];
-            // Left-handed numberings of the vertices are possible.
+            // The vertices may be numbered with left-handed orientation.
             for (unsigned int d = 0; d < dim; ++d)
               xi[d] = 0.5;
             map.evaluate(xi, point, J);
@@ -281,8 +281,8 @@ namespace Tessella
           }
         else
           {
-            // Edges from vertex 0: those to vertices 1, 2, 3 of a simplex and
-            // 1, 2, 4 of a parallelepiped.
+            // Edges from vertex 0 to vertices 1, 2, 3 of a simplex and to
+            // vertices 1, 2, 4 of a parallelepiped.
             double J[dim][dim];
             for (unsigned int d = 0; d < dim; ++d)
               {
@@ -347,8 +347,8 @@ namespace Tessella
     for (unsigned int f = begin; f < end; ++f)
       if (mesh.facet_type[f] == FacetType::tabulated)
         {
-          // The tables of facets go by the larger degree of the two sides; the
-          // smaller one asks for enough in any case.
+          // The order of tabulated facets is that of the side with the larger
+          // degree. It is sufficient for the other side as well.
           unsigned int       polytope = mesh.interface_polytope[2 * interface];
           const unsigned int other = mesh.interface_polytope[2 * interface + 1];
           if (other != invalid_index && !mesh.degree.empty() &&
@@ -443,7 +443,7 @@ namespace Tessella
                     const double area =
                       std::sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
                     // A facet may have a corner of 180 degrees or two equal
-                    // vertices; Gauss points do not lie there.
+                    // vertices, but Gauss points do not lie there.
                     Assert(area > 0., ExcMessage("Facet without area."));
                     for (unsigned int d = 0; d < dim; ++d)
                       {
@@ -472,7 +472,8 @@ namespace Tessella
                             n,
                             sign * mesh.facet_normal[std::size_t(f) * dim + d]);
               }
-            // Weights add up to 1 on the unit segment, 1/2 on the triangle.
+            // The weights add up to 1 on the unit segment and to 1/2 on the
+            // triangle.
             const double scale = (dim == 2 ? 1. : 2.) * mesh.facet_measure[f];
             for (unsigned int q = 0; q < n; ++q)
               JxW[first + q] = rule.weights[q] * scale;
@@ -507,7 +508,7 @@ namespace Tessella
         if (shift_index != 0)
           {
             const double shift = mesh.shift[std::size_t(shift_index) * dim + d];
-            // Facets lie where side 0 sees them.
+            // Facet coordinates are those of side 0.
             for (double &coordinate : side == 0 ? neighbor_x[d] : x[d])
               coordinate += shift;
           }

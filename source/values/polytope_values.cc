@@ -32,14 +32,16 @@ namespace Tessella
                            "quadrature points, JxW values and normal vectors; "
                            "other update flags are not known."));
 
-    // Spaces of lower degree are prefixes: one table for all polytopes.
+    // The functions of a space of lower degree come first in one of higher
+    // degree, so that a single table serves all polytopes.
     const bool tensor =
       handler.polynomial_space() == PolynomialSpaceType::tensor_product;
     const unsigned int degree = handler.max_degree();
     exponents.resize(dim * Legendre::n_functions(dim, degree, tensor));
     Legendre::exponents(dim, degree, tensor, exponents.data());
 
-    // Not in reinit(), which several threads may call for their own objects.
+    // This call is not part of reinit(), which several threads may call for
+    // their own objects.
     handler.tabulate(extra_order + (tensor ? 2 * (dim - 1) * degree : 0));
   }
 
@@ -167,8 +169,8 @@ namespace Tessella
     if (!need_values && !need_gradients && !need_hessians)
       return;
 
-    // xi = (x - center) * inverse, d xi / dx = inverse; 1 / sqrt(extent) makes
-    // the functions orthonormal on the box.
+    // xi = (x - center) * inverse and d xi / dx = inverse. The factor 1 /
+    // sqrt(extent) makes the functions orthonormal on the bounding box.
     double center[dim], inverse[dim], scale[dim];
     for (unsigned int d = 0; d < dim; ++d)
       {
@@ -193,7 +195,7 @@ namespace Tessella
             if (need_hessians)
               {
                 // P''_k = P''_{k-2} + (2k-1) P'_{k-1}; the tables hold
-                // sqrt(2k+1) P_k
+                // sqrt(2k+1) P_k.
                 double a = 0., b = 0.;
                 for (unsigned int k = 0; k <= degree; ++k)
                   {
