@@ -64,7 +64,7 @@ namespace Tessella
     {
       std::uint64_t key;      // partner and shift, or boundary id: see below
       unsigned int  first;    // sub-cell on side 0
-      unsigned int  position; // of the finer cell of a hanging facet
+      unsigned int  position; // position of the finer cell of a hanging facet
       unsigned int  second;   // sub-cell on side 1, or invalid_index
       std::uint8_t  first_face;
       std::uint8_t  face; // face of the sub-cell that determines the geometry
@@ -765,9 +765,9 @@ namespace Tessella
                              8 * dealii::MultithreadInfo::n_threads());
     struct Part
     {
-      std::vector<Record> records; // of polytopes of this range
+      std::vector<Record> records; // records of this range's polytopes
       std::vector<std::pair<unsigned int, Record>>
-        foreign; // of polytopes of other ranges: polytope and record
+        foreign; // polytope of another range and its record
     };
     std::vector<Part>         parts(n_parts);
     std::vector<unsigned int> first_polytope(n_parts + 1, n_polytopes);
@@ -789,8 +789,8 @@ namespace Tessella
       double vertices[dim << dim];
       for (unsigned int k = first_polytope[i]; k < first_polytope[i + 1]; ++k)
         {
-          // Of the facets of a ghost, only those shared with an owned polytope
-          // are kept.
+          // A ghost keeps only the facets that it shares with an owned
+          // polytope.
           const bool ghost  = k >= n_owned;
           const auto wanted = [&](const unsigned int other) {
             return !ghost || other < n_owned;

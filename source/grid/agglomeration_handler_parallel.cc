@@ -82,7 +82,7 @@ namespace Tessella
     std::vector<unsigned int> cell_at(n_cells);
     for (unsigned int c = 0; c < n_cells; ++c)
       cell_at[position[c]] = c;
-    std::vector<unsigned int> first_cell; // of own polytopes
+    std::vector<unsigned int> first_cell; // first cells of own polytopes
     {
       unsigned int largest = 0;
       for (unsigned int c = 0; c < n_cells; ++c)

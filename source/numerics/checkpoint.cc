@@ -546,7 +546,7 @@ namespace Tessella
     Header      header;
     // ---- available after load()
     const dealii::Triangulation<dim> *triangulation = nullptr;
-    std::vector<CellRecord<dim>>      records; // by active cell
+    std::vector<CellRecord<dim>>      records; // indexed by active cell
     // ---- available after restore()
     const AgglomerationHandler<dim> *handler = nullptr;
     /// Data of each polytope that this process owns, and whether the polytope
@@ -775,10 +775,9 @@ namespace Tessella
     const MPI_Comm  comm = data.communicator;
 
     // ---- polytopes of the cells of this process
-    std::vector<unsigned int>            ids;
-    std::map<unsigned int, unsigned int> n_cells;
-    std::map<unsigned int, std::vector<char>>
-      own_data; // of polytopes that are cut
+    std::vector<unsigned int>                 ids;
+    std::map<unsigned int, unsigned int>      n_cells;
+    std::map<unsigned int, std::vector<char>> own_data; // data of cut polytopes
     std::map<unsigned int, CellPolynomial<dim>> polynomials;
     std::vector<unsigned int>                   cut;
     on_all_processes(comm, [&]() {

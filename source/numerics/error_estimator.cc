@@ -78,7 +78,7 @@ namespace Tessella
         struct Table
         {
           std::vector<unsigned char> exponents;
-          std::vector<unsigned int>  index; // by position()
+          std::vector<unsigned int>  index; // indexed by position()
         };
 
         static unsigned int

@@ -41,7 +41,7 @@ namespace Tessella
     // ---- functions on the mesh before the change
     const AgglomerationHandler<dim> *old_handler = nullptr;
     std::vector<std::vector<double>> old_values;
-    std::vector<unsigned int>        subcells; // by active cell
+    std::vector<unsigned int>        subcells; // indexed by active cell
     std::vector<unsigned int>        polytope_of_subcell;
     PolynomialSpaceType              space = PolynomialSpaceType::total_degree;
     unsigned int n_components = 1, n_vectors = 0, max_degree = 0;

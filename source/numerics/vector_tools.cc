@@ -286,8 +286,7 @@ namespace Tessella
         {
           Box          box;
           unsigned int begin, end; ///< range of indices of a leaf
-          unsigned int right =
-            0; ///< second child; the first child is the next node
+          unsigned int right = 0;  ///< second child; the first is next
         };
 
         unsigned int
@@ -496,8 +495,9 @@ namespace Tessella
           , n_components(exact.n_components)
         {}
 
-        /// Fills value[c * n + q] and gradient[d][c * n + q] with discrete
-        /// minus exact function at the points of @p batch in @p polytope.
+        /// Computes value[c * n + q] and gradient[d][c * n + q], the discrete
+        /// function minus the exact one, at the points of @p batch in @p
+        /// polytope.
         void
         compute(const QuadratureBatch<dim> &batch,
                 const unsigned int          polytope,

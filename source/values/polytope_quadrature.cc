@@ -347,8 +347,9 @@ namespace Tessella
     for (unsigned int f = begin; f < end; ++f)
       if (mesh.facet_type[f] == FacetType::tabulated)
         {
-          // The order of tabulated facets is that of the side with the larger
-          // degree. It is sufficient for the other side as well.
+          // The order of tabulated facets follows from the larger degree of the
+          // two sides. The smaller degree would yield an order that is also
+          // sufficient, but higher than needed.
           unsigned int       polytope = mesh.interface_polytope[2 * interface];
           const unsigned int other = mesh.interface_polytope[2 * interface + 1];
           if (other != invalid_index && !mesh.degree.empty() &&
