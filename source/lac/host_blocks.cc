@@ -149,8 +149,8 @@ namespace Tessella
               double *const to   = W + rows.square_offset[k];
               bool          good = true;
               // Elimination: a holds the remaining matrix from the diagonal on
-              // and, below the diagonal, the unit lower triangular M with M D
-              // M^T = diag(pivots).
+              // and, below the diagonal, the unit lower triangular M with
+              // M D M^T = diag(pivots) for the diagonal block D.
               a.resize(std::size_t(n) * n);
               pivots.resize(n);
               for (unsigned int i = 0; i < n; ++i)
