@@ -61,8 +61,8 @@ namespace Tessella
       visit(const Function &function) const;
     };
 
-    /// Compiles the code as compile_functor() does. @p time is PointData::t. @p
-    /// owner keeps the functions alive whose origins messages quote.
+    /// Compiles the code as compile_functor() does. @p time is PointData::t.
+    /// @p owner keeps the functions alive whose origins messages quote.
     template <int dim>
     std::shared_ptr<const DeviceCoefficients<dim>>
     compile_coefficients(const CoefficientCode             &code,

@@ -208,9 +208,10 @@ namespace Tessella
       void
       make_colors();
       /// Estimate of the largest eigenvalue of D^{-1} A from a fixed start
-      /// vector: ten steps of Lanczos' method, enlarged by a tenth, if @p
-      /// symmetric, else twenty steps of the power method, enlarged by a fifth.
-      /// Throws if a matrix declared as symmetric turns out to be indefinite.
+      /// vector: ten steps of Lanczos' method, enlarged by a tenth, if
+      /// @p symmetric, else twenty steps of the power method, enlarged by a
+      /// fifth. Throws if a matrix declared as symmetric turns out to be
+      /// indefinite.
       double
       largest_eigenvalue(const bool symmetric) const;
       /// Improves the approximation @p x of the solution of A x = b by the

@@ -260,8 +260,8 @@ namespace Tessella
           y[j] += row[j] * x[i];
     }
 
-    // Transposed product for the block columns in @p list, or for the first @p
-    // n block columns.
+    // Transposed product for the block columns in @p list, or for the first
+    // @p n block columns.
     template <typename Data, typename Number>
     void
     transpose_product(const BlockMatrixBase &matrix,

@@ -90,9 +90,9 @@ namespace Tessella
           8192);
     }
 
-    /// Copies the entries of @p x that belong to the listed block columns to @p
-    /// to. Entries of block columns with index @p n_owned and above are in @p
-    /// ghosts.
+    /// Copies the entries of @p x that belong to the listed block columns to
+    /// @p to. Entries of block columns with index @p n_owned and above are in
+    /// @p ghosts.
     template <typename Number>
     inline void
     gather(const unsigned int  *columns,

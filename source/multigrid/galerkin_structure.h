@@ -11,8 +11,8 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Lists the members of each group in ascending order, for the first @p
-    /// n_members entries of @p parent.
+    /// Lists the members of each group in ascending order, for the first
+    /// @p n_members entries of @p parent.
     void
     list_children(const std::vector<unsigned int> &parent,
                   const unsigned int               n_members,
