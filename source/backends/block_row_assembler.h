@@ -120,7 +120,8 @@ namespace Tessella
       VolumeBlocks<dim>      volume_blocks;
       HostKernels::VolumeCoefficients<dim> volume_coefficients;
 
-      // facet points
+      // Facet points: coordinates x and those on the other side of a periodic
+      // boundary, normals and weights w.
       const unsigned int        facet_capacity;
       unsigned int              n_facet_points = 0;
       double                   *x[dim], *neighbor_x[dim], *normal[dim], *w;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
+// Host side of assembly on a CUDA device; empty in a build without CUDA.
 #include <tessella/base/config.h>
 
 #ifdef TESSELLA_HAVE_CUDA

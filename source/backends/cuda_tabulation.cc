@@ -21,7 +21,9 @@ namespace Tessella
       // all threads wait for the last task.
       constexpr unsigned int tabulation_grain = 8, facet_grain = 16;
 
-      // Points on the facets of a polytope, at which a form is evaluated.
+      // Points on the facets of a polytope, at which a form is evaluated: x has
+      // the coordinates, y those on the other side of a periodic boundary, and
+      // w the weights.
       template <int dim>
       struct FacetPoints
       {

@@ -44,7 +44,8 @@ namespace Tessella
         bool                 tensor_product; ///< else total degree
       };
 
-      /// Coefficients of a volume block at the points; null if absent.
+      /// Coefficients at the points, null if absent: the blocks a, beta, b and
+      /// c of VolumeBlocks.
       template <int dim>
       struct VolumeCoefficients
       {

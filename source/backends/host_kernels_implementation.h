@@ -316,8 +316,8 @@ namespace Tessella
             derivative_scale[dim];
         };
 
-        // Writes one basis function as the product of its one-dimensional
-        // factors.
+        // Writes one basis function with exponents e as the product of its
+        // one-dimensional factors, whose values are v and derivatives g.
         template <int dim, int size>
         inline void
         write_function(const Vector (&v)[dim][size],

@@ -474,7 +474,8 @@ namespace Tessella
   template <int dim>
   struct AdvectionDiffusionReaction<dim>::Implementation
   {
-    // diffusion: exactly one of the three, or values per cell times a tensor
+    // Diffusion: a scalar, a constant tensor or a tensor function. Values per
+    // cell may be multiplied by the constant tensor.
     DiffusionType          diffusion_type = DiffusionType::none;
     ScalarCoefficient<dim> scalar_diffusion;
     Tensor<2, dim>         constant_tensor;

@@ -40,7 +40,8 @@ namespace Tessella
       Data              blocks;
       double            largest  = 0.;
       bool              prepared = false;
-      Array<Number>     x, b, r, d;
+      /// Solution, right-hand side, residual, and update of the smoother.
+      Array<Number> x, b, r, d;
 
       // ---- transfer to the next coarser level
       internal::BlockTransfer<Number> transfer;
