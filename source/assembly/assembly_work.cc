@@ -10,8 +10,8 @@ namespace Tessella
 {
   namespace
   {
-    /// Points per sub-cell and facet: the library's rules, or the leanest ones
-    /// where those have fewer.
+    /// Numbers of points per sub-cell and facet: those of the library's rules,
+    /// or of the rules with the fewest points if these have fewer.
     template <int dim>
     class LeanRules
     {
@@ -64,7 +64,7 @@ namespace Tessella
 
 
 
-    /// Numbers that tables of varying coefficients hold per point.
+    /// Number of values per point in tables of varying coefficients.
     template <int dim>
     struct TableWidth
     {
@@ -116,7 +116,7 @@ namespace Tessella
         if (!couples)
           continue;
 
-        // Interfaces with one neighbour follow each other and share a block.
+        // Interfaces with the same neighbour are consecutive and share a block.
         unsigned int last = invalid_index;
         for (unsigned int e = mesh.polytope_interface_offset[k];
              e < mesh.polytope_interface_offset[k + 1];
@@ -154,9 +154,9 @@ namespace Tessella
           }
       }
 
-    // Polytopes: box, first degree of freedom, degree, two ranges; blocks:
-    // column and position; interfaces: two polytopes, range, an entry in the
-    // list of each.
+    // Polytopes: box, first degree of freedom, degree, two ranges. Blocks:
+    // column and position. Interfaces: two polytopes, a range, and an entry in
+    // the list of each polytope.
     work.structure_bytes =
       mesh.n_polytopes() * ((2 * dim + 1) * number + 3 * index) +
       n_blocks * 2 * index + mesh.n_interfaces() * 5 * index;

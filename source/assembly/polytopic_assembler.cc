@@ -55,7 +55,7 @@ namespace Tessella
                                                    : Backend::host)
     {}
 
-    // Structure for the handler's present degrees of freedom.
+    // Sparsity pattern for the current DoFs of the handler.
     const BlockSparsity &
     get_sparsity()
     {
@@ -77,7 +77,7 @@ namespace Tessella
       return sparsity;
     }
 
-    // Null on one process. Collective.
+    // Collective; returns null on a single process.
     const std::shared_ptr<const BlockPartition> &
     get_partition()
     {
@@ -99,7 +99,8 @@ namespace Tessella
       return partition;
     }
 
-    // Runs what does not communicate; on an error, all processes throw.
+    // Runs @p work, which must not communicate; on an error, all processes
+    // throw.
     void
     on_all_processes(const std::function<void()> &work) const
     {
@@ -121,16 +122,16 @@ namespace Tessella
                              "matrices and their vectors."));
     }
 
-    // Everything that assembly of @p form needs from the geometry: quadrature,
-    // and the penalty sigma with a number that stands for it. What has not
-    // changed is kept.
+    // Penalty factors sigma and a revision that identifies them.
     struct Penalty
     {
       const std::vector<double> *sigma;
       std::uint64_t              revision;
     };
 
-    // @p later: a penalty that varies in space is not worked out here.
+    // Prepares the quadrature and the penalty for @p form and keeps all data
+    // that have not changed. If @p later, a penalty that varies in space is
+    // left to the caller.
     Penalty
     prepare(const Form<dim> &form,
             const bool       keep_diffusion = false,
@@ -149,7 +150,7 @@ namespace Tessella
       const VolumeStructure structure = form.volume_structure();
       if (!penalty || structure.diffusion == DiffusionType::none)
         {
-          // (forms of both kinds may take turns)
+          // Keeping the zeros lets forms with and without penalty alternate.
           if (no_sigma.size() != mesh.n_facets())
             {
               no_sigma.assign(mesh.n_facets(), 0.);
@@ -167,7 +168,7 @@ namespace Tessella
     {
       const PolytopicMesh<dim> &mesh      = handler->polytopic_mesh();
       const VolumeStructure     structure = form.volume_structure();
-      // What sigma depends on; nothing is kept if that varies in space.
+      // Data that sigma depends on. A sigma that varies in space is not kept.
       std::vector<double> key;
       if (structure.constant)
         key = internal::constant_diffusion(mesh, form);
@@ -262,13 +263,15 @@ namespace Tessella
       if (backend == Backend::cuda &&
           data.strategy == AssemblyStrategy::block_rows)
         coefficients = form.device_coefficients();
-      // (compilation may have failed somewhere: all go the same way)
+      // Compilation may fail on some processes; all processes then use the
+      // host.
       if (n_processes > 1 && backend == Backend::cuda &&
           Utilities::MPI::min(coefficients != nullptr ? 1 : 0, communicator) ==
             0)
         coefficients = nullptr;
 #ifdef TESSELLA_HAVE_CUDA
-      // (what others take and give back may change from one to the next)
+      // The share is determined for each assembly, since other processes may
+      // allocate or release device memory in between.
       device_memory = data.device_memory;
       if (device_memory == 0 && devices_are_shared)
         device_memory = internal::share_of_device_memory(communicator,
@@ -295,7 +298,7 @@ namespace Tessella
             report.coefficients += " (" + reason + ")";
         }
       penalty_on_device = coefficients != nullptr && n_processes == 1;
-      // ... or comes with the tables
+      // Alternatively, the penalty is computed together with the tables.
       ConstantFacetTerms<dim> constant_facets;
       penalty_with_tables =
         backend == Backend::cuda && coefficients == nullptr &&
@@ -329,15 +332,16 @@ namespace Tessella
     }
 
 #ifdef TESSELLA_HAVE_CUDA
-    // Begins to send the mesh to the device, for a form whose coefficients are
-    // of the order of the last one (constant ones at first), while the calling
-    // thread does something else; what fails here is done again, and reported,
-    // by the assembly. Wait before anything changes.
+    // Starts to send the mesh to the device while the calling thread continues.
+    // The assumed order of the coefficients is that of the last form, initially
+    // that of constant ones. Errors are ignored: the assembly repeats the work
+    // and reports them. Callers must wait for the result before they change the
+    // mesh.
     std::future<void>
     send_mesh()
     {
       const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-      // (points that are stored depend on the order)
+      // Stored points depend on the order, so such meshes are excluded.
       if (backend != Backend::cuda || mesh.revision == 0 ||
           data.strategy != AssemblyStrategy::block_rows || devices_are_shared ||
           handler->n_polytopes() == 0 || handler->n_components() != 1 ||
@@ -364,7 +368,7 @@ namespace Tessella
       });
     }
 
-    // Whether there is a penalty that varies in space.
+    // Whether the form has a penalty that varies in space.
     static bool
     varies(const Form<dim> &form)
     {
@@ -374,7 +378,8 @@ namespace Tessella
              form.facet_structure().penalty;
     }
 
-    // The penalty, to which polytopes of several processes' devices contribute.
+    // Penalty factors to which polytopes on the devices of several processes
+    // contribute.
     void
     find_penalty_on_devices(const Form<dim>               &form,
                             const DeviceCoefficients<dim> &coefficients)
@@ -406,7 +411,7 @@ namespace Tessella
                                        data.penalty.constant,
                                        a_bar,
                                        sigma);
-      sigma_revision = 0; // (not from the same numbers as the host's)
+      sigma_revision = 0; // not interchangeable with sigma of the host
     }
 
     template <typename Number>
@@ -416,8 +421,8 @@ namespace Tessella
                   const Penalty                          &penalty,
                   const internal::Device::Target<Number> &target)
     {
-      // Assembly does not run in the default stream, other operations on
-      // vectors and matrices do.
+      // Assembly runs in streams of its own, other operations on vectors and
+      // matrices run in the default stream.
       if (target.device_values != nullptr || target.device_rhs != nullptr ||
           (coefficients != nullptr && !coefficients->fields().empty()))
         internal::device_call([] { internal::Device::synchronize(); });
@@ -464,12 +469,13 @@ namespace Tessella
       report.handover_time    = times.idle;
       report.device_memory    = times.memory;
       report.n_parts          = times.n_parts;
-      // all but the loop over chunks
+      // time except for the loop over chunks
       report.preparation_time += timer.wall_time() - times.loop;
     }
 #endif
 
-    // In double precision; what goes elsewhere is converted or copied.
+    // Assembles in double precision; values for targets of another type or on
+    // the device are converted or copied.
     template <typename Number>
     void
     run_on_host(const Form<dim>                        &form,
@@ -554,7 +560,7 @@ namespace Tessella
                              "assembler on it, after distribute_dofs()."));
     }
 
-    // Places of all entries of a vector.
+    // Sets the target for all entries of a vector.
 #ifdef TESSELLA_HAVE_EPETRA
     void
     set_target(TrilinosWrappers::MPI::Vector    &vector,
@@ -614,7 +620,7 @@ namespace Tessella
                              "reinit() of the assembler on it."));
     }
 
-    // Places of all values of a matrix.
+    // Sets the target for all values of a matrix.
 #ifdef TESSELLA_HAVE_EPETRA
     void
     set_target(TrilinosWrappers::SparseMatrix   &matrix,
@@ -623,7 +629,7 @@ namespace Tessella
       const BlockSparsity &blocks = get_sparsity();
       target.host_values =
         TrilinosBlockMatrix::values(matrix, blocks, dof_offset);
-      // Where the columns are is looked at once per matrix.
+      // The column indices are checked once per matrix.
       const std::array<const void *, 3> arrays =
         TrilinosBlockMatrix::storage(matrix);
       if (checked_revision != sparsity_revision || checked_revision == 0)
@@ -636,7 +642,7 @@ namespace Tessella
                                              blocks,
                                              dof_offset,
                                              ghost_columns);
-          // (some matrices in turn, not all that there ever were)
+          // Keeps the last eight matrices, so that several can alternate.
           if (checked_arrays.size() == 8)
             checked_arrays.erase(checked_arrays.begin());
           checked_arrays.push_back(arrays);
@@ -789,24 +795,25 @@ namespace Tessella
     std::shared_ptr<const BlockPartition> partition;
     Backend                               backend; // not automatic
 
-    // What is kept, and the revisions (0: none) that it belongs to.
+    // Data kept between assemblies, and their revisions (0: none).
     std::uint64_t sparsity_revision = 0, degree_revision = 0,
                   rules_revision = 0, checked_revision = 0;
     unsigned int                              max_degree = 0, rules_order = 0;
     std::unique_ptr<internal::HostRules<dim>> rules;
     std::vector<std::array<const void *, 3>>  checked_arrays;
     std::vector<double>                       sigma, sigma_key;
-    internal::DiffusionValues<dim>            diffusion; // of this assembly
-    std::vector<double>                       no_sigma;
-    std::uint64_t                sigma_revision = 0, no_sigma_revision = 0;
-    std::array<std::uint64_t, 3> sigma_revisions = {};
+    internal::DiffusionValues<dim> diffusion; // current assembly only
+    std::vector<double>            no_sigma;
+    std::uint64_t                  sigma_revision = 0, no_sigma_revision = 0;
+    std::array<std::uint64_t, 3>   sigma_revisions = {};
 
     AssemblyReport report = {};
 #ifdef TESSELLA_HAVE_CUDA
-    // Processes on the device of this one; whether there are others on any.
+    // Processes that share the device of this process, and whether any device
+    // of the communicator is shared.
     std::vector<unsigned int>   on_same_device;
     bool                        devices_are_shared = false;
-    std::size_t                 device_memory      = 0; // of this assembly
+    std::size_t                 device_memory      = 0; // current assembly only
     internal::CUDAAssembly<dim> cuda;
 #endif
   };
@@ -837,7 +844,8 @@ namespace Tessella
                                  "automatic."));
         }
     });
-    // Host and device agree to rounding only: all processes take the same one.
+    // Host and device agree up to rounding only, so all processes use the same
+    // backend.
     if (implementation->n_processes > 1)
       {
         AssertThrow(data.strategy == AssemblyStrategy::block_rows,
@@ -867,7 +875,7 @@ namespace Tessella
         try
           {
             implementation->on_all_processes([&]() {
-              // (every polytope with about seven neighbours)
+              // Estimate with eight blocks per row (seven neighbours).
               implementation->cuda.start(
                 8 * sizeof(double) *
                   handler.polytopic_mesh().dof_offset[handler.n_polytopes()] *
@@ -930,7 +938,7 @@ namespace Tessella
                                       implementation->dof_offset);
     });
 #  ifdef TESSELLA_HAVE_CUDA
-    // (most of what follows takes one thread)
+    // Most of the work below runs on one thread.
     const std::future<void> mesh_sent = implementation->send_mesh();
 #  endif
     TrilinosBlockMatrix::reinit(matrix,

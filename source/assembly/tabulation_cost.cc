@@ -52,7 +52,7 @@ namespace Tessella
       subcell_points = {positions.subcell.data(), 0},
       entry_points   = {positions.entry.data(), 0};
 
-    // Chunks of about the size that a device gets.
+    // Chunks of about the size that a device processes at once.
     constexpr std::uint64_t              chunk_size = 1 << 23;
     std::vector<internal::Device::Chunk> chunks;
     std::uint64_t                        largest = 0;
@@ -77,8 +77,9 @@ namespace Tessella
         begin = chunk.end;
       }
 
-    // In two rounds, as in an assembly on a device with enough memory, unless
-    // the diffusion of the penalty is another one.
+    // Volume and facets are tabulated in two rounds, as in an assembly on a
+    // device with enough memory, unless the penalty uses another diffusion than
+    // the form.
     const VolumeStructure structure = form.volume_structure();
     const bool penalty_varies = structure.diffusion != DiffusionType::none &&
                                 !structure.constant &&

@@ -12,8 +12,8 @@ namespace Tessella
   {
     namespace
     {
-      // Sets n entries, and what follows up to a multiple of the padding, which
-      // the buffers have room for: fixed lengths make fast code.
+      // Sets n entries and the padding up to a multiple of the padding length,
+      // for which the buffers have room: fixed lengths compile to fast code.
       template <typename Number>
       inline void
       fill_padded(Number *p, const unsigned int n, const Number value)
@@ -46,7 +46,7 @@ namespace Tessella
         return deviation <= 1e-14 * size;
       }
 
-      // Whether a facet with the vertices of a hypercube is an affine one.
+      // Whether the multilinear image with these vertices is affine.
       template <int dim>
       bool
       is_parallelepiped(const double *v)
@@ -135,7 +135,7 @@ namespace Tessella
 
       if (!want_matrix || volume_structure.constant)
         {
-          // Constant coefficients are evaluated here, once.
+          // Constant coefficients are evaluated only once, in this constructor.
           if (want_matrix && mesh.n_subcells() > 0)
             {
               PointBatch<dim> batch;
@@ -217,7 +217,7 @@ namespace Tessella
           while (sparsity.block_column[block] != k)
             ++block;
           diagonal = values + sparsity.column_offset[block];
-          // Without facet terms the neighbours' blocks are zero.
+          // Without facet terms the blocks of the neighbours are zero.
           if (!facet_structure.facets)
             std::fill(values, values + static_cast<std::size_t>(n) * width, 0.);
         }
@@ -376,8 +376,8 @@ namespace Tessella
           target_normal[d] = normal[d] + begin;
         }
 
-      // Room for the padding at the end of a segment is kept: the capacity
-      // is a multiple of it.
+      // The capacity is a multiple of the padding, so that a segment can always
+      // be padded at its end.
       if (type == FacetType::tabulated)
         {
           const unsigned int first = mesh.facet_point_offset[facet] + point,
@@ -415,7 +415,7 @@ namespace Tessella
                 for (unsigned int e = 0; e < dim; ++e)
                   edges[d][e] =
                     v[(hypercube ? 1u << d : d + 1) * dim + e] - v[e];
-              // Weights sum to 1 / n! on the unit simplex of n variables.
+              // Weights on the unit simplex in n variables sum to 1 / n!.
               constexpr unsigned int factorial[4] = {1, 1, 2, 6};
               kernels.affine_points(v,
                                     &edges[0][0],
@@ -436,7 +436,8 @@ namespace Tessella
             }
         }
 
-      // Facets lie where side 0 sees them, normals point to side 1.
+      // Coordinates of facets are those of side 0, normals point from side 0 to
+      // side 1.
       if (side == 1)
         for (unsigned int d = 0; d < dim; ++d)
           for (unsigned int q = 0; q < n; ++q)
@@ -548,7 +549,8 @@ namespace Tessella
           }
       };
 
-      // All interior points at once, boundary points id by id.
+      // Evaluates interior points in a single batch, and boundary points in a
+      // batch for each boundary id.
       unsigned int interior_end = 0;
       for (const Segment &segment : segments)
         if (segment.boundary_id == invalid_index)
@@ -579,10 +581,10 @@ namespace Tessella
           n_max = std::max(n_max, mesh.n_basis[segment.neighbor]);
       const unsigned int slice = slice_size(n_max);
 
-      // Rows of own functions: test flux beta_0.grad, value, gradient,
-      // trial row of the diagonal block, test flux beta_1.grad towards the
-      // neighbour; every product takes two rows at a constant distance. Rows
-      // of the neighbour's functions: trial row, value, gradient.
+      // Rows of own functions: test flux beta_0.grad, value, gradient, trial
+      // row of the diagonal block, and test flux beta_1.grad towards the
+      // neighbour. Every product uses two rows at a constant distance. Rows of
+      // the neighbour's functions: trial row, value, gradient.
       std::uint64_t block    = sparsity.block_offset[k];
       double       *diagonal = nullptr;
       if (want_matrix)
@@ -670,7 +672,7 @@ namespace Tessella
                 }
             }
 
-          // parts of segments in this slice
+          // segments, or parts of them, in this slice
           for (; s < segments.size() && segments[s].begin < q + m; ++s)
             {
               const Segment     &segment = segments[s];
@@ -701,7 +703,7 @@ namespace Tessella
                                       r,
                                       other.data(),
                                       stride2);
-                  // (mostly the next one; ghosts are in another order)
+                  // Usually the next block; ghosts are in another order.
                   const std::uint64_t block_end = sparsity.block_offset[k + 1];
                   while (block < block_end && sparsity.block_column[block] != j)
                     ++block;
@@ -750,7 +752,7 @@ namespace Tessella
                   kernels.vector_product(n, r, data, r, other.data(), rhs);
                 }
               if (end < segment.end)
-                break; // the rest is in the next slice
+                break; // the next slice has the rest
             }
           q += m;
         }
@@ -799,7 +801,7 @@ namespace Tessella
               unsigned int point = 0;
               while (!append_facet(f, side, degree, shift, point))
                 {
-                  // full: compute what is there and go on
+                  // The buffer is full: process its points and continue.
                   pad_facet_points();
                   if (segments.back().end == segments.back().begin)
                     segments.pop_back();

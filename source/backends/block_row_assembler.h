@@ -18,13 +18,13 @@ namespace Tessella
   namespace internal
   {
     /**
-     * Computes block rows one after the other; one object a task, since it
-     * owns the buffers. Quadrature points of all sub-cells of a polytope,
-     * then of all its facets, are gathered in batches; the form is evaluated
-     * on a batch, basis functions on slices of it, and the blocks are sums of
-     * products over points. Points on facets are grouped by interface, each
-     * group padded to whole vectors, so that a group's product is the
-     * contribution to one off-diagonal block.
+     * Computes block rows one after the other. Each task has its own object,
+     * which owns the buffers. Quadrature points of all sub-cells of a polytope,
+     * and then of all its facets, are gathered in batches. The form is
+     * evaluated on a batch and the basis functions on slices of it; blocks are
+     * sums of products over points. Points on facets are grouped by interface,
+     * and each group is padded to whole vectors, so that the product of a group
+     * is the contribution of its interface to one off-diagonal block.
      */
     template <int dim>
     class BlockRowAssembler
@@ -42,13 +42,14 @@ namespace Tessella
                         const bool                        rhs,
                         const DiffusionValues<dim>       *diffusion);
 
-      // Block row k: values (row stride: width of the block row), and the
-      // entries of the right-hand side; both are overwritten.
+      // Computes block row k: the values (the row stride is the width of the
+      // block row) and the entries of the right-hand side. Both are
+      // overwritten.
       void
       assemble(const unsigned int k, double *values, double *rhs);
 
     private:
-      // Consecutive points of the facet buffer that lie on one interface.
+      // Consecutive points in the facet buffer on the same interface.
       struct Segment
       {
         unsigned int neighbor;
@@ -62,8 +63,8 @@ namespace Tessella
       void
       assemble_facets(const unsigned int k, double *values, double *rhs);
 
-      // Appends the points of a facet, from `point` of a tabulated one on;
-      // false if the buffer was full before the facet ended.
+      // Appends the points of a facet, for a tabulated facet from `point` on.
+      // Returns false if the buffer was full before the end of the facet.
       bool
       append_facet(const unsigned int facet,
                    const unsigned int side,
@@ -90,7 +91,8 @@ namespace Tessella
                 tensor_product};
       }
 
-      // Points of a slice such that basis and trial rows stay in the cache.
+      // Number of points in a slice for which basis and trial rows fit into the
+      // cache.
       unsigned int
       slice_size(const unsigned int n_functions) const
       {
@@ -110,7 +112,7 @@ namespace Tessella
       const bool                        want_matrix, want_rhs;
       const VolumeStructure             volume_structure;
       const FacetStructure              facet_structure;
-      // Values of the diffusion that are known already, or null.
+      // Diffusion values from the computation of the penalty, or null.
       const DiffusionValues<dim> *diffusion;
 
       VolumePointBuffer<dim> volume_points;
@@ -118,7 +120,8 @@ namespace Tessella
       VolumeBlocks<dim>      volume_blocks;
       HostKernels::VolumeCoefficients<dim> volume_coefficients;
 
-      // facet points
+      // Facet points: coordinates x and those on the other side of a periodic
+      // boundary, normals and weights w.
       const unsigned int        facet_capacity;
       unsigned int              n_facet_points = 0;
       double                   *x[dim], *neighbor_x[dim], *normal[dim], *w;
@@ -127,8 +130,9 @@ namespace Tessella
       std::vector<unsigned int> subcells, materials, neighbor_subcells,
         neighbor_materials;
       std::vector<Segment> segments;
-      const bool           periodic; // some interface has a shift
-      // neighbours whose off-diagonal block has been written to
+      const bool           periodic; // whether an interface has a shift
+      // column of the last off-diagonal block that was written, and whether the
+      // diagonal block was written: the first contribution overwrites a block
       unsigned int current_block_column = invalid_index;
       bool         diagonal_touched     = false;
     };

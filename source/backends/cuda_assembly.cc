@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
+// Host side of assembly on a CUDA device; empty in a build without CUDA.
 #include <tessella/base/config.h>
 
 #ifdef TESSELLA_HAVE_CUDA
@@ -52,7 +52,7 @@ namespace Tessella
                  : *std::max_element(mesh.degree.begin(), mesh.degree.end());
       }
 
-      // By these kernels are chosen: the same ones on all processes.
+      // Degrees that determine the choice of kernels, equal on all processes.
       template <int dim>
       Device::Degrees
       make_degrees(const PolytopicMesh<dim> &mesh)
@@ -157,8 +157,8 @@ namespace Tessella
 
 
 
-      // Bytes on the device of a polytope with its neighbours, as the only one
-      // of a part; parts of several polytopes need less than the sum.
+      // Device memory in bytes for a part that consists of one polytope and its
+      // neighbours. Parts with several polytopes need less than the sum.
       template <int dim>
       std::size_t
       part_bytes(const PolytopicMesh<dim> &mesh,
@@ -169,7 +169,7 @@ namespace Tessella
       {
         const std::size_t n_blocks =
           sparsity.block_offset[k + 1] - sparsity.block_offset[k];
-        // (box and its map, offsets; entries of the structure)
+        // bounding box and its map, offsets; entries of the structure
         std::size_t bytes = n_blocks * (48 * dim + 64 + 16);
         for (unsigned int s = mesh.subcell_offset[k];
              s < mesh.subcell_offset[k + 1];
@@ -207,7 +207,7 @@ namespace Tessella
 
 
 
-      // Bytes of tables, values and entries of the vector of a block row.
+      // Bytes of the tables, the values and the right-hand side of a block row.
       template <int dim>
       std::size_t
       row_bytes(const PolytopicMesh<dim>    &mesh,
@@ -270,7 +270,7 @@ namespace Tessella
 
 
 
-      // Of a part; numbers are those of the whole mesh.
+      // Arrays for the coefficients of a part; indices refer to the whole mesh.
       template <int dim>
       Device::CoefficientArrays
       coefficient_arrays(const PolytopicMesh<dim> &mesh,
@@ -342,7 +342,7 @@ namespace Tessella
         }
       catch (const Device::Error &error)
         {
-          // What is on the device may be incomplete.
+          // Data on the device may be incomplete.
           device.reset();
           paper.reset();
           workspace.reset();
@@ -390,7 +390,7 @@ namespace Tessella
           return;
         send_mesh(mesh, sparsity, device_memory);
         prepared = device != nullptr;
-        // (at the bottom of slabs they vary)
+        // Not for slabs, whose facet coefficients vary at the bottom.
         if (prepared && !mesh.prismatic)
           device->expect_constant_facets();
       });
@@ -418,7 +418,7 @@ namespace Tessella
       present                       = key;
       tables                        = make_rule_tables(mesh, rules);
       const unsigned int max_degree = highest_degree(mesh);
-      // Spaces of lower degree are prefixes of the largest one.
+      // Spaces of lower degree are prefixes of the largest space.
       exponents.resize(dim * Legendre::n_functions(dim, max_degree, space));
       Legendre::exponents(dim, max_degree, space, exponents.data());
       degrees = make_degrees(mesh);
@@ -442,7 +442,7 @@ namespace Tessella
         }
       if (device != nullptr)
         return;
-      // (what an earlier, larger mesh has left)
+      // Releases the memory of a much larger mesh.
       if (workspace->used() > 4 * bytes)
         workspace->release();
       device =
@@ -577,7 +577,7 @@ namespace Tessella
         select_kernels<dim>(problem.instruction_set);
       const double               *sigma     = problem.penalty.sigma;
       const DiffusionValues<dim> *diffusion = problem.diffusion;
-      // numbers of the whole mesh
+      // Chunk with the polytope indices of the whole mesh.
       const auto number = [&](const Device::Chunk &local) {
         Device::Chunk chunk = local;
         chunk.begin += first - shift;
@@ -730,7 +730,8 @@ namespace Tessella
       workspace->release();
       workspace->set_limit(problem.device_memory);
 
-      // ---- memory for a part's mesh: half of all, less if a row needs it
+      // ---- memory for the mesh of a part: half of the limit, or less if a
+      // block row needs more than the other half
       std::vector<std::size_t> part(n), row(n);
       for_polytopes(n, [&](const unsigned int begin, const unsigned int end) {
         for (unsigned int k = begin; k < end; ++k)
@@ -752,7 +753,7 @@ namespace Tessella
         std::min(limit / 2, limit > largest_row ? limit - largest_row : 0);
 
       const auto find_end = [&](const unsigned int begin) {
-        // (rules, exponents, gaps between arrays)
+        // Rules, exponents and gaps between arrays.
         std::size_t bytes =
           tables.data.size() * sizeof(double) + exponents.size() + (1 << 15);
         unsigned int end = begin;
@@ -767,8 +768,8 @@ namespace Tessella
                                                find_end(begin));
       };
 
-      // function(part, assembler) for part after part; the next one is made
-      // meanwhile.
+      // Calls function(part, assembler) for each part; the next part is made at
+      // the same time.
       const auto for_parts = [&](const auto &function) {
         std::future<std::unique_ptr<MeshPart<dim>>> next =
           std::async(std::launch::async, make_part, 0u);
@@ -799,8 +800,9 @@ namespace Tessella
               }
             catch (const Device::RowTooLarge &error)
               {
-                // What kernels and coefficients keep for a part is not in the
-                // estimate: a smaller part may leave enough for the row.
+                // The estimate does not include the data that kernels and
+                // coefficients keep for a part: a smaller part may leave enough
+                // memory for the row.
                 if (present->end - begin > 1)
                   {
                     if (next.valid())
@@ -848,8 +850,8 @@ namespace Tessella
         return evaluation;
       };
 
-      // ---- the penalty needs both sides of facets, which may be in different
-      // parts
+      // ---- penalty, which needs both sides of facets; these may be in
+      // different parts
       std::vector<double> whole_sigma;
       const double       *all_sigma = problem.penalty.sigma;
       if (problem.device_penalty || a_bar_wanted != nullptr)

@@ -25,13 +25,13 @@ namespace Tessella
   namespace internal
   {
     /**
-     * The host's part of assembly on a CUDA device: it keeps mesh and
-     * structure there as long as the mesh's revision stays the same, evaluates
-     * the form where its coefficients vary, and sends the mesh through the
-     * device in parts (see MeshPart) if it does not fit into the memory
-     * allowed.
+     * Host side of assembly on a CUDA device. It keeps the mesh and the
+     * sparsity structure on the device as long as the revision of the mesh
+     * stays the same, evaluates varying coefficients of the form, and sends the
+     * mesh through the device in parts (see MeshPart) if it does not fit into
+     * the permitted memory.
      *
-     * Results are the same to the last bit for every limit of memory.
+     * Results are the same to the last bit for every memory limit.
      */
     template <int dim>
     class CUDAAssembly
@@ -42,41 +42,43 @@ namespace Tessella
         const PolytopicMesh<dim> &mesh;
         const BlockSparsity      &sparsity;
         const Form<dim>          &form;
-        const HostRules<dim>     &rules; ///< for mesh and form
+        const HostRules<dim>     &rules; ///< rules for mesh and form
         Device::Penalty           penalty;
         PolynomialSpaceType       space;
         InstructionSet            instruction_set;
-        std::size_t               device_memory; ///< bytes; 0: what is free
-        AssemblyStrategy          strategy;
-        /// Known already, or null.
+        std::size_t      device_memory; ///< limit in bytes; 0: free memory
+        AssemblyStrategy strategy;
+        /// Diffusion values from the computation of the penalty, or null.
         const DiffusionValues<dim> *diffusion;
-        /// Evaluates the form on the device; or null.
+        /// Evaluation of the form on the device, or null.
         const DeviceCoefficients<dim> *coefficients;
-        /// The penalty is not known (Penalty is empty) and is to be worked out
-        /// there, too, with this constant.
+        /// Whether the device computes the penalty, with the constant below;
+        /// the member penalty is empty then.
         bool   device_penalty;
         double penalty_constant;
-        /// The penalty is not known, and the values of the diffusion either
-        /// are not: they come with the other coefficients of the volume, or
-        /// else from this function.
+        /// If set, neither the penalty nor the diffusion values are known. They
+        /// are computed from the diffusion that is tabulated with the other
+        /// volume coefficients, or else by this function.
         std::function<
           std::pair<Device::Penalty, const DiffusionValues<dim> *>()>
           find_penalty = nullptr;
-        /// Processes on the device, among which device_memory was divided; 0:
-        /// the user has set it.
+        /// Number of processes that share the device and among which
+        /// device_memory was divided; 0 if the user set the limit.
         unsigned int n_sharing = 0;
       };
 
-      /// Starts the device and takes pinned buffers for results of this size,
-      /// in one of @p n_processes on this machine.
+      /// Initialises the device and allocates pinned buffers for results of
+      /// @p result_bytes, for one of @p n_processes processes on this machine.
       void
       start(const std::size_t result_bytes, const unsigned int n_processes = 1);
 
       /**
-       * Sends mesh and structure to the device for forms of this coefficient
-       * order, for which @p rules are, if they fit into @p device_memory bytes
-       * (0: what is free); the next assemble() does it otherwise, or once more
-       * if its form is of another order. Errors as in assemble().
+       * Sends mesh and structure to the device if they fit into
+       * @p device_memory bytes (0: free memory). @p rules are for forms of
+       * order
+       * @p coefficient_order. If the mesh has not been sent, or the form is of
+       * another order, the next assemble() sends it. Errors are those of
+       * assemble().
        */
       void
       prepare(const PolytopicMesh<dim> &mesh,
@@ -86,24 +88,24 @@ namespace Tessella
               const PolynomialSpaceType space,
               const std::size_t         device_memory);
 
-      /// Bytes of device memory taken at present.
+      /// Device memory in bytes that is allocated at present.
       std::size_t
       held() const;
 
       /**
-       * The matrix is computed if the target has a place for it, so is the
-       * vector. Errors of the device are dealii::ExcMessage; afterwards the
-       * next call begins from scratch. Number: double or float.
+       * Computes the matrix and the right-hand side if the target has a
+       * destination for them. Device errors are thrown as dealii::ExcMessage;
+       * the next call then starts from scratch. Number is double or float.
        */
       template <typename Number>
       Device::Times
       assemble(const Problem &problem, const AssemblyTarget<Number> &target);
 
       /**
-       * Largest n . a n over the points of each polytope for its side of its
-       * facets, 2 * facet + side; zero on the side of polytopes that are not
-       * owned. For a penalty that depends on polytopes of other processes.
-       * Errors as in assemble().
+       * Largest n . a n over the points of each polytope for its side of each
+       * of its facets, at index 2 * facet + side. Sides of polytopes that are
+       * not owned are zero. This is used for penalties that depend on polytopes
+       * of other processes. Errors are those of assemble().
        */
       void
       largest_diffusion(const Problem &problem, std::vector<double> &a_bar);
@@ -111,12 +113,12 @@ namespace Tessella
     private:
       using Key = std::array<std::uint64_t, 4>;
 
-      /// @p function, with errors of the device as assemble() has them.
+      /// Calls @p function and rethrows device errors as assemble() does.
       template <typename Function>
       auto
       guard(const Function &function) -> decltype(function());
 
-      /// Drops what belongs to another mesh or order.
+      /// Drops data of another mesh or order.
       void
       select_mesh(const PolytopicMesh<dim> &mesh,
                   const HostRules<dim>     &rules,
@@ -124,21 +126,22 @@ namespace Tessella
                   const PolynomialSpaceType space,
                   const AssemblyStrategy    strategy);
 
-      /// Makes @ref device, or drops it if the mesh leaves no room for chunks.
+      /// Creates @ref device, or drops it if the mesh leaves no room for
+      /// chunks.
       void
       send_mesh(const PolytopicMesh<dim> &mesh,
                 const BlockSparsity      &sparsity,
                 const std::size_t         device_memory);
 
-      /// @p a_bar: nothing but largest_diffusion() is wanted.
+      /// If @p a_bar is set, only largest_diffusion() is computed.
       template <typename Number>
       Device::Times
       run(const Problem                &problem,
           const AssemblyTarget<Number> &target,
           std::vector<double>          *a_bar = nullptr);
 
-      /// Rows that @p assembler has; polytope @p first is its polytope
-      /// @p shift.
+      /// Assembles the rows of @p assembler. Polytope @p first of the mesh has
+      /// index @p shift in the assembler.
       template <typename Number, typename AssemblerType>
       Device::Times
       run_rows(const Problem                 &problem,
@@ -150,7 +153,7 @@ namespace Tessella
                const AssemblyTarget<Number>  &target,
                const Device::Evaluation<dim> *evaluation = nullptr);
 
-      /// The strategies of the paper.
+      /// Strategies of the paper other than block rows.
       template <typename Number>
       Device::Times
       run_paper_strategy(const Problem                &problem,
@@ -169,16 +172,17 @@ namespace Tessella
       std::vector<unsigned char>         exponents;
       Device::Degrees                    degrees;
       std::unique_ptr<Device::Workspace> workspace;
-      /// What the host finds for the penalty, see penalty_from_diffusion():
-      /// kept, as memory that is touched first costs more than what is done
-      /// with it.
+      /// Results of the host for the penalty, see penalty_from_diffusion(). The
+      /// memory is kept because the first touch of new memory costs more than
+      /// the computation.
       std::vector<double> kept_a_bar, kept_sigma;
-      /// Null if the mesh goes through in parts.
+      /// Null if the mesh is sent in parts.
       std::unique_ptr<Device::Assembler<dim>> device;
-      /// By prepare(): what is free may have changed since.
+      /// Whether prepare() sent the mesh; the free memory may have changed
+      /// since.
       bool prepared = false;
-      /// For other strategies than block rows, which work in two and three
-      /// variables.
+      /// Assembler of the strategies other than block rows, which support two
+      /// and three variables only.
       std::unique_ptr<Device::PaperAssembler<(dim < 4 ? dim : 3)>> paper;
     };
   } // namespace internal

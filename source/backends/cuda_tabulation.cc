@@ -17,11 +17,13 @@ namespace Tessella
   {
     namespace
     {
-      // Polytopes of a task: a chunk has a few thousand, and all threads wait
-      // for the last task.
+      // Number of polytopes per task: a chunk has a few thousand polytopes, and
+      // all threads wait for the last task.
       constexpr unsigned int tabulation_grain = 8, facet_grain = 16;
 
-      // Points of one polytope's facets, for the evaluation of a form.
+      // Points on the facets of a polytope, at which a form is evaluated: x has
+      // the coordinates, y those on the other side of a periodic boundary, and
+      // w the weights.
       template <int dim>
       struct FacetPoints
       {
@@ -53,7 +55,8 @@ namespace Tessella
             }
         }
 
-        // Writes facet f from position on; returns the number of points.
+        // Writes the points of facet f from `position` on; returns their
+        // number.
         unsigned int
         append(const PolytopicMesh<dim>        &mesh,
                const HostRules<dim>            &rules,
@@ -114,7 +117,8 @@ namespace Tessella
                             *const outward = target_normal[d];
               if (constant_normal)
                 std::fill_n(outward, n, mesh.facet_normal[f * dim + d]);
-              // Facets lie where side 0 sees them, normals point to side 1.
+              // Coordinates of facets are those of side 0, normals point from
+              // side 0 to side 1.
               if (side == 1)
                 for (unsigned int q = 0; q < n; ++q)
                   outward[q] = -outward[q];
@@ -188,7 +192,7 @@ namespace Tessella
       if (rhs && V.f)
         add(L.f, 1, L.n);
 
-      // (the right-hand side alone takes the matrix's rule)
+      // The right-hand side alone uses the quadrature rule of the matrix.
       if (V.constant && data.volume)
         {
           double            entries[dim * dim + 2 * dim + 1] = {};
@@ -267,8 +271,8 @@ namespace Tessella
       Device::FacetLayout &G = data.facet_layout;
       if (F.facets)
         {
-          // c is written by every form; interior points, if tabulated, in
-          // the same arrays as those on the boundary.
+          // Every form writes c. Tabulated interior points use the same arrays
+          // as boundary points.
           const int n_sides = data.constant_facets ? 1 : 2;
           for (int side = 0; side < n_sides; ++side)
             {
@@ -363,7 +367,7 @@ namespace Tessella
                     const DiffusionValues<dim>         *diffusion)
     {
       VolumePointBuffer<dim> points(buffer_capacity(rules));
-      // Evaluated in the cache, and copied past it into the table.
+      // Evaluated in the cache, and copied to the table with streaming stores.
       std::vector<double> memory(static_cast<std::size_t>(L.n) *
                                  pitch(points.capacity));
       for (unsigned int k = begin; k < end; ++k)
@@ -444,8 +448,7 @@ namespace Tessella
       FacetPoints<dim>    points;
       std::vector<double> present, mirrored;
 
-      // Arrays that interior facets have, and those on the
-      // boundary.
+      // Arrays of interior facets, and of boundary facets.
       std::vector<int> interior_arrays, boundary_arrays;
       const auto add = [](std::vector<int> &arrays, const int i, const int n) {
         for (int d = 0; i >= 0 && d < n; ++d)
@@ -471,7 +474,7 @@ namespace Tessella
             continue;
           points.resize(first_point[last_entry] - first);
 
-          // The arrays of a table that holds n_points in each.
+          // Arrays of a table with n_points values each.
           const auto make_blocks = [&](double *const       p,
                                        const std::uint64_t n_points,
                                        const bool          boundary) {
@@ -499,8 +502,8 @@ namespace Tessella
             return blocks;
           };
 
-          // Points [from, to) of this polytope, for the neighbours as well if
-          // entries [from_entry, to_entry) are given.
+          // Evaluates points [from, to) of this polytope, and also those of the
+          // neighbours if entries [from_entry, to_entry) are not empty.
           const auto evaluate = [&](const std::size_t  from,
                                     const std::size_t  to,
                                     const unsigned int boundary_id,
@@ -513,7 +516,8 @@ namespace Tessella
             present.resize(
               std::max(present.size(), static_cast<std::size_t>(L.n) * n));
             FacetBlocks<dim> blocks = make_blocks(present.data(), n, boundary);
-            // Evaluated in the cache, and copied past it into the table.
+            // Evaluated in the cache, and copied to the table with streaming
+            // stores.
             const auto store = [&]() {
               for (const int array :
                    boundary ? boundary_arrays : interior_arrays)
@@ -556,7 +560,7 @@ namespace Tessella
             store();
             for (unsigned int e = from_entry; e < to_entry; ++e)
               {
-                // the same interface in the neighbour's list
+                // index of the same interface in the neighbour's list
                 const unsigned int code     = mesh.polytope_interface[e],
                                    neighbor = mesh.neighbor(code);
                 unsigned int other = mesh.polytope_interface_offset[neighbor];
@@ -571,8 +575,9 @@ namespace Tessella
               }
           };
 
-          // Who evaluates an interior interface: this polytope for itself,
-          // or, where both are in the chunk, one for both.
+          // Evaluation of an interior interface: each polytope evaluates its
+          // own side, or one polytope evaluates both sides if both are in the
+          // chunk.
           enum class Share
           {
             own,
@@ -587,8 +592,8 @@ namespace Tessella
             return code % 2 == 0 ? Share::both : Share::none;
           };
 
-          // Entries of a kind that follow each other are evaluated at once,
-          // boundary ids one by one.
+          // Consecutive entries of the same kind are evaluated together; each
+          // boundary id is evaluated separately.
           std::size_t  n = 0, run_begin = 0;
           unsigned int run_entry = first_entry;
           Share        run       = Share::own;
@@ -678,7 +683,8 @@ namespace Tessella
         return first_point[mesh.subcell_offset[k]] -
                first_point[mesh.subcell_offset[chunk.begin]];
       };
-      // Those of a symmetric tensor at n_points points.
+      // Copies the entries of a symmetric tensor to those below the diagonal,
+      // at n_points points.
       const auto mirror = [&](const std::uint64_t position,
                               const std::uint64_t n_points) {
         for (int i = 0; i < L.n; ++i)
@@ -692,7 +698,8 @@ namespace Tessella
         chunk.end - chunk.begin,
         [&](const unsigned int begin, const unsigned int end) {
           VolumePointBuffer<dim> points(buffer_capacity(rules));
-          // Evaluated in the cache, and copied past it into the table.
+          // Evaluated in the cache, and copied to the table with streaming
+          // stores.
           const std::unique_ptr<double[]> memory(
             new double[static_cast<std::size_t>(packed.n_volume) *
                        pitch(points.capacity)]);
@@ -796,7 +803,8 @@ namespace Tessella
                                        interior_points[first_entry],
                           n_boundary = boundary_points[last_entry] -
                                        boundary_points[first_entry];
-      // Points that are evaluated together, of several polytopes.
+      // Number of points that are evaluated together, possibly of several
+      // polytopes.
       const std::size_t batch_size = 512;
 
       for_polytopes(
@@ -888,7 +896,8 @@ namespace Tessella
             boundary_position += n_points;
           };
 
-          // Facets of side 0, of one kind; boundary ids one by one.
+          // Facets of side 0, first interior ones, then those of each boundary
+          // id.
           for (const bool on_boundary : {false, true})
             {
               unsigned int id = invalid_index;

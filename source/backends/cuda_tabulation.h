@@ -13,15 +13,16 @@
 #include "host_kernels.h"
 #include "host_points.h"
 
-// What of a form the host works out for a device: constants, and tables of
-// coefficients that vary.
+// Data of a form that the host computes for a device: constant coefficients,
+// and tables of varying coefficients.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Constant coefficients, and the layout of the tables of all others;
-    /// block_rows: for the kernels of block rows, which need fewer.
+    /// Constant coefficients, and the table layout of all other coefficients.
+    /// @p block_rows selects the layout for the kernels of block rows, which
+    /// need fewer tables.
     template <int dim>
     Device::FormData<dim>
     make_form_data(const PolytopicMesh<dim> &mesh,
@@ -30,12 +31,12 @@ namespace Tessella
                    const bool                rhs,
                    const bool                block_rows);
 
-    /// Numbers of tabulated points before each sub-cell, and before each entry
-    /// of polytope_interface; the totals at the end.
+    /// Number of tabulated points that precede each sub-cell and each entry of
+    /// polytope_interface, with the total at the end.
     struct TablePositions
     {
       std::vector<std::uint64_t> subcell, entry;
-      /// The same as entry for packed tables (Device::PackedTables).
+      /// Counterparts of entry for packed tables (Device::PackedTables).
       std::vector<std::uint64_t> interior, boundary;
     };
 
@@ -46,8 +47,8 @@ namespace Tessella
                     const Device::FormData<dim> &data);
 
     /// Evaluates volume coefficients of polytopes [begin, end) of a chunk.
-    /// @p first_point: of each sub-cell; @p diffusion: its values where they
-    /// are known already, or null.
+    /// @p first_point is the first point of each sub-cell; @p diffusion has
+    /// diffusion values from the computation of the penalty, or is null.
     template <int dim>
     void
     tabulate_volume(const PolytopicMesh<dim>           &mesh,
@@ -62,11 +63,11 @@ namespace Tessella
                     double                             *table,
                     const DiffusionValues<dim>         *diffusion);
 
-    /// Evaluates facet coefficients of polytopes [begin, end) of a chunk. What
-    /// two polytopes of the chunk share is evaluated once, for both: calls for
-    /// several ranges together fill the chunk's tables.
-    /// @p sigma: penalty of all facets; @p first_point: of each entry of
-    /// polytope_interface.
+    /// Evaluates facet coefficients of polytopes [begin, end) of a chunk. An
+    /// interface of two polytopes of the chunk is evaluated once for both, so
+    /// that the tables of the chunk are complete only after calls for all
+    /// ranges. @p sigma is the penalty of all facets, and @p first_point the
+    /// first point of each entry of polytope_interface.
     template <int dim>
     void
     tabulate_facets(const PolytopicMesh<dim>           &mesh,
@@ -82,9 +83,10 @@ namespace Tessella
                     double                             *table);
 
     /**
-     * The volume of a chunk, all arrays of Device::PackedTables, by all
-     * threads; false: those below the diagonal are needed. @p a_bar: raised to
-     * the largest n . a n found (see raise_largest_diffusion()), or null.
+     * Fills all volume arrays of Device::PackedTables for a chunk, on all
+     * threads. Returns false if the arrays below the diagonal are needed. If
+     * not null, @p a_bar is raised to the largest n . a n found (see
+     * raise_largest_diffusion()).
      */
     template <int dim>
     bool
@@ -98,9 +100,10 @@ namespace Tessella
                            double                             *table,
                            double                             *a_bar);
 
-    /// The facets of side 0 of a chunk's polytopes, as Device::PackedTables
-    /// describes it, by all threads. @p interior_points, @p boundary_points:
-    /// points before each entry of polytope_interface.
+    /// Fills the tables of the facets for which polytopes of a chunk are side
+    /// 0, as described in Device::PackedTables, on all threads.
+    /// @p interior_points and @p boundary_points are the numbers of points that
+    /// precede each entry of polytope_interface.
     template <int dim>
     void
     tabulate_packed_facets(const PolytopicMesh<dim>        &mesh,

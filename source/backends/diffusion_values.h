@@ -17,20 +17,21 @@ namespace Tessella
   namespace internal
   {
     /**
-     * The diffusion of a form at all quadrature points of the volume: the
-     * penalty needs its maxima before any block row is assembled, the block
-     * rows need the values. They are kept in between where memory allows, since
-     * evaluating a user's function is what costs most.
+     * Diffusion of a form at all quadrature points of the volume. The penalty
+     * needs its maxima before any block row is assembled, and the block rows
+     * need the values. The values are kept in between if memory permits, since
+     * the evaluation of user functions is the most expensive step.
      *
-     * Points of a polytope are in the order of VolumePointBuffer, entry d of
+     * Points of a polytope are in the order of VolumePointBuffer. Entry d of
      * its point q is at values(k)[d * n_points(k) + q].
      */
     template <int dim>
     class DiffusionValues
     {
     public:
-      /// Makes room, unless more than @p limit bytes are needed; returns
-      /// whether there is room. Memory is kept for the next call.
+      /// Allocates memory unless more than @p limit bytes are needed; returns
+      /// whether the values can be stored. The memory is kept for the next
+      /// call.
       bool
       reinit(const PolytopicMesh<dim> &mesh,
              const HostRules<dim>     &rules,
@@ -58,7 +59,7 @@ namespace Tessella
           release();
         else if (offset.back() * n_entries > size)
           {
-            // not initialised: the threads that fill it touch it first
+            // not initialised: first touch by the threads that fill the memory
             size = offset.back() * n_entries;
             memory.reset();
             memory.reset(new double[size]);
@@ -66,7 +67,7 @@ namespace Tessella
         return valid;
       }
 
-      /// The values belong to another form or time from now on.
+      /// Invalidates the values, because the form or the time changes.
       void
       clear()
       {
@@ -111,7 +112,7 @@ namespace Tessella
         return entries;
       }
 
-      /// Copies all entries of points [first, first + n) of polytope @p k.
+      /// Copies all entries at points [first, first + n) of polytope @p k.
       void
       copy(const unsigned int  k,
            const std::uint64_t first,
@@ -130,8 +131,8 @@ namespace Tessella
       bool                       valid   = false;
     };
 
-    /// Bytes that DiffusionValues may take: as much again as the values of the
-    /// matrix need, or what any machine has.
+    /// Memory limit of DiffusionValues in bytes: the size of the matrix values,
+    /// but at least 1 GiB.
     template <int dim>
     std::size_t
     diffusion_values_limit(const PolytopicMesh<dim> &mesh)

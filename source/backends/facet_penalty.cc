@@ -49,7 +49,8 @@ namespace Tessella
                             const unsigned int               n_points,
                             double                          *a_bar)
     {
-      // Facets are collected, as the values are read for several at once.
+      // Facets are collected, since the kernel reads the values once for
+      // several facets.
       constexpr unsigned int max_facets = 16;
       double                 normals[max_facets * dim], largest[max_facets];
       double                *targets[max_facets];
@@ -140,7 +141,7 @@ namespace Tessella
       const HostKernels::Kernels<dim> &kernels =
         select_kernels<dim>(instruction_set);
 
-      // n . a n at entries of one point, for the mean normal of a facet
+      // n . a n for the entries at one point and the mean normal of a facet
       const auto quadratic_form = [&](const double *const *a,
                                       const unsigned int   q,
                                       const unsigned int   facet) {

@@ -27,7 +27,7 @@ namespace Tessella
         mesh.degree.empty()
           ? 0
           : *std::max_element(mesh.degree.begin(), mesh.degree.end());
-      // Spaces of lower degree are prefixes of the largest one.
+      // Spaces of lower degree are prefixes of the largest space.
       std::vector<unsigned char> exponents(
         dim * Legendre::n_functions(dim, max_degree, space));
       Legendre::exponents(dim, max_degree, space, exponents.data());

@@ -19,30 +19,30 @@ namespace Tessella
 {
   namespace internal
   {
-    /// The entries of a form's diffusion where it does not vary (one, or dim *
-    /// dim of a tensor).
+    /// Entries of a constant diffusion: one value, or dim * dim for a tensor.
     template <int dim>
     std::vector<double>
     constant_diffusion(const PolytopicMesh<dim> &mesh, const Form<dim> &form);
 
-    /// How a mesh of several processes completes values per facet and side
-    /// (2 * facet + side).
+    /// Exchange between processes of values per facet and side, which are at
+    /// index 2 * facet + side.
     struct FacetExchange
     {
-      /// Runs what computes those of own polytopes; throws on all processes if
-      /// that throws on one.
+      /// Runs the computation of values on own polytopes; if it throws on one
+      /// process, all processes throw.
       std::function<void(const std::function<void()> &)> start;
-      /// Overwrites those of ghosts with what their owners have.
+      /// Overwrites the values of ghosts with those of their owners.
       std::function<void(std::vector<double> &)> finish;
     };
 
     /**
-     * Largest value of n.a n on each side of each facet, over the quadrature
-     * points of the polytope on that side, turned into the penalty of
-     * the facet: sigma = constant * max over sides of (factor * a-bar); zeros
-     * for a form without penalty or diffusion. Where a-bar varies, that of
-     * ghosts comes through @p exchange, if it is set. Threads. The values found
-     * on the way go to @p diffusion, which has room for them, or is null.
+     * Computes the penalty of each facet, sigma = constant * max over sides of
+     * (factor * a-bar). Here a-bar is the largest n.a n on a side of the facet
+     * over the quadrature points of the polytope on that side. All sigma are
+     * zero for a form without penalty or diffusion. If a-bar varies in space
+     * and @p exchange is set, the values of ghosts are obtained from it. If
+     * @p diffusion is not null, it must have memory for the diffusion values,
+     * which are stored there. Runs on all threads.
      */
     template <int dim>
     void
@@ -55,10 +55,10 @@ namespace Tessella
                     std::vector<double>      &sigma,
                     DiffusionValues<dim>     *diffusion = nullptr);
 
-    /// Raises a-bar, two numbers a facet, on polytope @p k's sides of its
-    /// facets to the largest n . a n at points of it; @p a: arrays of the
-    /// diffusion's entries there, one if it is not a @p tensor. Returns
-    /// whether it is one, and symmetric at all points.
+    /// Raises a-bar (two values per facet) on the sides of polytope @p k to the
+    /// largest n . a n at its points. @p a has an array for each entry of the
+    /// diffusion, one array unless @p tensor. Returns whether the diffusion is
+    /// a tensor that is symmetric at all points.
     template <int dim>
     bool
     raise_largest_diffusion(const PolytopicMesh<dim>        &mesh,
@@ -69,7 +69,7 @@ namespace Tessella
                             const unsigned int               n_points,
                             double                          *a_bar);
 
-    /// sigma of all facets from a-bar, by all threads.
+    /// Computes sigma of all facets from a-bar, on all threads.
     template <int dim>
     void
     penalty_from_diffusion(const PolytopicMesh<dim>  &mesh,
@@ -78,10 +78,10 @@ namespace Tessella
                            std::vector<double>       &sigma);
 
     /**
-     * The block-row algorithm on the host: every polytope computes its rows,
-     * vectorised over quadrature points, polytopes in parallel. Sums run in an
-     * order fixed by the mesh. @p diffusion: what compute_penalty() has
-     * evaluated already, or null.
+     * Block-row algorithm on the host: every polytope computes its rows,
+     * vectorised over quadrature points, and polytopes run in parallel. The
+     * mesh determines the order of summation. @p diffusion has values that
+     * compute_penalty() stored, or is null.
      */
     template <int dim>
     void

@@ -36,8 +36,8 @@ namespace Tessella
         }
     }
 
-    // Polytopes a task computes at once: enough to amortise the buffers,
-    // few enough to balance.
+    // Number of polytopes per task: large enough to amortise the buffers, and
+    // small enough for load balance.
     constexpr unsigned int grain = 64;
 
     template <typename Function>
@@ -56,8 +56,9 @@ namespace Tessella
           grain_size);
     }
 
-    /// function(begin, end) for sub-ranges of [0, n) of at least the given size
-    /// (or all), by all threads.
+    /// Calls function(begin, end) for sub-ranges of [0, n) with at least
+    /// @p size elements, or for the whole range if it is smaller, on all
+    /// threads.
     template <typename Function>
     void
     for_ranges(const std::size_t n,
@@ -74,7 +75,7 @@ namespace Tessella
           size);
     }
 
-    // Points in a volume or facet buffer.
+    // Number of points in a volume or facet buffer.
     template <int dim>
     inline unsigned int
     buffer_capacity(const HostRules<dim> &rules)

@@ -4,10 +4,10 @@
 
 #include <tessella/base/config.h>
 
-// Interface of the host's SIMD kernels. Their translation units are compiled
-// for one instruction set each and chosen at run time; to keep wide
-// instructions out of code that other units share, this header and the
-// kernels use plain types and no library.
+// Interface of the SIMD kernels on the host. Each of their translation units is
+// compiled for one instruction set, and one of them is selected at run time.
+// This header and the kernels use plain types and no library, so that wide
+// instructions cannot reach code that other units share.
 
 namespace Tessella
 {
@@ -21,10 +21,11 @@ namespace Tessella
      */
     namespace HostKernels
     {
-      /// All point ranges are padded to this, for every instruction set.
+      /// All ranges of points are padded to a multiple of this length, for
+      /// every instruction set.
       constexpr unsigned int padding = 8;
 
-      /// A reference rule whose arrays are padded with weight zero.
+      /// Reference rule whose arrays are padded with zero weights.
       struct Rule
       {
         unsigned int  n_points;
@@ -33,21 +34,22 @@ namespace Tessella
         const double *weights;
       };
 
-      /// The polynomial space of one polytope.
+      /// Polynomial space of a polytope.
       struct Space
       {
         unsigned int         degree;
         unsigned int         n_functions;
         const unsigned char *exponents;
         const double        *box;
-        bool                 tensor_product; ///< not of total degree
+        bool                 tensor_product; ///< else total degree
       };
 
-      /// Coefficients of a volume block at the points; null: absent.
+      /// Coefficients at the points, null if absent: the blocks a, beta, b and
+      /// c of VolumeBlocks.
       template <int dim>
       struct VolumeCoefficients
       {
-        const double *a[dim * dim]; ///< isotropic: a[0] only
+        const double *a[dim * dim]; ///< only a[0] if isotropic
         const double *beta[dim];
         const double *b[dim];
         const double *c;
@@ -58,9 +60,9 @@ namespace Tessella
       struct Kernels
       {
         /**
-         * Points and weights of an affine sub-cell, or an affine facet
-         * (edges: n_edges vectors), written from position 0 on; n_padded
-         * entries are written.
+         * Points and weights of an affine sub-cell or an affine facet, which is
+         * spanned by n_edges edge vectors. The kernel writes n_padded entries
+         * from index 0 on.
          */
         void (*affine_points)(const double  *origin,
                               const double  *edges,
@@ -70,21 +72,21 @@ namespace Tessella
                               double *const *x,
                               double        *w);
 
-        /// The same for the multilinear image of the unit hypercube.
+        /// As above, for the multilinear image of the unit hypercube.
         void (*multilinear_subcell)(const double  *vertices,
                                     const Rule    &rule,
                                     double *const *x,
                                     double        *w);
 
-        /// The same for a facet that is the multilinear image of the unit
-        /// hypercube of dim - 1 > 1 variables, with unit normals.
+        /// As above, for a facet that is the multilinear image of the unit
+        /// hypercube in dim - 1 > 1 variables, with unit normals.
         void (*multilinear_facet)(const double  *vertices,
                                   const Rule    &rule,
                                   double *const *x,
                                   double *const *normal,
                                   double        *w);
 
-        /// Row 0: values, rows 1..dim: gradients, of all functions.
+        /// Values (row 0) and gradients (rows 1..dim) of all basis functions.
         void (*evaluate_basis)(const Space         &space,
                                const double *const *x,
                                unsigned int         n,
@@ -92,8 +94,8 @@ namespace Tessella
                                unsigned int         function_stride,
                                unsigned int         row_stride);
 
-        /// Trial rows of the volume block times weights, from basis rows, both
-        /// with row stride n and function stride (dim + 1) n.
+        /// Trial rows of the volume block times weights, computed from the
+        /// basis rows. Both have row stride n and function stride (dim + 1) n.
         void (*volume_rows)(const VolumeCoefficients<dim> &coefficients,
                             const double                  *w,
                             unsigned int                   n,
@@ -101,8 +103,8 @@ namespace Tessella
                             const double                  *basis,
                             double                        *rows);
 
-        /// out = w (direction . grad phi + c phi) for all functions; direction
-        /// and c may be null.
+        /// out = w (direction . grad phi + c phi) for all functions. The
+        /// arguments direction and c may be null.
         void (*directional)(const double *const *direction,
                             const double        *c,
                             const double        *w,
@@ -114,8 +116,8 @@ namespace Tessella
                             double              *out,
                             unsigned int         out_stride);
 
-        /// C_ij (+)= sum over rows r and points q of L_irq R_jrq; symmetric:
-        /// only tiles that touch the upper triangle.
+        /// C_ij (+)= sum over rows r and points q of L_irq R_jrq. If symmetric,
+        /// only tiles that intersect the upper triangle are computed.
         void (*product)(unsigned int  n_left,
                         unsigned int  n_right,
                         unsigned int  n_rows,
@@ -139,13 +141,13 @@ namespace Tessella
                                const double *g,
                                double       *F);
 
-        /// Whether tensors, dim * dim arrays over points (at least one), are
-        /// symmetric.
+        /// Whether tensors are symmetric at all points, of which there is at
+        /// least one. The tensors are dim * dim arrays over points.
         bool (*is_symmetric)(const double *const *a, unsigned int n_points);
 
-        /// Largest of n . a n over the points, or zero, for each of some
-        /// vectors n, of which tensors are read for four at a time; symmetric:
-        /// the entries below the diagonal are not read.
+        /// Largest n . a n over the points, or zero if all are negative, for
+        /// each of n_vectors vectors n. Tensors are read once for every four
+        /// vectors. If symmetric, entries below the diagonal are not read.
         void (*largest_quadratic_forms)(const double *const *a,
                                         bool                 symmetric,
                                         unsigned int         n_points,
@@ -153,9 +155,10 @@ namespace Tessella
                                         unsigned int         n_vectors,
                                         double              *largest);
 
-        /// Copies n numbers past the caches, to where nobody reads them soon: a
-        /// line of memory is written without being read first. finish_streams()
-        /// makes them visible to other threads.
+        /// Copies n values with streaming stores, which bypass the caches, for
+        /// data that are not read soon: a cache line is written without being
+        /// read first. finish_streams() makes the values visible to other
+        /// threads.
         void (*stream)(const double *from, unsigned int n, double *to);
         void (*finish_streams)();
       };

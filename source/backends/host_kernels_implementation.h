@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The host kernels for one instruction set. Included once by each
-// host_kernels_*.cc, which defines TESSELLA_LANES (doubles per vector),
-// TESSELLA_TILE_ROWS and TESSELLA_TILE_COLUMNS (register blocking of the
-// product) and TESSELLA_KERNELS (name of the function that returns the table).
+// Host kernels for one instruction set. Each host_kernels_*.cc includes this
+// file once and defines TESSELLA_LANES (doubles per vector), TESSELLA_TILE_ROWS
+// and TESSELLA_TILE_COLUMNS (register blocking of the product) and
+// TESSELLA_KERNELS (name of the function that returns the table).
 
 #include <tessella/portable/legendre.h>
 
@@ -26,7 +26,7 @@ namespace Tessella
 
         typedef double Vector __attribute__((vector_size(8 * TESSELLA_LANES)));
 
-        // The same in memory that is aligned for doubles only.
+        // The same vector in memory that is aligned for doubles only.
         typedef double UnalignedVector
           __attribute__((vector_size(8 * TESSELLA_LANES), aligned(8)));
 
@@ -48,7 +48,7 @@ namespace Tessella
           return Vector{} + s;
         }
 
-        // Pairwise: lane l with lane l + lanes/2, and so on.
+        // Pairwise sum: adds lane l and lane l + lanes/2, and so on.
         inline double
         sum(const Vector v)
         {
@@ -99,8 +99,8 @@ namespace Tessella
 
 
 
-        // Values and derivatives of the multilinear map with 2^m vertices in
-        // `dim` coordinates at reference point xi.
+        // Values and derivatives of the multilinear map of m variables with 2^m
+        // vertices in `dim` coordinates at reference point xi.
         template <int m, int dim>
         inline void
         multilinear(const double *vertices,
@@ -160,8 +160,8 @@ namespace Tessella
                  J[0][c] * (J[1][a] * J[2][b] - J[1][b] * J[2][a]);
         }
 
-        // The vector normal to the others whose length is their volume; with it
-        // as the first row, determinants are positive.
+        // Vector normal to the rows of J whose length is the volume that they
+        // span. With this vector as first row, the determinant is positive.
         inline void
         cross_product(const Vector (&J)[3][4], Vector *n)
         {
@@ -253,7 +253,7 @@ namespace Tessella
 
 
         // Exponents of the functions of total degree at most `degree`, in the
-        // order of Legendre, known to the compiler.
+        // order of Legendre, as compile-time constants.
         template <int dim, unsigned int degree>
         struct FixedExponents
         {
@@ -277,7 +277,8 @@ namespace Tessella
           }
         };
 
-        // One-dimensional functions on the box, values and derivatives.
+        // One-dimensional basis functions on the bounding box, values and
+        // derivatives.
         template <int dim>
         struct Box
         {
@@ -315,7 +316,8 @@ namespace Tessella
             derivative_scale[dim];
         };
 
-        // One function from its one-dimensional factors.
+        // Writes one basis function with exponents e as the product of its
+        // one-dimensional factors, whose values are v and derivatives g.
         template <int dim, int size>
         inline void
         write_function(const Vector (&v)[dim][size],
@@ -657,7 +659,7 @@ namespace Tessella
               {
                 const double *const lower = a[d * dim + e], *const upper =
                                                               a[e * dim + d];
-                // (all bits of a lane, or none)
+                // Comparison masks: all bits of a lane are set, or none.
                 auto         same = Vector{} == Vector{};
                 unsigned int q    = 0;
                 for (; q + lanes <= n_points; q += lanes)
@@ -673,7 +675,8 @@ namespace Tessella
           return true;
         }
 
-        // For four vectors. Every load of a coefficient serves all of them.
+        // Computes four vectors at once, so that every load of a coefficient
+        // serves all of them.
         template <int dim, bool symmetric>
         void
         four_quadratic_forms(const double *const *a,
@@ -695,7 +698,7 @@ namespace Tessella
           Vector maximum[4] = {};
           for (unsigned int begin = 0; begin < n_points; begin += lanes)
             {
-              // the last vector may take points again
+              // The last SIMD vector may overlap the one before it.
               const unsigned int q =
                 begin + lanes <= n_points ? begin : n_points - lanes;
               Vector value[4] = {};
@@ -728,7 +731,7 @@ namespace Tessella
         {
           if (n_points < lanes)
             {
-              // Some points several times.
+              // Repeat points to fill a SIMD vector.
               double        memory[dim * dim][lanes];
               const double *padded[dim * dim];
               for (int d = 0; d < dim * dim; ++d)
@@ -762,7 +765,8 @@ namespace Tessella
         stream(const double *from, const unsigned int n, double *to)
         {
 #if defined(__SSE2__)
-          // Whole lines of 64 bytes, in between what comes before and after.
+          // Whole cache lines of 64 bytes; the remainders at both ends are
+          // copied separately.
           const std::uintptr_t misaligned =
             reinterpret_cast<std::uintptr_t>(to) % 64;
           const unsigned int before =

@@ -37,7 +37,8 @@ namespace Tessella
                J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
       }
 
-      // By the last column, whose entries are mostly zero in space-time.
+      // Expansion along the last column, whose entries are mostly zero in
+      // space-time.
       double
       determinant(const double (&J)[4][4])
       {
@@ -61,7 +62,8 @@ namespace Tessella
     HostRules<dim>::HostRules(const PolytopicMesh<dim> &mesh,
                               const unsigned int        coefficient_order)
     {
-      // (rules say how points are grouped: the same on all processes)
+      // The rules determine how points are grouped, so all processes need the
+      // same rules.
       bool has_subcell[5] = {}, has_facet[4] = {};
       for (unsigned int type = 0; type < 5; ++type)
         has_subcell[type] = (mesh.whole.subcell_types >> type) & 1u;
@@ -79,9 +81,9 @@ namespace Tessella
           ? mesh.whole.max_degree
           : *std::max_element(mesh.degree.begin(), mesh.degree.end());
 
-      // Degree p in each variable is degree dim p in the variables of a cell
-      // that is not aligned with the axes. (Prismatic meshes have spaces of
-      // total degree, at least in all variables but the last one.)
+      // Degree p in each variable corresponds to total degree dim p on a cell
+      // that is not aligned with the axes. Prismatic meshes have spaces of
+      // total degree, at least in all variables but the last one.
       const bool aligned =
         mesh.prismatic ||
         (mesh.whole.is_set ? mesh.whole.total_degree || mesh.whole.aligned
@@ -94,14 +96,15 @@ namespace Tessella
       for (unsigned int p = 0; p <= max_degree; ++p)
         {
           unsigned int order = std::max(2 * p + coefficient_order, 1u);
-          // Two less than the largest order there is, for what is added below.
+          // The largest available order, less two for the increments below.
           if (!aligned)
             order = std::max(order,
                              std::min(2 * dim * p + coefficient_order,
                                       max_quadrature_order - 2));
-          // The Jacobian determinant of a multilinear map has degree dim - 1
-          // in each variable, the normal of a multilinear facet one less;
-          // products with an interval add nothing to the space's.
+          // The Jacobian determinant of a multilinear map has degree dim - 1 in
+          // each variable, and the normal of a multilinear facet has degree
+          // dim - 2. For a product with an interval, the determinant has the
+          // degree of the spatial map.
           const unsigned int map = mesh.prismatic ? dim - 2 : dim - 1;
           if (has_subcell[0])
             add(subcell_rules[0], simplex_rule(dim, order));
@@ -182,8 +185,8 @@ namespace Tessella
                 kernels.multilinear_subcell(v, rule, target, w + n);
               else
                 {
-                  // Edge d leads to vertex d + 1 of a simplex or prism, 2^d of
-                  // a parallelepiped.
+                  // Edge d ends at vertex d + 1 of a simplex or prism, and at
+                  // vertex 2^d of a parallelepiped.
                   double J[dim][dim];
                   for (unsigned int d = 0; d < dim; ++d)
                     {

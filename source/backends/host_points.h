@@ -23,15 +23,15 @@ namespace Tessella
              HostKernels::padding;
     }
 
-    /// Distance of arrays over n points that are read together: were it a power
-    /// of two, they would share the same few lines of a cache.
+    /// Distance between arrays over n points that are read together. With a
+    /// power of two, they would compete for the same cache lines.
     inline unsigned int
     pitch(const unsigned int n)
     {
       return padded(n) + HostKernels::padding;
     }
 
-    /// A ReferenceRule in padded arrays; the padding repeats the last point.
+    /// ReferenceRule in padded arrays; the padding repeats the last point.
     class PaddedRule
     {
     public:
@@ -58,7 +58,8 @@ namespace Tessella
 
 
 
-    /// All polytopes have total-degree, not tensor-product spaces.
+    /// Whether all polytopes have total-degree spaces, not tensor-product
+    /// spaces.
     template <int dim>
     bool
     has_total_degree_space(const PolytopicMesh<dim> &mesh);
@@ -66,8 +67,8 @@ namespace Tessella
 
 
     /**
-     * The rules that sub-cells and facets of a mesh need for a form of given
-     * coefficient order, by polynomial degree.
+     * Quadrature rules for the sub-cells and facets of a mesh, by polynomial
+     * degree, for a form of a given coefficient order.
      */
     template <int dim>
     class HostRules
@@ -76,21 +77,23 @@ namespace Tessella
       HostRules(const PolytopicMesh<dim> &mesh,
                 const unsigned int        coefficient_order);
 
-      /// Rule for a sub-cell that is not tabulated; degree of its polytope.
+      /// Rule for a sub-cell that is not tabulated; @p degree is that of its
+      /// polytope.
       const HostKernels::Rule &
       subcell(const SubCellType type, const unsigned int degree) const
       {
         return subcell_rules[static_cast<unsigned int>(type)][degree]->view;
       }
 
-      /// Rule for a facet that is not tabulated; larger degree of its sides.
+      /// Rule for a facet that is not tabulated; @p degree is the larger degree
+      /// of its two sides.
       const HostKernels::Rule &
       facet(const FacetType type, const unsigned int degree) const
       {
         return facet_rules[static_cast<unsigned int>(type)][degree]->view;
       }
 
-      /// Most points of a rule, padded.
+      /// Largest number of points of a rule, padded.
       unsigned int max_points = HostKernels::padding;
 
     private:
@@ -101,8 +104,8 @@ namespace Tessella
 
 
     /**
-     * Coordinates, weights and origin of quadrature points, filled sub-cell by
-     * sub-cell; a growing buffer for one thread.
+     * Coordinates, weights and sub-cells of quadrature points, filled sub-cell
+     * by sub-cell. The buffer has a fixed capacity and is for one thread.
      */
     template <int dim>
     class VolumePointBuffer
@@ -111,11 +114,11 @@ namespace Tessella
       explicit VolumePointBuffer(const unsigned int capacity);
 
       /**
-       * Fills the buffer with points of polytope's sub-cells beginning at
-       * (subcell, point), which advance past what was taken, until the buffer
-       * is full or the polytope ends; pads with weight zero. Returns the padded
-       * number of points. A sub-cell's points stay together except tabulated
-       * ones.
+       * Fills the buffer with points of the polytope's sub-cells from (subcell,
+       * point) on, until the buffer is full or the polytope ends, and pads it
+       * with weight zero. Both arguments advance beyond the points that were
+       * written. Points of a sub-cell stay together unless they are tabulated.
+       * Returns the padded number of points.
        */
       unsigned int
       fill(const PolytopicMesh<dim>        &mesh,
@@ -128,7 +131,7 @@ namespace Tessella
       const unsigned int        capacity;
       double                   *x[dim], *w;
       std::vector<unsigned int> subcells, materials;
-      /// Points before padding.
+      /// Number of points without padding.
       unsigned int n_points = 0;
 
     private:

@@ -31,7 +31,8 @@ namespace Tessella
                          : std::vector<T>(v.begin() + begin, v.begin() + end);
       }
 
-      // Offsets [begin, end] of an array of offsets, from 0 on.
+      // Entries [begin, end] of an array of offsets, shifted such that they
+      // begin at 0.
       std::vector<unsigned int>
       offsets(const std::vector<unsigned int> &v,
               const std::size_t                begin,
@@ -57,7 +58,7 @@ namespace Tessella
       : begin(begin)
       , end(end)
     {
-      // ---- who takes part; sorted
+      // ---- polytopes of the part and their neighbours, sorted
       std::vector<unsigned int> outside;
       for (std::uint64_t b = blocks.block_offset[begin];
            b < blocks.block_offset[end];
@@ -72,8 +73,8 @@ namespace Tessella
         polytope.push_back(k);
       polytope.insert(polytope.end(), outside.begin() + first, outside.end());
 
-      // Interfaces of which side 0 is in the range come in order, after those
-      // that polytopes before the range share with it.
+      // Interfaces whose side 0 is in the range keep their order. They follow
+      // those that the range shares with polytopes outside on side 0.
       std::vector<unsigned int> interface;
       for (const bool inside : {false, true})
         {
@@ -115,7 +116,7 @@ namespace Tessella
           mesh.dof_offset[l + 1] =
             mesh.dof_offset[l] + whole.dof_offset[k + 1] - whole.dof_offset[k];
           const bool own = k >= begin && k < end;
-          // (k + 1 may be a neighbour, whose ranges are empty)
+          // Polytope k + 1 may be a neighbour, whose ranges are empty.
           const unsigned int last = std::max(begin, std::min(k + 1, end));
           mesh.subcell_offset[l + 1] =
             whole.subcell_offset[last] - whole.subcell_offset[begin];

@@ -13,20 +13,21 @@ namespace Tessella
   namespace internal
   {
     /**
-     * A contiguous range of polytopes of a mesh with all that their block rows
-     * need, as a mesh of its own: the polytopes [begin, end) with sub-cells,
-     * interfaces and facets, and their neighbours, which have a box and a
-     * degree but no sub-cells, no interfaces of their own and no rows.
+     * Contiguous range of polytopes of a mesh as a mesh of its own, with all
+     * data for their block rows: the polytopes [begin, end) with their
+     * sub-cells, interfaces and facets, and their neighbours. Neighbours have a
+     * box and a degree but no sub-cells, no interfaces of their own and no
+     * rows.
      *
      * Polytopes, sub-cells, interfaces, facets and blocks keep their order, so
-     * that a backend computes the same rows to the last bit. What only the
+     * that a backend computes the same rows to the last bit. Data that only the
      * host needs (cells, materials, boundary ids except their number, penalty
-     * factors) is left out.
+     * factors) are left out.
      */
     template <int dim>
     struct MeshPart
     {
-      /// Cost: proportional to the part; uses threads.
+      /// Cost: proportional to the size of the part; runs on all threads.
       MeshPart(const PolytopicMesh<dim> &mesh,
                const BlockSparsity      &sparsity,
                const unsigned int        begin,
@@ -35,9 +36,9 @@ namespace Tessella
       unsigned int       begin, end;
       PolytopicMesh<dim> mesh;
       BlockSparsity      sparsity;
-      /// Number of polytope `begin` in this part; the others follow.
+      /// Index of polytope `begin` in this part; the others follow.
       unsigned int first;
-      /// Numbers of the part's polytopes and facets in the whole mesh.
+      /// Indices of the part's polytopes and facets in the whole mesh.
       std::vector<unsigned int> polytope, facet;
     };
   } // namespace internal

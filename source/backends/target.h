@@ -9,23 +9,24 @@ namespace Tessella
   namespace internal
   {
     /**
-     * Where the results of assembly go; null pointers for what is not wanted
-     * there. Values are in the layout of the BlockSparsity. What has a place
-     * on the device stays there and is not copied to the host.
+     * Destination of the results of assembly; pointers are null for results
+     * that are not stored there. Values are in the layout of the BlockSparsity.
+     * Results with a destination on the device stay there and are not copied to
+     * the host.
      *
-     * Pointers are to the first value of the first polytope whose rows are
-     * computed and to its first entry of the vector.
+     * Pointers refer to the first value of the first polytope whose rows are
+     * computed, and to its first entry of the vector.
      */
     template <typename Number>
     struct AssemblyTarget
     {
-      /// In device memory; kernels write there.
+      /// Device memory, to which kernels write.
       Number *device_values = nullptr, *device_rhs = nullptr;
-      /// In ordinary memory of the host.
+      /// Ordinary host memory.
       Number *host_values = nullptr, *host_rhs = nullptr;
-      /// Instead of host_values if set: receives finished block rows (first
-      /// polytope, last one + 1, values). Called concurrently by the host's
-      /// threads.
+      /// Used instead of host_values if set: receives finished block rows
+      /// (first polytope, last one + 1, values). Host threads call it
+      /// concurrently.
       std::function<void(unsigned int, unsigned int, const Number *)>
         store_block_rows;
 

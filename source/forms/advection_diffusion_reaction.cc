@@ -42,8 +42,8 @@ namespace Tessella
       return text;
     }
 
-    // What every processor of the usual architectures has; VectorizedArray has
-    // one lane in many builds of deal.II.
+    // Two lanes, which every processor of the usual architectures supports;
+    // VectorizedArray has only one lane in many builds of deal.II.
     typedef double         Pair __attribute__((vector_size(16)));
     constexpr unsigned int width = 2;
 
@@ -79,8 +79,8 @@ namespace Tessella
       return a < b ? a : b;
     }
 
-    // body(type, q) for all q < n: several at once, where the type of numbers
-    // is a vector, and the rest one by one.
+    // Calls body(type, q) for all q < n: with a vector type and groups of width
+    // points first, then with double for each remaining point.
     template <typename Body>
     void
     for_vectors(const unsigned int n, const Body &body)
@@ -92,8 +92,8 @@ namespace Tessella
         body(double(), q);
     }
 
-    // Sums decide: they are zero unless a value is not finite. Several ones
-    // that do not wait for each other.
+    // The sum of 0 * value is zero unless a value is not finite. Four
+    // independent sums shorten the chain of dependent additions.
     bool
     all_finite(const double *values, const std::size_t n)
     {
@@ -110,7 +110,7 @@ namespace Tessella
       return total == 0.;
     }
 
-    // Smallest of n > 0 numbers.
+    // Smallest of n > 0 values.
     double
     smallest(const double *values, const unsigned int n)
     {
@@ -148,7 +148,7 @@ namespace Tessella
                                               values[q]));
     }
 
-    // The same for the dim^rank numbers of each tensor.
+    // As above, for the dim^rank entries of each tensor.
     template <int rank, int dim>
     void
     check_finite(const std::vector<Tensor<rank, dim>> &values,
@@ -190,8 +190,8 @@ namespace Tessella
                              std::to_string(n_components) + "."));
     }
 
-    // By Gauss elimination of the symmetric part; pivots may be negative by
-    // what rounding explains.
+    // Gaussian elimination of the symmetric part; pivots may be negative within
+    // rounding errors.
     template <int dim>
     void
     check_semidefinite(const Tensor<2, dim> &a)
@@ -222,9 +222,9 @@ namespace Tessella
         }
     }
 
-    // The entries of tensors in arrays of their own. In the same pass, since
-    // values are in registers then: false unless all of them are finite, and
-    // the smallest diagonal entry (or zero).
+    // Copies each tensor entry to an array of its own. Returns whether all
+    // entries are finite, and the smallest diagonal entry or zero if none is
+    // negative, in the same pass, while the values are in registers.
     template <int dim>
     bool
     take_tensors(const std::vector<Tensor<2, dim>> &tensors,
@@ -261,8 +261,8 @@ namespace Tessella
       return total == 0.;
     }
 
-    // Where a value comes from: what the function says about itself, if it
-    // does.
+    // Origin of a value for messages: the description by the function if it has
+    // one, else @p otherwise.
     template <typename FunctionType>
     std::string
     origin(const FunctionType *function,
@@ -273,10 +273,10 @@ namespace Tessella
       return known != nullptr ? known->origin(component) : otherwise;
     }
 
-    // The points of a batch in the form that deal.II's functions take. One
-    // buffer a thread: batches are evaluated one after the other. Several
-    // coefficients at the same points share it while an object of this class
-    // exists.
+    // Points of a batch as a vector of Point, which deal.II's functions
+    // require. Each thread has one buffer, since a thread evaluates one batch
+    // at a time. Several coefficients at the same points share the buffer while
+    // an object of this class exists.
     template <int dim>
     class SharedPoints
     {
@@ -316,7 +316,7 @@ namespace Tessella
       struct Buffer
       {
         std::vector<Point<dim>> points;
-        const double           *from   = nullptr; // their first coordinates
+        const double           *from   = nullptr; // x[0] of the points
         bool                    shared = false;
       };
 
@@ -341,7 +341,7 @@ namespace Tessella
     {
       double                               constant = 0.;
       std::shared_ptr<const Function<dim>> function;
-      // instead of both
+      // used instead of constant and function
       std::shared_ptr<const CellwiseCoefficient> cellwise;
       const char                                *name = "coefficient";
 
@@ -393,7 +393,7 @@ namespace Tessella
           evaluate(points.x, points.n_points, values);
       }
 
-      // Not for values per cell.
+      // Must not be called for values per cell.
       void
       evaluate(const double *const *x,
                const unsigned int   n,
@@ -474,7 +474,8 @@ namespace Tessella
   template <int dim>
   struct AdvectionDiffusionReaction<dim>::Implementation
   {
-    // diffusion: exactly one of the three, or values per cell times a tensor
+    // Diffusion: a scalar, a constant tensor or a tensor function. Values per
+    // cell may be multiplied by the constant tensor.
     DiffusionType          diffusion_type = DiffusionType::none;
     ScalarCoefficient<dim> scalar_diffusion;
     Tensor<2, dim>         constant_tensor;
@@ -489,11 +490,11 @@ namespace Tessella
     double theta             = 1.;
     int    coefficient_order = -1;
     bool   compile           = true;
-    // why the last device_coefficients() had no result
+    // reason why the last device_coefficients() returned a null pointer
     std::string why_not_on_device;
 
-    // All coefficients and data as code; why_not_on_device is set if one of
-    // them has none.
+    // Source code of all coefficients and data. Returns false and sets
+    // why_not_on_device if one of them has no code.
     bool
     make_code(internal::CoefficientCode &code)
     {
@@ -512,7 +513,7 @@ namespace Tessella
       const auto literal = [&](const double value) {
         return Entry{"return " + number(value) + ";", nullptr, 0};
       };
-      // Functions and TensorFunctions
+      // entry of a Function or TensorFunction
       const auto entry = [&](const auto        &function,
                              const std::string &name,
                              const unsigned int component) {
@@ -536,7 +537,8 @@ namespace Tessella
           to.push_back(literal(c.constant));
         else if (c.cellwise->subcell_values() != nullptr)
           {
-            // (the same vector once, as the entries of a tensor have it)
+            // A vector is listed once, even if several entries of a tensor use
+            // it.
             auto      &list = code.cell_values;
             const auto it =
               std::find(list.begin(), list.end(), c.cellwise->subcell_values());
@@ -612,7 +614,7 @@ namespace Tessella
              !advection.variable() && reaction.is_constant();
     }
 
-    // Nothing varies within a cell.
+    // Whether all coefficients are constant within each cell.
     bool
     constant_on_cells() const
     {
@@ -720,7 +722,7 @@ namespace Tessella
             for (unsigned int q = 0; q < n; ++q)
               g[q] += components[d][q] * points.normal[d][q];
         }
-      // (zero where there is none)
+      // Evaluates to zero without a Robin coefficient.
       robin.evaluate(points.x, n, alpha);
     }
   };
@@ -729,7 +731,7 @@ namespace Tessella
 
   namespace
   {
-    // Arrays for the coefficients at facet points, one set a thread.
+    // Arrays for the coefficients at facet points, one set per thread.
     template <int dim>
     struct FacetScratch
     {
@@ -1075,7 +1077,7 @@ namespace Tessella
         data->why_not_on_device = "run-time compilation is switched off";
         return nullptr;
       }
-    // Little remains for the host then.
+    // Constant coefficients leave little work for the host.
     if (data->constant() && data->source.is_constant())
       return nullptr;
     internal::CoefficientCode code;
@@ -1110,7 +1112,7 @@ namespace Tessella
     structure.c          = data->reaction.present();
     structure.f          = data->source.present();
     structure.constant_f = data->source.is_constant();
-    // A tensor is taken as it is given: it may not be symmetric.
+    // The tensor is used as the caller passed it, so it may be unsymmetric.
     structure.symmetric = !structure.b && data->theta == 1. &&
                           data->diffusion_type != DiffusionType::tensor;
     structure.constant = data->constant();
@@ -1130,7 +1132,7 @@ namespace Tessella
     structure.penalty        = diffusion;
     structure.facets         = diffusion || data->advection.present();
     structure.mirrored       = true;
-    // (values per cell jump)
+    // Values per cell jump across facets.
     structure.continuous = data->scalar_diffusion.cellwise == nullptr;
     return structure;
   }
@@ -1208,8 +1210,8 @@ namespace Tessella
     const SharedPoints<dim> shared;
     const unsigned int      n       = points.n_points;
     FacetScratch<dim>      &scratch = facet_scratch<dim>(n);
-    // What the neighbour sees differs in the sign of the normal, and in which
-    // side is its own.
+    // The view of the neighbour differs in the sign of the normal and in the
+    // index of its own side.
     const unsigned int n_views  = neighbor != nullptr ? 2 : 1;
     FacetBlocks<dim>  *views[2] = {&own, neighbor};
 
@@ -1222,8 +1224,8 @@ namespace Tessella
     if (data->diffusion_type != DiffusionType::none)
       for (unsigned int side = 0; side < 2; ++side)
         {
-          // Away from periodic boundaries both sides see the same point, if
-          // not the same cell.
+          // Except on periodic boundaries, both sides have the same point,
+          // though not necessarily the same cell.
           if (side == 0 || points.neighbor_x[0] != points.x[0] ||
               data->scalar_diffusion.cellwise != nullptr)
             {
@@ -1276,7 +1278,7 @@ namespace Tessella
               auto bn = load(type, b[0] + q) * load(type, normal[0] + q);
               for (unsigned int d = 1; d < dim; ++d)
                 bn += load(type, b[d] + q) * load(type, normal[d] + q);
-              // PenaltyTerms::interior_c()
+              // The update is PenaltyTerms::interior_c().
               bn *= sign;
               store(load(type, c + q) - minimum(bn, decltype(bn)()), c + q);
             });

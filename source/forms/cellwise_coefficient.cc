@@ -101,7 +101,7 @@ namespace Tessella
           result[q] = (*by_subcell)[subcell[q]];
         return;
       }
-    // Points of a cell follow each other.
+    // Points of the same cell are consecutive.
     auto entry = by_material.end();
     for (unsigned int q = 0; q < n_points; ++q)
       {

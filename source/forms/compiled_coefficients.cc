@@ -24,12 +24,13 @@ namespace Tessella
       std::string
       condition_name(const int id)
       {
-        // (ids are unsigned, and that of the bottom of a slab is large)
+        // Ids are unsigned, and the id of the bottom of a slab exceeds the
+        // range of int.
         return id == -1 ? "default"
                         : std::to_string(static_cast<unsigned int>(id));
       }
 
-      // Calls of member functions for all boundary ids.
+      // Code that calls the member functions of all boundary ids.
       template <typename Function>
       std::string
       by_boundary_id(
@@ -86,7 +87,7 @@ namespace Tessella
     {
       RunTimeFunctor<dim> result;
       const std::string   n = std::to_string(dim);
-      // One function a component.
+      // One function per component.
       visit([&](const std::string &name, const Entry &entry) {
         result.functions.push_back({name,
                                     entry.code,
@@ -107,7 +108,7 @@ namespace Tessella
                   n + "> a;\n";
           for (int d = 0; d < dim * dim; ++d)
             {
-              // (what is the same is evaluated once)
+              // Identical entries of a symmetric tensor are evaluated once.
               const int   transposed = d % dim * dim + d / dim;
               std::string at         = "a[" + std::to_string(d / dim) + "][" +
                                std::to_string(d % dim) + "]";

@@ -24,7 +24,7 @@ namespace Tessella
       struct Entry
       {
         std::string           code;
-        const DeviceFunction *function  = nullptr; ///< that it is from
+        const DeviceFunction *function  = nullptr; ///< function with this code
         unsigned int          component = 0;
       };
 
@@ -32,36 +32,37 @@ namespace Tessella
       {
         BoundaryType type = BoundaryType::dirichlet;
         Entry        value, robin_coefficient;
-        /// n . flux is added to the value.
+        /// Its normal component, n . flux, is added to the value.
         std::vector<Entry> flux;
       };
 
-      /// One or dim * dim, dim, one, one; or none.
+      /// Numbers of entries: 1 or dim * dim (diffusion), dim (advection), 1, 1;
+      /// empty if the coefficient is absent.
       std::vector<Entry> diffusion, advection, reaction, source;
-      /// Key -1: all ids without an entry of their own.
+      /// Key -1 stands for all ids without an entry of their own.
       std::map<int, Condition> conditions;
 
-      /// PointData::cell_value, that code may use.
+      /// Values that code may use as PointData::cell_value.
       std::vector<std::shared_ptr<const std::vector<double>>> cell_values;
 
-      /// All of them as a functor.
+      /// Functor with all coefficients and conditions.
       template <int dim>
       RunTimeFunctor<dim>
       functor() const;
 
-      /// The entry that an error is about; null: none.
+      /// Entry that an error refers to, or null if there is none.
       const Entry *
       find(const CoefficientError &error) const;
 
     private:
-      /// Calls function(name of the member function, entry) for all.
+      /// Calls function(name of the member function, entry) for all entries.
       template <typename Function>
       void
       visit(const Function &function) const;
     };
 
-    /// As compile_functor(). @p time: PointData::t. @p owner keeps the
-    /// functions alive that messages ask.
+    /// Compiles the code as compile_functor() does. @p time is PointData::t.
+    /// @p owner keeps the functions alive whose origins messages quote.
     template <int dim>
     std::shared_ptr<const DeviceCoefficients<dim>>
     compile_coefficients(const CoefficientCode             &code,

@@ -27,14 +27,15 @@ namespace Tessella
 #ifdef TESSELLA_HAVE_EPETRA
     const TrilinosWrappers::MPI::Vector *trilinos_vector = nullptr;
 #else
-    // (never another value)
+    // Always null without Trilinos.
     const Vector<double> *trilinos_vector = nullptr;
 #endif
     const DeviceVector<double> *device_vector = nullptr;
 
-    // of the space of the largest degree, which has all others as prefixes
+    // Exponents of the space of the largest degree; those of lower degrees are
+    // a prefix.
     std::vector<unsigned char> exponents;
-    // copy of a vector on the device, made when it is asked for
+    // host copy of the device vector, made on first use
     std::vector<double> copy;
     std::atomic<bool>   copied{false};
     std::mutex          mutex;
@@ -53,7 +54,7 @@ namespace Tessella
                        Legendre::n_functions(dim, degree, tensor_product));
       Legendre::exponents(dim, degree, tensor_product, exponents.data());
       copied = false;
-      // Others' values on ghosts: one exchange.
+      // One exchange fetches the values of other processes on ghosts.
       if (mesh.n_owned != invalid_index)
         {
           const std::size_t n = handler->n_locally_owned_dofs();

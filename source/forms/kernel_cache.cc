@@ -17,7 +17,7 @@ namespace Tessella
       present()
       {
         static std::string directory = []() -> std::string {
-          // (relative paths are to be ignored)
+          // The XDG specification requires that relative paths are ignored.
           const char *cache = std::getenv("XDG_CACHE_HOME");
           if (cache != nullptr && cache[0] == '/')
             return std::string(cache) + "/tessella/kernels";

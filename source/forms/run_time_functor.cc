@@ -21,7 +21,7 @@ namespace Tessella
 #ifdef TESSELLA_HAVE_CUDA
   namespace
   {
-    // A complete source with the kernels that DeviceCoefficients need.
+    // Complete source with the kernels that DeviceCoefficients need.
     template <int dim>
     std::string
     source_text(const RunTimeFunctor<dim> &functor)
@@ -34,7 +34,8 @@ namespace Tessella
         "using namespace Tessella;\n"
         "using Point = PointData<" +
         n + ">;\n";
-      // A function's name in messages of the compiler is that of the file.
+      // #line makes compiler messages quote the name of the function as file
+      // name.
       for (const auto &function : functor.functions)
         text += "#line 1 \"" + function.name + "\"\n__device__ inline double " +
                 function.name +
@@ -51,7 +52,7 @@ namespace Tessella
         {"penalty", "largest_diffusion"},
         {"traces", "tabulate_traces"}};
       for (const auto &kernel : kernels)
-        // (hybridizable methods have up to three variables)
+        // Hybridizable methods have at most three variables.
         if (dim < 4 || kernel.first != std::string("traces"))
           text += std::string("extern \"C\" __global__ void\n") + kernel.first +
                   "(const internal::Device::TabulationTask<" + n +
@@ -60,7 +61,7 @@ namespace Tessella
       return text;
     }
 
-    // Errors of the source name the function that they are in.
+    // Compiler errors name the function with the error.
     template <int dim>
     internal::Device::Image
     compile(const RunTimeFunctor<dim> &functor,
@@ -195,7 +196,8 @@ namespace Tessella
     if (!why_not.empty())
       return nullptr;
 
-    // What was loaded stays; a program has few of these.
+    // Loaded modules are kept for the life of the process; a program has only a
+    // few of them.
     static std::mutex                                       mutex;
     static std::map<std::string, std::shared_ptr<Compiled>> all;
     const std::lock_guard<std::mutex>                       lock(mutex);

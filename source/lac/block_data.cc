@@ -44,7 +44,8 @@ namespace Tessella
               sparsity.column_offset[found - sparsity.block_column.begin()];
           }
       });
-      // (columns of other processes are met, too)
+      // Blocks of ghosts count as well: block rows have columns of other
+      // processes.
       for (unsigned int k = n; k + 1 < offset.size(); ++k)
         rows.max_size =
           std::max(rows.max_size, unsigned(offset[k + 1] - offset[k]));
@@ -121,8 +122,8 @@ namespace Tessella
       const BlockSparsity &sparsity  = matrix->block_sparsity();
       const unsigned int   n         = rows.n;
       const auto          &partition = matrix->partition();
-      // Those of lower processes first, so that the colours are those of one
-      // process: processes that are neighbours wait for each other.
+      // Processes wait for their neighbours of lower rank: the colours are then
+      // those of a single process.
       std::vector<unsigned int> color(matrix->dof_offset().size() - 1,
                                       invalid_index),
         last;
@@ -205,8 +206,8 @@ namespace Tessella
 
     namespace
     {
-      // Largest eigenvalue of a symmetric tridiagonal matrix, by bisection with
-      // Sturm sequences; also the smallest.
+      // Smallest and largest eigenvalue of a symmetric tridiagonal matrix, by
+      // bisection with Sturm sequences.
       std::pair<double, double>
       extreme_eigenvalues(const std::vector<double> &diagonal,
                           const std::vector<double> &off_diagonal)
@@ -252,7 +253,8 @@ namespace Tessella
     double
     BlockData<MatrixType>::largest_eigenvalue(const bool symmetric) const
     {
-      // (numbers without pattern; the same ones for every number of processes)
+      // Pseudo-random start vector that depends on the global row only, so that
+      // it is the same for every number of processes.
       const std::uint64_t first =
         matrix->partition() == nullptr ? 0 : matrix->partition()->first_row();
       std::vector<Number> start(rows.n_dofs);
@@ -300,8 +302,8 @@ namespace Tessella
           return 1.2 * eigenvalue;
         }
 
-      // The conjugate gradient method preconditioned by the diagonal blocks,
-      // whose coefficients are those of Lanczos' method for D^{-1} A.
+      // Conjugate gradient method preconditioned by the diagonal blocks. Its
+      // coefficients are those of Lanczos' method for D^{-1} A.
       std::vector<double> diagonal, off_diagonal;
       double              rz = 0., alpha = 0., beta = 0.;
       for (unsigned int step = 0; step < n_steps; ++step)
@@ -311,7 +313,8 @@ namespace Tessella
               rows, inverse.data(), false, r.data(), z.data());
           });
           const double next = dot(r, z);
-          // (few unknowns: all eigenvalues are found)
+          // The Krylov space is exhausted (small matrix): all eigenvalues are
+          // found.
           if (step > 0 && std::abs(next) <= 1e-14 * rz)
             break;
           beta = step > 0 ? next / rz : 0.;
@@ -347,10 +350,10 @@ namespace Tessella
 
     namespace
     {
-      // Weights of the steps for which the largest value of x p(x)^2 / (1 -
-      // p(x)^2) on (0, 1] is smallest (J. Lottes, see BlockChebyshev); it is
-      // then taken at as many places as there are steps, and at 0. One where
-      // they are not at hand.
+      // Weights of the steps that minimise the maximum of x p(x)^2 / (1 -
+      // p(x)^2) on (0, 1] (J. Lottes, see BlockChebyshev). The maximum is then
+      // attained at as many points as there are steps, and at 0. Degrees
+      // without tabulated weights have weight 1.
       double
       chebyshev_weight(const unsigned int degree, const unsigned int step)
       {
@@ -392,7 +395,7 @@ namespace Tessella
     {
       for (unsigned int i = 1; i <= degree; ++i)
         {
-          // The residual is that of the sum of all d, without weights.
+          // The residual is that of the sum of all d without weights.
           const bool set = zero_start && i == 1;
           if (i > 1)
             matrix->subtract_product_owned(r,

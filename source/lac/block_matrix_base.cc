@@ -146,7 +146,7 @@ namespace Tessella
     const BlockSparsity &sparsity = block_sparsity();
     const unsigned int   n        = sparsity.row_width.size();
     for (unsigned int k = 0; k < n; ++k)
-      // (columns are in ascending order)
+      // Columns are in ascending order, ghosts have the largest indices.
       (sparsity.block_column[sparsity.block_offset[k + 1] - 1] < n ? interior
                                                                    : boundary)
         .push_back(k);

@@ -78,7 +78,7 @@ namespace Tessella
     first = first_of_rank[internal::this_process(comm)];
     n_all = first_of_rank[n];
 
-    // ---- what comes
+    // ---- rows to receive
     std::map<unsigned int, std::vector<std::uint64_t>> wanted;
     Tessella::on_all_processes(comm, [&] {
       for (std::size_t g = 0; g < first_ghost_row.size(); ++g)
@@ -106,7 +106,7 @@ namespace Tessella
         }
     });
 
-    // ---- what goes
+    // ---- rows to send
     const auto requests = Utilities::MPI::some_to_some(comm, wanted);
     Tessella::on_all_processes(comm, [&] {
       for (const auto &request : requests)
@@ -127,7 +127,7 @@ namespace Tessella
                           ExcMessage("No block begins at row " +
                                      std::to_string(row) +
                                      ", where another process has a ghost."));
-              // (blocks without rows begin where the next one does)
+              // A block without rows begins where the next block does.
               auto block = position;
               while (block[1] == *block)
                 ++block;

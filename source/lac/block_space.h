@@ -20,14 +20,14 @@
 #include "host_blocks.h"
 #include "vector_access.h"
 
-// What a template over the type of the matrix needs to know about the memory
-// that it lives in.
+// Memory space (host or device) of a matrix type: arrays, operations and ghost
+// exchange for templates over the matrix type.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Numbers in the memory of the host.
+    /// Array in host memory.
     template <typename T>
     class HostSpaceArray
     {
@@ -43,7 +43,8 @@ namespace Tessella
       {
         array.resize(size);
       }
-      /// Of the same size, from the memory of the host.
+      /// Copies @p values, which must have the size of the array, from host
+      /// memory.
       void
       copy_from(const std::vector<T> &values)
       {
@@ -69,7 +70,7 @@ namespace Tessella
       HostArray<T> array;
     };
 
-    /// Numbers in the memory of the device.
+    /// Array in device memory.
     template <typename T>
     class DeviceSpaceArray
     {
@@ -99,7 +100,8 @@ namespace Tessella
             begin = static_cast<T *>(Device::allocate_bytes(size * sizeof(T)));
           });
       }
-      /// Of the same size, from the memory of the host.
+      /// Copies @p values, which must have the size of the array, from host
+      /// memory.
       void
       copy_from(const std::vector<T> &values)
       {
@@ -178,9 +180,10 @@ namespace Tessella
     };
 
     /**
-     * Lists that the operations on a matrix need, in the memory where it is;
-     * inverses of its diagonal blocks; colours: lists of block rows that are
-     * not coupled with each other.
+     * Data of the preconditioners and smoothers of a matrix, in the memory
+     * space of the matrix: its structure, the inverses of its diagonal blocks,
+     * and colours, which are lists of block rows that are not coupled with each
+     * other.
      */
     template <typename MatrixType>
     class BlockData
@@ -192,25 +195,29 @@ namespace Tessella
       template <typename T>
       using Array = typename SpaceType::template Array<T>;
 
-      // All are collective; what one process finds wrong is thrown on all.
+      // All functions are collective; an error on one process is thrown on all.
 
-      /// Structure alone; @p matrix must outlive this object.
+      /// Copies the structure only; @p matrix must outlive this object.
       void
       reinit(const MatrixType &matrix);
-      /// Throws with the number of a block that has no inverse.
+      /// Inverts the diagonal blocks. Throws if a block is singular, with the
+      /// index of the block.
       void
       invert_diagonal();
-      /// Greedy, in the order of the block rows of all processes.
+      /// Greedy colouring in the order of the block rows of all processes.
       void
       make_colors();
-      /// Largest eigenvalue of D^{-1} A, enlarged by a tenth: ten steps of
-      /// Lanczos' method from a fixed vector if @p symmetric, else of the power
-      /// method. Throws if a symmetric matrix is found to be indefinite.
+      /// Estimate of the largest eigenvalue of D^{-1} A from a fixed start
+      /// vector: ten steps of Lanczos' method, enlarged by a tenth, if
+      /// @p symmetric, else twenty steps of the power method, enlarged by a
+      /// fifth. Throws if a matrix declared as symmetric turns out to be
+      /// indefinite.
       double
       largest_eigenvalue(const bool symmetric) const;
-      /// Improves @p x by the polynomial of BlockChebyshev for A x =
-      /// b, of @p degree, where @p largest is the eigenvalue; @p zero_start: x
-      /// counts as zero and is not read. @p r, @p d: places for vectors.
+      /// Improves the approximation @p x of the solution of A x = b by the
+      /// polynomial of BlockChebyshev of degree @p degree, where @p largest is
+      /// the largest eigenvalue of D^{-1} A. If @p zero_start, the initial x is
+      /// taken as zero and is not read. @p r and @p d are work vectors.
       void
       chebyshev(const unsigned int degree,
                 const double       largest,
@@ -220,7 +227,8 @@ namespace Tessella
                 Number            *x,
                 Number            *r,
                 Number            *d) const;
-      /// A sweep of Gauss-Seidel through the colours.
+      /// One Gauss-Seidel sweep over the colours, in ascending or descending
+      /// order.
       void
       relax(const bool ascending, const Number *b, Number *x) const;
 
@@ -235,7 +243,7 @@ namespace Tessella
       const MatrixType *matrix = nullptr;
       BlockRows         rows;
       Array<Number>     inverse;
-      /// Color c is color_list[color_offset[c] .. color_offset[c+1]).
+      /// Colour c consists of color_list[color_offset[c] .. color_offset[c+1]).
       std::vector<unsigned int> color_offset;
       Array<unsigned int>       color_list;
 
@@ -248,7 +256,7 @@ namespace Tessella
       Array<unsigned int> block_column, column_offset, row_width, diagonal,
         order, ordered_offset;
       std::uint64_t n_squares = 0;
-      /// For relax(), if there are several processes.
+      /// Ghost exchange of relax(); null on a single process.
       std::unique_ptr<typename SpaceType::Halo> halo;
     };
   } // namespace internal

@@ -18,10 +18,11 @@ namespace Tessella
     sparsity.value_offset.resize(n + 1);
     sparsity.row_width.resize(n);
 
-    // Calls add(column) for the blocks of row k. Neighbours come sorted,
-    // possibly several times (an ordinary and a periodic interface); the
-    // polytope itself is merged in. With ghosts, which are numbered last, they
-    // come in another order than that of their numbers.
+    // Calls add(column) for the blocks of row k in ascending order. The
+    // neighbours of a polytope are sorted and may occur several times (an
+    // ordinary and a periodic interface); the polytope itself is merged in.
+    // With ghosts, which have the largest indices, the neighbours are not
+    // sorted by index.
     const bool ghosts     = n < mesh.n_polytopes();
     const auto for_blocks = [&mesh, ghosts](const unsigned int         k,
                                             std::vector<unsigned int> &columns,
@@ -75,14 +76,14 @@ namespace Tessella
         0u,
         n,
         [&](const unsigned int begin, const unsigned int end) {
-          std::vector<unsigned int> columns; // (memory for a row's)
+          std::vector<unsigned int> columns; // memory reused for all rows
           for (unsigned int k = begin; k < end; ++k)
             function(k, columns);
         },
         256);
     };
 
-    // Numbers of blocks and values, their sums, then the blocks.
+    // Count blocks and values per row, form the offsets, then list the blocks.
     for_rows([&](const unsigned int k, std::vector<unsigned int> &columns) {
       unsigned int width = 0, n_blocks = 0;
       for_blocks(k, columns, [&](const unsigned int column) {

@@ -28,7 +28,8 @@ namespace Tessella
       for (unsigned int k = 0; k < n; ++k)
         {
           const std::uint64_t end = sparsity.block_offset[k + 1];
-          // (columns are in ascending order)
+          // Columns are in ascending order, so the last block shows whether the
+          // row has ghosts.
           if (end > sparsity.block_offset[k] &&
               sparsity.block_column[end - 1] >= n)
             std::stable_sort(blocks.begin() + sparsity.block_offset[k],

@@ -12,10 +12,10 @@ namespace Tessella
   namespace internal
   {
     /**
-     * The blocks in the order in which sums go through them: those of a block
-     * row lie where they do in @p matrix, sorted by the first column that they
-     * have in the matrix of all processes. In rows without ghosts they are in
-     * this order already.
+     * Indices of the blocks in the order of summation. The blocks of a block
+     * row keep their range of positions in @p matrix and are sorted in it by
+     * their first column in the global matrix. In rows without ghosts this is
+     * the order of the matrix.
      */
     std::vector<std::uint64_t>
     ordered_blocks(const BlockMatrixBase &matrix);

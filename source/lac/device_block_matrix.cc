@@ -35,15 +35,14 @@ namespace Tessella
     {}
 
     internal::Device::BlockMatrix<Number> matrix;
-    /// Of several processes; else null.
+    /// Ghost exchange; null on a single process.
     std::unique_ptr<internal::DeviceHalo<Number>> halo;
-    /// Contributions to products with the transpose, of processes that have
-    /// some of others (and then, the structure being symmetric, others of
-    /// them).
+    /// Exchange of contributions to products with the transpose. It exists on
+    /// processes that receive contributions; as the structure is symmetric,
+    /// these are also the processes that send contributions.
     std::unique_ptr<internal::Device::Halo<Number>> contributions;
     std::vector<internal::TransposePlan::Partner>   sends, receives;
 
-    // Collective.
     void
     make_transpose(const BlockMatrixBase &structure)
     {
@@ -58,8 +57,8 @@ namespace Tessella
           : structure.partition()->communicator(),
         [&] {
           const unsigned int n = sparsity.row_width.size();
-          // Sums over the rows of a block row lie one after the other, what
-          // comes from other processes lies behind them.
+          // The sums over the rows of each block row lie one after the other;
+          // received contributions follow.
           std::vector<std::uint64_t> first_sum(n + 1, 0);
           for (unsigned int k = 0; k < n; ++k)
             first_sum[k + 1] = first_sum[k] + sparsity.row_width[k];
@@ -195,7 +194,7 @@ namespace Tessella
     const std::vector<std::uint64_t>            &dof_offset,
     const std::shared_ptr<const BlockPartition> &partition)
   {
-    implementation.reset(); // its memory may be needed
+    implementation.reset(); // frees memory for the new matrix
     set_structure(sparsity, dof_offset, partition);
     internal::Device::AllProcesses all;
     if (partition != nullptr)

@@ -229,7 +229,8 @@ namespace Tessella
 
   namespace
   {
-    // Numbers of the host, in the precision of the device if that differs.
+    // Uploads host values, rounded to the precision of the device vector if the
+    // types differ.
     template <typename Number, typename Iterator>
     void
     upload(Number           *values,

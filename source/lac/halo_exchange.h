@@ -27,10 +27,11 @@ namespace Tessella
         std::size_t n_bytes;
       };
 
-      /// Number of bytes if there is to be no message.
+      /// Size for which no message is sent or received.
       static constexpr std::size_t none = ~std::size_t(0);
 
-      /// @p send and @p receive: the place of a partner's message.
+      /// @p send and @p receive return the buffer of the message to or from a
+      /// partner.
       template <typename Send, typename Receive>
       void
       start(const BlockPartition &partition,
@@ -44,7 +45,7 @@ namespace Tessella
               receive);
       }
 
-      /// With other partners.
+      /// As above, for the partners @p to and @p from.
       template <typename Partner, typename Send, typename Receive>
       void
       start(const MPI_Comm              communicator,
@@ -53,8 +54,8 @@ namespace Tessella
             const std::vector<Partner> &from,
             const Receive              &receive)
       {
-        // (one exchange at a time on a communicator, in the same order on all
-        // processes: one tag will do)
+        // A single tag suffices: only one exchange at a time runs on a
+        // communicator, and exchanges have the same order on all processes.
         constexpr int tag = 4715;
         requests.clear();
         requests.reserve(from.size() + to.size());
@@ -116,8 +117,8 @@ namespace Tessella
 
 
 
-    /// Sends the entries at @p send and receives those at @p receive, where
-    /// partners have first_row and last_row of them.
+    /// Sends entries of @p send and receives entries of @p receive: those from
+    /// first_row to last_row of each partner.
     template <typename Number, typename Partner>
     void
     start_messages(HaloMessages               &messages,
@@ -137,7 +138,8 @@ namespace Tessella
       messages.start(communicator, to, place(send), from, place(receive));
     }
 
-    /// In the order of send_rows(), and of the ghost rows.
+    /// As above, with send_rows() and the ghost rows as the order of the
+    /// entries.
     template <typename Number>
     void
     start_messages(HaloMessages         &messages,
@@ -156,9 +158,9 @@ namespace Tessella
 
 
     /**
-     * Exchange of the entries of vectors that belong to ghosts: start() with
-     * the own entries of a vector, work that does not need the others, then
-     * finish(). In the memory of the host.
+     * Exchange of ghost entries of vectors in host memory: call start() with
+     * the owned entries of a vector, do work that needs no ghosts, then call
+     * finish().
      */
     template <typename Number>
     class HostHalo
@@ -202,7 +204,8 @@ namespace Tessella
 
 
 
-    /// The same in the memory of a device, through pinned memory of the host.
+    /// Exchange of ghost entries of vectors in device memory, through pinned
+    /// host memory.
     template <typename Number>
     class DeviceHalo
     {

@@ -26,17 +26,18 @@ namespace Tessella
   struct HostBlockMatrix<Number>::Implementation
   {
     internal::HostArray<Number> values;
-    /// Of several processes; else null.
+    /// Ghost exchange; null on a single process.
     std::unique_ptr<internal::HostHalo<Number>> halo;
-    /// Block rows without ghost columns and with them; of several processes.
+    /// Block rows without and with ghost columns; empty on a single process.
     std::vector<unsigned int> interior, boundary;
     /// Columns of the block rows with ghosts in the order of the block rows of
-    /// all processes, and their places in the block row.
+    /// all processes, and their positions in the block row.
     std::vector<std::uint64_t> ordered_offset;
     std::vector<unsigned int>  ordered_column, ordered_place;
     std::once_flag             transpose_made;
     std::unique_ptr<const internal::TransposePlan> transpose;
-    /// Contributions to products with the transpose, of several processes.
+    /// Contributions to products with the transpose that are sent and received;
+    /// empty on a single process.
     internal::HostArray<Number> sent, received;
 
     void
@@ -59,7 +60,6 @@ namespace Tessella
         }
     }
 
-    // Collective.
     void
     make_transpose(const BlockMatrixBase &matrix)
     {
@@ -92,7 +92,8 @@ namespace Tessella
                                      : *b - value;
     }
 
-    // Block rows in @p list, or the first @p n.
+    // Product with the block rows in @p list, or with the first @p n block
+    // rows.
     template <typename Number>
     void
     product(const BlockMatrixBase &matrix,
@@ -139,9 +140,9 @@ namespace Tessella
         });
     }
 
-    // Block rows with ghosts, whose entries of x are in @p ghosts. Their
-    // columns are put into the order that they have on one process, so that
-    // sums have the same bits.
+    // Product with the block rows with ghosts, where @p ghosts has the ghost
+    // entries of x. The columns are gathered in the order that they have on a
+    // single process, so that sums are identical to the last bit.
     template <typename Data, typename Number>
     void
     boundary_product(const BlockMatrixBase &matrix,
@@ -259,7 +260,8 @@ namespace Tessella
           y[j] += row[j] * x[i];
     }
 
-    // Block columns in @p list, or the first @p n.
+    // Transposed product for the block columns in @p list, or for the first
+    // @p n block columns.
     template <typename Data, typename Number>
     void
     transpose_product(const BlockMatrixBase &matrix,

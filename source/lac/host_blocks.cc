@@ -14,10 +14,11 @@ namespace Tessella
   {
     namespace
     {
-      // In place, row pivoting; false if there is no inverse. Pivots below
-      // the rounding error of the block's largest entry count as zero.
-      // (In double precision for all matrices: blocks of high degree are
-      // singular to single precision, though their inverses are good there.)
+      // Inverts a matrix in place with row pivoting; returns false if it is
+      // singular. Pivots below the rounding error of the largest entry of the
+      // block count as zero. All matrices are inverted in double precision,
+      // since blocks of high degree are singular in single precision although
+      // the rounded inverses are accurate.
       bool
       invert(const unsigned int n, double *a, std::vector<unsigned int> &swaps)
       {
@@ -147,8 +148,9 @@ namespace Tessella
                 values + rows.value_offset[k] + rows.diagonal[k];
               double *const to   = W + rows.square_offset[k];
               bool          good = true;
-              // Elimination: from the diagonal on the matrix that is left over,
-              // before it M with ones on the diagonal, M D M^T = diag(pivots).
+              // Elimination: a holds the remaining matrix from the diagonal on
+              // and, below the diagonal, the unit lower triangular M with
+              // M D M^T = diag(pivots) for the diagonal block D.
               a.resize(std::size_t(n) * n);
               pivots.resize(n);
               for (unsigned int i = 0; i < n; ++i)
@@ -376,7 +378,8 @@ namespace Tessella
                 rows.block_offset[k + 1] - first_block;
               const unsigned int *column = rows.block_column + first_block;
               const Number       *row    = values + rows.value_offset[k];
-              // (columns are in ascending order, those of others at the end)
+              // Columns are in ascending order, ghosts have the largest
+              // indices.
               if (column[n_blocks - 1] >= rows.n)
                 {
                   columns.resize(n_blocks);
@@ -528,7 +531,7 @@ namespace Tessella
                             to[std::size_t(i) * width + j] += A[i * stride + j];
                         continue;
                       }
-                    // half = A T_l^T, then T_k half
+                    // half = A T_l^T, then the result is T_k half.
                     const Number *T_k =
                                    transfer.matrix + transfer.matrix_offset[k],
                                  *T_l =

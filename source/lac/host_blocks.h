@@ -14,13 +14,13 @@
 #include "../base/host_memory.h"
 
 // Operations on block matrices on the host. Every sum is computed by one thread
-// in an order that the structure alone fixes.
+// in an order that depends on the structure only.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Numbers that nobody has touched before the threads that use them do.
+    /// Uninitialised array (first touch by the thread that uses it).
     template <typename T>
     class HostArray
     {
@@ -49,7 +49,7 @@ namespace Tessella
       std::size_t          n = 0;
     };
 
-    /// function(begin, end) for ranges of block rows, by all threads.
+    /// Calls function(begin, end) for ranges of block rows, on all threads.
     template <typename Function>
     void
     for_block_ranges(const unsigned int n, const Function &function)
@@ -90,8 +90,9 @@ namespace Tessella
           8192);
     }
 
-    /// Entries of @p x that belong to the block columns listed; from number @p
-    /// n_owned on they are in @p ghosts.
+    /// Copies the entries of @p x that belong to the listed block columns to
+    /// @p to. Entries of block columns with index @p n_owned and above are in
+    /// @p ghosts.
     template <typename Number>
     inline void
     gather(const unsigned int  *columns,
@@ -114,8 +115,8 @@ namespace Tessella
         }
     }
 
-    /// y = A x for an array of rows with @p stride numbers from one to the
-    /// next. Eight partial sums a row, in registers.
+    /// y = A x for a row-major array whose rows begin @p stride entries apart.
+    /// Each row has eight partial sums in registers.
     template <typename Number>
     inline void
     multiply(const Number      *A,
@@ -170,7 +171,7 @@ namespace Tessella
         }
     }
 
-    /// As Device::Blocks.
+    /// Host counterpart of Device::Blocks.
     template <typename Number>
     struct HostBlocks
     {

@@ -100,7 +100,7 @@ namespace Tessella
   typename HostVector<Number>::real_type
   HostVector<Number>::l2_norm() const
   {
-    // (rounded once)
+    // The sum over all processes is rounded only once.
     return std::sqrt(
       internal::value_of_all(this->get_mpi_communicator(),
                              internal::host_dot(internal::n_entries(*this),

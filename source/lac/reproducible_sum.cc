@@ -19,8 +19,8 @@ namespace Tessella
   {
     namespace
     {
-      // Compiled for wider registers, too, and chosen at run time. (Nothing
-      // but the speed depends on that: see CMakeLists.txt.)
+      // Functions are compiled for several register widths and selected at run
+      // time. Only the speed depends on the selection: see CMakeLists.txt.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #  define TESSELLA_CLONES \
     __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -35,7 +35,8 @@ namespace Tessella
         __attribute__((vector_size(32), aligned(4), may_alias));
       typedef std::int64_t PackOfBits __attribute__((vector_size(64)));
 
-      /// Numbers whose largest one is known before they are added.
+      /// Number of terms whose largest exponent is determined before they are
+      /// added.
       constexpr std::size_t chunk = 256;
 
       double
@@ -66,8 +67,8 @@ namespace Tessella
                                        Pack);
       }
 
-      /// Puts x_i y_i, or x_i or its magnitude without y, into @p numbers, with
-      /// zeros behind them up to whole packs; returns the largest exponent.
+      /// Writes x_i y_i to @p numbers, or x_i or |x_i| if @p y is null, and
+      /// pads them with zeros to whole packs; returns the largest exponent.
       template <typename Number>
       TESSELLA_INLINE int
       fill(const std::size_t n,
@@ -76,8 +77,8 @@ namespace Tessella
            const bool        absolute,
            double           *numbers)
       {
-        // (as integers, magnitudes have their order, and what is not a number
-        // comes last)
+        // Compared as integers, magnitudes keep their order, and NaN is the
+        // largest.
         constexpr std::int64_t mask = std::numeric_limits<std::int64_t>::max();
         PackOfBits             largest = {};
         const std::size_t      n_whole = n / pack_size * pack_size;
@@ -129,7 +130,8 @@ namespace Tessella
         return fill(n, x, y, absolute, numbers);
       }
 
-      /// Adds the digits of @p numbers to @p sums, a pack for each place.
+      /// Adds the digits of @p numbers to @p sums, which has a pack for each
+      /// digit.
       TESSELLA_CLONES void
       add_digits(const std::size_t n_packs,
                  const double     *numbers,
@@ -161,7 +163,7 @@ namespace Tessella
         s[3] = s3;
       }
 
-      /// Sums of digits of up to 2^22 numbers, in a pack for each place.
+      /// Sums of the digits of up to 2^22 terms, with a pack for each digit.
       class Adder
       {
       public:
@@ -170,8 +172,8 @@ namespace Tessella
           set_level(lowest_level);
         }
 
-        /// Of @p n numbers, zeros behind them up to whole packs; they may be
-        /// changed. @p exponent: the largest one.
+        /// Adds @p n terms, which are padded with zeros to whole packs and may
+        /// be modified. @p exponent is their largest exponent.
         void
         add(const std::size_t n, double *numbers, const int exponent)
         {
@@ -202,8 +204,9 @@ namespace Tessella
             rounding[k] = number_of_bits(rounding_bits(level - k));
         }
 
-        // To the level of the largest number; takes out what counts as infinite
-        // or is not a number.
+        // Raises the level to that of the largest term. Infinities, NaN and
+        // terms too large for the highest level are removed from the terms and
+        // collected in special.
         void
         raise(const std::size_t n, double *numbers, int exponent)
         {
@@ -327,7 +330,7 @@ namespace Tessella
         {
           static_assert(std::is_trivially_copyable<ReproducibleSum>::value,
                         "MPI copies it.");
-          // (one element, which no algorithm can split)
+          // A single element: MPI algorithms cannot split it.
           MPI_Datatype type;
           MPI_Op       operation;
           int          ierr = MPI_Type_contiguous(sizeof(sum), MPI_BYTE, &type);

@@ -8,30 +8,30 @@
 
 #include "../../cuda/lac/reproducible_sum.h"
 
-// Sums on the host, by all threads: the same bits for every number of them, and
-// those of cuda/lac/vector.h.
+// Reproducible sums on the host by all threads. Results are identical to the
+// last bit for every number of threads, and to those of cuda/lac/vector.h.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Of x_i y_i.
+    /// Sum of x_i y_i.
     template <typename Number>
     ReproducibleSum
     host_dot(const std::size_t n, const Number *x, const Number *y);
 
-    /// Of x_i.
+    /// Sum of x_i.
     template <typename Number>
     ReproducibleSum
     host_sum(const std::size_t n, const Number *x);
 
-    /// Of |x_i|.
+    /// Sum of |x_i|.
     template <typename Number>
     ReproducibleSum
     host_absolute_sum(const std::size_t n, const Number *x);
 
-    /// Value of the sum over all processes: the same bits for every number of
-    /// them. Collective; cost: one reduction of 88 bytes.
+    /// Value of the sum over all processes, identical to the last bit for every
+    /// number of processes. Collective; cost: one reduction of 88 bytes.
     double
     value_of_all(const MPI_Comm communicator, ReproducibleSum sum);
   } // namespace internal

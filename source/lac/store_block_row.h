@@ -15,9 +15,10 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Writes the values of block row @p k into a matrix of deal.II of this
-    /// structure, which keeps the diagonal entry first in each row and rows one
-    /// after the other in an array that diag_element() gives access to.
+    /// Writes the values of block row @p k into a deal.II matrix of this
+    /// structure. The deal.II matrix stores the diagonal entry first in each
+    /// row, and its rows lie one after the other in the array that
+    /// diag_element() accesses.
     template <typename Number>
     void
     store_block_row(dealii::SparseMatrix<Number>     &matrix,

@@ -30,10 +30,11 @@ namespace Tessella
         return dof_offset[k + 1] - dof_offset[k];
       };
 
-      // First rows of all processes' numbers give the order.
+      // First global row of each block, which determines the order of
+      // summation.
       std::vector<std::uint64_t> global(dof_offset.begin(),
                                         dof_offset.end() - 1);
-      // Place in the lists of partners.
+      // Index of each ghost block's owner in the list of partners.
       std::vector<unsigned int> owner(n_all - n);
       if (partition != nullptr)
         {
@@ -47,13 +48,14 @@ namespace Tessella
               owner[g] = p;
         }
 
-      // ---- contributions to own blocks, and what is sent
+      // ---- contributions to own blocks, and contributions to send
       using Pair = std::array<std::uint64_t, 2>;
       struct Entry
       {
-        Pair          order; ///< block of the result, block row
-        unsigned int  row;   ///< in the numbers of this process
-        std::uint64_t block; ///< sent: its number; received: contribution
+        Pair         order; ///< global block of the result, global block row
+        unsigned int row;   ///< local block row
+        std::uint64_t
+          block; ///< sent: index of the block; received: contribution
         std::uint64_t n;
       };
       const std::size_t n_partners =
@@ -72,7 +74,7 @@ namespace Tessella
                ++b)
             {
               const unsigned int l = sparsity.block_column[b];
-              // (blocks without entries have no place in the order)
+              // Empty blocks have no defined position in the order.
               if (size(k) == 0 || size(l) == 0)
                 continue;
               std::uint64_t transposed = 0;
@@ -111,7 +113,7 @@ namespace Tessella
           offset.push_back(row.size());
         }
 
-      // ---- messages; the other side must have the same blocks
+      // ---- messages, and a check that both sides have the same blocks
       std::map<unsigned int, std::vector<Pair>> told;
       sent_first.assign(1, 0);
       for (std::size_t p = 0; p < n_partners; ++p)
@@ -133,7 +135,7 @@ namespace Tessella
           if (!sent[p].empty())
             sends.push_back({rank, first, sent_first.back()});
           const std::size_t begin = n_received;
-          // (already in the order of blocks of the result, then of rows)
+          // Sorted by block of the result, then by block row.
           for (const Entry &entry : received[p])
             {
               place[entry.block] = n_received;

@@ -13,32 +13,34 @@ namespace Tessella
   namespace internal
   {
     /**
-     * How y = A^T x is put together. Block k of y is the sum of A_lk^T x_l over
-     * the block rows l, whose owners compute these contributions. They are
-     * added one by one in the order of the block rows of all processes: the
-     * same order for every number of them.
+     * Order of summation in y = A^T x. Block k of y is the sum of A_lk^T x_l
+     * over the block rows l, whose owners compute these contributions. They are
+     * added one by one in the order of the block rows of all processes, which
+     * is the same for every number of processes.
      */
     struct TransposePlan
     {
-      /// Contributions that are sent to, or come from, another process.
+      /// Range of contributions that are sent to or received from another
+      /// process.
       struct Partner
       {
         unsigned int rank;
-        std::size_t  first_row, last_row; ///< entries
+        std::size_t  first_row, last_row; ///< range of entries
       };
 
       /// Collective. Throws if the structure is not symmetric.
       explicit TransposePlan(const BlockMatrixBase &matrix);
 
-      /// Contributions to block k are number offset[k] .. offset[k+1].
+      /// Contributions to block k have indices offset[k] .. offset[k+1].
       std::vector<std::uint64_t> offset;
-      /// Block row of each contribution, in the numbers of this process.
+      /// Local block row of each contribution.
       std::vector<unsigned int> row;
-      /// Own rows: number of the block; else the first entry of what comes.
+      /// Index of the block for own block rows, else the first received entry.
       std::vector<std::uint64_t> place;
 
-      // ---- what is sent, in this order: block rows, numbers of blocks, and
-      // the first entry of each, their number at the end
+      // ---- Sent contributions in the order of sending: block rows, indices of
+      // the blocks, and first entry of each in the send buffer, with the total
+      // at the end.
       std::vector<unsigned int>  sent_row;
       std::vector<std::uint64_t> sent_block, sent_first;
       std::vector<Partner>       sends, receives;

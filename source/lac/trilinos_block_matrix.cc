@@ -34,15 +34,15 @@ namespace Tessella
 
     namespace
     {
-      // The wrapper only hands out a constant Epetra matrix; its graph and
-      // values belong to the matrix the caller passed by reference.
+      // The wrapper returns a constant Epetra matrix only; its graph and values
+      // belong to the matrix that the caller passed by reference.
       Epetra_CrsMatrix &
       epetra_matrix(const TrilinosWrappers::SparseMatrix &matrix)
       {
         return const_cast<Epetra_CrsMatrix &>(matrix.trilinos_matrix());
       }
 
-      // Whether all k < n satisfy a condition, by all threads.
+      // Whether all k < n satisfy a condition; the threads share the loop.
       template <typename Condition>
       bool
       all_of(const unsigned int n, const Condition &condition)
@@ -72,8 +72,8 @@ namespace Tessella
         return array;
       }
 
-      // Epetra's own Resize() would fill the array with zeros by one thread and
-      // copies are made by one thread, too.
+      // Replaces the memory of an Epetra array: Epetra's Resize() fills the
+      // array with zeros on one thread, and copies are made on one thread, too.
       struct IndexArray : public Epetra_IntSerialDenseVector
       {
         static void
@@ -103,9 +103,9 @@ namespace Tessella
         }
       };
 
-      // Gives a matrix without rows those of a graph. (Epetra's constructors
-      // make several lists with an entry a row, deal.II copies them, and all
-      // are thrown away by ExpertStaticFillComplete().)
+      // Gives a matrix without rows the rows of a graph. Epetra's constructors
+      // would make several lists with an entry for each row and deal.II would
+      // copy them, although ExpertStaticFillComplete() discards them.
       struct MatrixWithoutRows : public Epetra_CrsMatrix
       {
         static void
@@ -157,7 +157,7 @@ namespace Tessella
 
       matrix.clear();
 
-      // ---- the arrays, by all threads
+      // ---- arrays, filled by all threads
       std::unique_ptr<int[]> offsets(
         new_array<int>(static_cast<std::size_t>(n_rows) + 1)),
         indices(new_array<int>(n_entries));
@@ -198,7 +198,8 @@ namespace Tessella
           256);
         offsets[n_rows] = static_cast<int>(n_entries);
       };
-      // What Epetra does meanwhile takes one thread.
+      // Epetra's setup below runs on one thread, so the arrays are filled
+      // meanwhile.
       std::future<void> filled =
         std::async(MultithreadInfo::n_threads() > 1 ? std::launch::async
                                                     : std::launch::deferred,
@@ -210,7 +211,7 @@ namespace Tessella
                            static_cast<int>(n_rows),
                            0,
                            epetra_communicator);
-      // Own columns in the order of the rows, as Epetra wants them, then ghosts
+      // Own columns in the order of the rows, as Epetra requires, then ghosts
       // process by process.
       const bool parallel    = epetra_communicator.NumProc() > 1;
       const auto all_columns = [&]() {
@@ -227,7 +228,7 @@ namespace Tessella
                           epetra_communicator);
       };
       const Epetra_Map column_map = parallel ? all_columns() : map;
-      // Epetra would make one whenever it is not given one and needs it.
+      // Epetra makes an importer itself if it needs one and has none.
       std::unique_ptr<const Epetra_Import> importer(
         column_map.NumGlobalElements64() > map.NumGlobalElements64()
           ? new Epetra_Import(column_map, map)
@@ -242,8 +243,9 @@ namespace Tessella
         AssertThrow(ierr == 0, ExcTrilinosError(ierr));
       };
 
-      // ---- a matrix that takes them over
-      // (a static profile is without a list for each row)
+      // ---- a matrix that takes ownership of the arrays
+      //
+      // A static profile avoids a list for each row.
       {
         const Epetra_Map no_rows(static_cast<index>(-1),
                                  0,
@@ -268,8 +270,8 @@ namespace Tessella
       delete[] epetra.ExpertExtractValues();
       epetra.ExpertExtractValues() = values.release();
 
-      // (every row has a diagonal entry; counting them takes one thread as long
-      // as all the rest takes many)
+      // Every row has a diagonal entry. Counting the diagonal entries on one
+      // thread would need as long as all other work on many threads.
       complete(epetra, map, map, importer.release(), static_cast<int>(n_rows));
     }
 

@@ -13,15 +13,15 @@
 #include <cstddef>
 #include <string>
 
-// The entries that a process owns of vectors of any kind: where they begin, and
-// their number.
+// Access to the locally owned entries of vectors of any type: pointer to the
+// first entry, and number of entries.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Vectors of Trilinos with ghost entries have them among their own, in the
-    /// order of all numbers.
+    /// Trilinos vectors with ghost entries store them among the owned entries,
+    /// in the order of global indices, and are therefore rejected.
     template <typename VectorType>
     inline void
     check_no_ghosts(const VectorType &)
@@ -70,8 +70,8 @@ namespace Tessella
       return vector.size();
     }
 
-    /// Read access to the values of a vector that holds the degrees of freedom
-    /// which this process owns, @p n of them.
+    /// Read access to the values of a vector that holds the @p n degrees of
+    /// freedom that this process owns.
     inline const double *
     vector_data(const dealii::Vector<double> &vector, const std::size_t n)
     {
@@ -90,8 +90,8 @@ namespace Tessella
         vector_data(static_cast<const dealii::Vector<double> &>(vector), n));
     }
 
-    // A loop over operator() would look up every single entry in a map; the
-    // entries lie contiguously in the order of the locally owned ones.
+    // A loop over operator() would look up every entry in a map, whereas the
+    // entries lie contiguously in the order of the locally owned DoFs.
     template <typename VectorType>
     inline const double *
     vector_data(const VectorType &vector, const std::size_t n)
@@ -116,7 +116,8 @@ namespace Tessella
         vector_data(static_cast<const VectorType &>(vector), n));
     }
 
-    /// Of @p n rows of all processes and @p n_owned of this one.
+    /// Checks that a vector has @p n entries in total and @p n_owned on this
+    /// process.
     template <typename VectorType>
     void
     check_vector(const VectorType   &vector,

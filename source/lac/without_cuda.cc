@@ -37,8 +37,8 @@ namespace Tessella
 
 
 #ifndef TESSELLA_HAVE_CUDA
-    // What cuda/ defines otherwise. No object on a device exists, so that none
-    // of this is reached.
+    // Stand-ins for the definitions in cuda/. Without CUDA no object on a
+    // device exists, so none of these functions is reached.
     namespace Device
     {
       namespace

@@ -50,7 +50,8 @@ namespace Tessella
           parent, fine.row_width.size(), n_coarse, child_offset, child);
 
       // Entries of coarse block row K as (coarse column, fine row, fine block),
-      // sorted by column, the rest in order.
+      // sorted by column; entries of a column keep the order of rows and
+      // blocks.
       struct Entry
       {
         unsigned int column, row, block;

@@ -11,8 +11,8 @@ namespace Tessella
 {
   namespace internal
   {
-    /// The members of each group, in ascending order; the first @p n_members of
-    /// @p parent count.
+    /// Lists the members of each group in ascending order, for the first
+    /// @p n_members entries of @p parent.
     void
     list_children(const std::vector<unsigned int> &parent,
                   const unsigned int               n_members,
@@ -21,12 +21,13 @@ namespace Tessella
                   std::vector<unsigned int>       &list);
 
     /**
-     * Structure of P^T A P: coarse block (K, L) is there if a fine one (k, l)
-     * is with K the parent of k and L that of l. @p parent is empty if fine
-     * and coarse polytopes are the same. Block rows, and the @p n_coarse coarse
-     * ones, are those of this process; columns, parents and @p coarse_offset
-     * go on to the ghosts. Entries of a coarse block are listed
-     * by fine block row, then by block: the order of summation.
+     * Structure of P^T A P: coarse block (K, L) exists if a fine block (k, l)
+     * exists where K is the parent of k and L the parent of l. @p parent is
+     * empty if fine and coarse polytopes are the same. The fine block rows and
+     * the @p n_coarse coarse block rows are those of this process; columns,
+     * parents and @p coarse_offset include ghosts. Entries of a coarse block
+     * are listed by fine block row, then by block: this is the order of
+     * summation.
      */
     struct GalerkinStructure
     {
@@ -36,7 +37,7 @@ namespace Tessella
                         const std::vector<std::uint64_t> &coarse_offset);
 
       BlockSparsity sparsity;
-      /// As in GalerkinPlan.
+      /// See GalerkinPlan.
       std::vector<std::uint64_t> offset;
       std::vector<unsigned int>  row, block, coarse_row;
     };

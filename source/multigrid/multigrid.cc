@@ -40,45 +40,49 @@ namespace Tessella
       Data              blocks;
       double            largest  = 0.;
       bool              prepared = false;
-      Array<Number>     x, b, r, d;
+      /// Solution, right-hand side, residual, and update of the smoother.
+      Array<Number> x, b, r, d;
 
-      // ---- to the next coarser level
+      // ---- transfer to the next coarser level
       internal::BlockTransfer<Number> transfer;
       Array<std::uint64_t>            matrix_offset;
       Array<unsigned int>             parent, child_offset, child;
       Array<Number>                   matrix_values;
-      /// Unknowns of the coarse level.
+      /// First DoFs of the polytopes on the coarse and on the fine level.
       Array<std::uint64_t> coarse_offset, fine_offset;
     };
 
     AdditionalData                      data;
     std::vector<std::unique_ptr<Level>> levels;
-    /// Rows of the inverse of the coarsest matrix, and of its transpose if it
-    /// is not symmetric, that belong to this process.
+    /// Rows of the inverse of the coarsest matrix that belong to this process,
+    /// and of the transposed inverse if the matrix is not symmetric.
     Array<Number>   inverse, transposed_inverse;
     MultigridReport report;
     MPI_Comm        communicator = MPI_COMM_SELF;
-    /// For vectors of the other precision.
+    /// Work vectors for vectors of the other precision.
     Array<Number> dst, src;
-    /// Right-hand side on the coarsest level, of all processes.
+    /// Right-hand side on the coarsest level, gathered from all processes.
     Array<Number>       gathered;
     std::vector<Number> gathered_host, own_host;
     std::vector<int>    counts, places;
 
-    // ---- of a matrix in double precision
-    /// Its rounded form in the bases given by W, see Blocks::orthonormalise(),
-    /// with the first number of W of each polytope, ghosts included.
+    // ---- for matrices in double precision
+    //
+    // Matrix rounded to single precision in the bases given by W, see
+    // Blocks::orthonormalise(), the values of W, and the first value of W of
+    // each polytope, ghosts included.
     std::unique_ptr<MatrixType> in_basis;
     Array<double>               basis;
     Array<std::uint64_t>        basis_offset;
-    /// For vectors in these bases and in those of the problem.
+    /// Work vectors in these bases and in those of the problem.
     Array<double> double_dst, double_src;
 
     // ---- set-up
 
-    // Bases of the polytopes, and injection into them: from the first level of
-    // larger polytopes on those of the problem remain. (All levels down to it
-    // have the first functions of the finest one.)
+    // Computes the orthonormal bases of the polytopes and applies them to the
+    // first injection into larger polytopes. Coarser levels keep the bases of
+    // the problem. The levels above have the leading functions of the finest
+    // level.
     template <typename DoubleMatrix>
     void
     make_basis(const DoubleMatrix &matrix, const MultigridHierarchy &hierarchy)
@@ -107,7 +111,7 @@ namespace Tessella
       });
       if (partition != nullptr)
         {
-          // W of ghosts, in places of one size
+          // Exchanges W of ghosts, padded to blocks of equal size.
           const unsigned int size =
             static_cast<unsigned int>(partition->max(rows.max_size));
           std::vector<double> values(first[n_all]),
@@ -158,7 +162,7 @@ namespace Tessella
       });
     }
 
-    // Transfer from level l.
+    // Transfer between level l and the next coarser level.
     void
     make_transfer(const MultigridHierarchy &hierarchy, const unsigned int l)
     {
@@ -206,12 +210,12 @@ namespace Tessella
       transfer.matrix        = level.matrix_values.data();
     }
 
-    // The matrices of all coarse levels.
+    // Galerkin matrices of all coarse levels.
     void
     make_matrices(const MultigridHierarchy &hierarchy,
                   const MatrixType         *without_penalty)
     {
-      // Of the finer level: with the penalty of the mesh, and without.
+      // Matrices of the finer level with the penalty of the mesh, and without.
       const MatrixType *full = levels[0]->matrix, *none = without_penalty;
       MatrixType        present_full, present_none;
       for (unsigned int l = 0; l + 1 < levels.size(); ++l)
@@ -306,7 +310,8 @@ namespace Tessella
         }
     }
 
-    // Vectors and what solves or smooths, unless it is there.
+    // Allocates the vectors and sets up the smoother or the coarse solver of a
+    // level, unless this has been done.
     void
     prepare_level(const unsigned int l)
     {
@@ -342,7 +347,7 @@ namespace Tessella
                 {
                   level.blocks.make_colors();
                   info.n_colors = level.blocks.color_offset.size() - 1;
-                  // (to find an indefinite matrix)
+                  // The estimate detects an indefinite matrix.
                   if (data.symmetric)
                     level.blocks.largest_eigenvalue(true);
                 }
@@ -350,7 +355,7 @@ namespace Tessella
         }
       catch (const ExceptionBase &)
         {
-          // the sentence alone would point at the mesh
+          // Without the level, the message would suggest an error in the mesh.
           if (l > 0 && l + 1 < levels.size())
             rethrow(l);
           throw;
@@ -430,7 +435,7 @@ namespace Tessella
                              std::to_string(data.max_coarse_dofs) +
                              " allowed for its dense inverse: give more "
                              "levels, or a larger max_coarse_dofs."));
-      // Rows of this process, with all columns.
+      // Rows of this process with all columns.
       const BlockSparsity       &sparsity  = matrix.block_sparsity();
       const auto                &offset    = matrix.dof_offset();
       const auto                &partition = matrix.partition();
@@ -464,7 +469,7 @@ namespace Tessella
         if (partition != nullptr)
           all.resize(n * n);
       });
-      // All processes have the whole matrix, and invert it.
+      // All processes gather the whole matrix and invert it.
       if (partition == nullptr)
         all.swap(own);
       else
@@ -475,7 +480,8 @@ namespace Tessella
               places.push_back(first[r]);
               counts.push_back(first[r + 1] - first[r]);
             }
-          // (whole rows, whose number cannot overflow)
+          // Whole rows are the unit of transfer, so that counts cannot overflow
+          // int.
           MPI_Datatype row;
           int          ierr = MPI_Type_contiguous(n, MPI_DOUBLE, &row);
           AssertThrowMPI(ierr);
@@ -497,7 +503,7 @@ namespace Tessella
                                  [&] { invert_coarsest(n, n_owned, all); });
     }
 
-    // @p values: the whole matrix, row by row.
+    // @p values: the whole matrix in row-major order.
     void
     invert_coarsest(const std::uint64_t        n,
                     const std::uint64_t        n_owned,
@@ -524,7 +530,7 @@ namespace Tessella
         {
           if (data.symmetric && !singular)
             {
-              // Sum of both halves: rounding made them differ.
+              // Symmetrise: the two halves differ by rounding.
               for (std::uint64_t i = 0; i < n; ++i)
                 for (std::uint64_t j = 0; j < i; ++j)
                   dense(i, j) = dense(j, i) = 0.5 * (dense(i, j) + dense(j, i));
@@ -617,7 +623,7 @@ namespace Tessella
       Level &level = *levels[l];
       if (l + 1 == levels.size())
         {
-          // exact: what x was does not matter
+          // The inverse is exact, so the initial x does not matter.
           apply_inverse(b, x, transpose);
           return;
         }
@@ -664,7 +670,7 @@ namespace Tessella
             }
           return;
         }
-      // W^T M' W, W in double precision
+      // Preconditioner W^T M' W, with W in double precision
       reinit(src);
       reinit(dst);
       reinit(double_src);
@@ -801,8 +807,8 @@ namespace Tessella
 
 
 
-    // What @p make makes instead of @p implementation, with the time that this
-    // takes; if it throws, there is none.
+    // Replaces @p implementation by the result of @p make and records the
+    // set-up time. If @p make throws, the implementation is null.
     template <typename Implementation, typename Make>
     void
     rebuild(std::unique_ptr<Implementation> &implementation,
@@ -887,8 +893,8 @@ namespace Tessella
 
   namespace
   {
-    // Of a matrix in double precision: what is left of the first level then
-    // is as for one in single precision.
+    // Sets up the first level for a matrix in double precision. After the
+    // change of basis, this level is as for a matrix in single precision.
     template <typename Implementation,
               typename MatrixType,
               typename OtherMatrix,

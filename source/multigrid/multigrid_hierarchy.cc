@@ -79,7 +79,8 @@ namespace Tessella
         Tessella::on_all_processes(comm, [&] {
           if (l >= parents.size())
             {
-              // already as coarse as it gets here
+              // Own polytopes cannot be grouped further; other processes still
+              // can.
               parent.resize(fine.n_owned);
               std::iota(parent.begin(), parent.end(), 0u);
               return;
@@ -129,8 +130,9 @@ namespace Tessella
 
 
 
-  // Largest ratio of the squares of degrees, of which the penalty has 1
-  // instead of 0: a smaller one could make coarse matrices indefinite.
+  // Largest ratio of the squares of coarse and fine degrees. Degree 0 counts as
+  // 1, as in the penalty: a smaller ratio could make coarse matrices
+  // indefinite.
   double
   MultigridHierarchy::penalty_ratio(const Level &coarse,
                                     const Level &fine) const
@@ -152,7 +154,7 @@ namespace Tessella
 
   namespace
   {
-    // Global number of the first row of each own polytope.
+    // Global index of the first row of each own polytope.
     std::vector<std::uint64_t>
     first_rows(const MultigridHierarchy::Level &level, const MPI_Comm comm)
     {
@@ -236,8 +238,8 @@ namespace Tessella
       {
         n_fine   = fine.partition->sum(n_fine);
         n_coarse = fine.partition->sum(n_coarse);
-        // What the owners of the fine ghosts made of them: the first row of
-        // the coarse polytope, which stands for it, its degree and box.
+        // Owners of the fine ghosts send data of the coarse polytopes: the
+        // first row, which identifies the polytope, the degree, and the box.
         Level own = level;
         own.dof_offset.assign(n + 1, 0);
         for (unsigned int K = 0; K < n; ++K)
@@ -413,7 +415,7 @@ namespace Tessella
     AssertIndexRange(l, levels.size());
     const Level              &level    = levels[l];
     std::vector<unsigned int> polytope = handler.polytope_of_cell();
-    // (cells of other processes do not matter)
+    // Cells of other processes are not needed.
     for (unsigned int &p : polytope)
       if (p >= levels[0].n_owned)
         p = invalid_index;
@@ -437,7 +439,7 @@ namespace Tessella
 
     hp::FECollection<dim>     elements;
     std::vector<unsigned int> indices;
-    // (the same collection on all processes)
+    // All processes must have the same collection.
     const unsigned int highest = handler.max_degree();
     for (unsigned int p = 0; p <= highest; ++p)
       elements.push_back(

@@ -26,7 +26,7 @@ namespace Tessella
         unsigned int            index;
       };
 
-      // Cuts the items into @p n_parts sets of about the same size.
+      // Divides the items into @p n_parts sets of about equal size.
       template <int dim>
       void
       cut(Item<dim>                 *begin,
@@ -50,7 +50,7 @@ namespace Tessella
             }
         int direction = 0;
         for (int d = 1; d < dim; ++d)
-          // (rounding must not decide between equal edges)
+          // Rounding must not decide between equal edges.
           if (high[d] - low[d] >
               (1. + 1e-10) * (high[direction] - low[direction]))
             direction = d;
@@ -79,7 +79,7 @@ namespace Tessella
         return n_children == 0 ? 1u << dim : n_children;
       }
 
-      // Whether to group once more, @p n polytopes being here.
+      // Whether to group once more, given @p n polytopes on this process.
       bool
       are_too_many(const unsigned int n,
                    const unsigned int n_coarsest,
@@ -93,7 +93,7 @@ namespace Tessella
         return all[0] > n_coarsest && all[1] > 0;
       }
 
-      // Boxes of groups.
+      // Bounding boxes of the groups.
       template <int dim>
       std::vector<double>
       join_boxes(const std::vector<double>       &box,
@@ -196,7 +196,7 @@ namespace Tessella
                                       weights,
                                       (n + factor - 1) / factor);
           const unsigned int n_groups = internal::renumber(parent);
-          // graph of the groups
+          // Graph of the groups
           std::vector<std::vector<unsigned int>> neighbors(n_groups);
           std::vector<unsigned int>              group_weights(n_groups, 0);
           for (unsigned int k = 0; k < n; ++k)
@@ -249,7 +249,7 @@ namespace Tessella
             for (std::size_t c = 0; c < polytope.size(); ++c)
               {
                 if (polytope[c] >= n)
-                  continue; // another process's
+                  continue; // ghost
                 unsigned int &p = parent[polytope[c]];
                 AssertThrow(
                   p == invalid_index || p == ids[l][c],
@@ -302,7 +302,7 @@ namespace Tessella
     {
       std::vector<std::vector<unsigned int>> ids;
       const MPI_Comm communicator = handler.get_communicator();
-      // A process need not have cells of the finest level.
+      // This process may have no cells of the finest level.
       const unsigned int n_levels =
         handler.get_triangulation().n_global_levels();
       const auto n_global = [communicator](const unsigned int n) {
@@ -310,7 +310,7 @@ namespace Tessella
                  ? n
                  : Utilities::MPI::sum(n, communicator);
       };
-      // ancestors, of all processes, that a level has
+      // Number of ancestors on a level, over all processes.
       const auto n_ancestors = [&](const std::vector<unsigned int> &level) {
         std::vector<unsigned int> own;
         for (std::size_t c = 0; c < level.size(); ++c)
@@ -322,14 +322,15 @@ namespace Tessella
       std::vector<unsigned int> n;
       for (unsigned int level = n_levels; level-- > 0;)
         {
-          // (ancestors that a partition has cut are one on each process)
+          // An ancestor that the partition divides becomes one polytope on each
+          // process.
           ids.push_back(Agglomeration::ancestors_on_level<dim>(level, true)(
             handler.get_triangulation()));
           n.push_back(n_ancestors(ids.back()));
           if (n.back() <= n_coarsest)
             break;
         }
-      // where polytopes are larger than the ancestors, the latter are left out
+      // Skip levels whose ancestors are smaller than the polytopes.
       const unsigned int n_polytopes = handler.n_global_polytopes();
       std::size_t        first       = 0;
       while (first < ids.size() && n[first] >= n_polytopes)

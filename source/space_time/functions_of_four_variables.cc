@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// deal.II has its function classes in one, two and three variables.
+// Instantiations in four variables (space and time); deal.II provides its
+// function classes in one, two and three variables.
 
 #include <deal.II/base/function.templates.h>
 #include <deal.II/base/tensor_function.templates.h>

@@ -23,7 +23,7 @@ namespace Tessella
                             const VectorType         &solution,
                             Function<dim>            &exact)
   {
-    // (what lives on one process comes as dealii::Vector)
+    // On a single process, VectorType is dealii::Vector.
     VectorType    value;
     Vector<float> difference;
     const auto    norm = [&](const dealii::VectorTools::NormType type) {

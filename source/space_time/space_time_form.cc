@@ -20,7 +20,7 @@ namespace Tessella
 
   namespace
   {
-    /// Points in the time of the whole interval from those in a slab's.
+    /// Adds the start of the slab to the time of points in its local time.
     template <int D>
     const std::vector<Point<D>> &
     shift(const std::vector<Point<D>> &points, const double start)
@@ -34,8 +34,8 @@ namespace Tessella
 
 
 
-    /// A function in a slab's local time; components beyond those of the
-    /// function given are zero.
+    /// Function in the local time of a slab. Components beyond those of the
+    /// given function are zero.
     template <int D>
     class ShiftedFunction : public Function<D>
     {
@@ -71,8 +71,8 @@ namespace Tessella
           function->value_list(shift(points, *start), values, component);
       }
 
-      // ---- for WithDeviceCode: component of the function given;
-      // invalid_index: none
+      // ---- for WithDeviceCode: component of the given function, or
+      // invalid_index if it has none
       unsigned int
       given_component(const unsigned int component) const
       {
@@ -92,7 +92,7 @@ namespace Tessella
 
 
 
-    /// diag(a, 0) from a scalar or a tensor in space.
+    /// diag(a, 0) for a scalar or tensor a in space.
     template <int D>
     class SpatialDiffusion : public TensorFunction<2, D>
     {
@@ -158,8 +158,8 @@ namespace Tessella
 
 
 
-    /// Code for a device (see DeviceFunction) of a function in a slab's local
-    /// time. PointData::t is the slab's start.
+    /// Device code (see DeviceFunction) of a function in the local time of a
+    /// slab. PointData::t is the start of the slab.
     template <int D>
     std::string
     shifted_code(const std::string &code)
@@ -173,7 +173,7 @@ namespace Tessella
 
 
 
-    /// ShiftedFunction or SpatialDiffusion of a function that has code.
+    /// ShiftedFunction or SpatialDiffusion of a function that has device code.
     template <int D, typename Base>
     class WithDeviceCode : public Base, public DeviceFunction
     {
@@ -224,7 +224,7 @@ namespace Tessella
 
 
 
-    /// With code for a device if @p function has.
+    /// Makes a Base, with device code if @p function has it.
     template <typename Base, int D, typename... Arguments>
     std::shared_ptr<const Base>
     make_shifted(const std::shared_ptr<const Function<D>> &function,
@@ -240,7 +240,7 @@ namespace Tessella
 
 
 
-    /// diag(a, 0)
+    /// diag(a, 0).
     template <int dim>
     Tensor<2, dim + 1>
     space_time_tensor(const Tensor<2, dim> &a)
@@ -254,7 +254,8 @@ namespace Tessella
 
 
 
-    /// What has to be made anew for every slab: null for values per material.
+    /// Copy of values per cell, which each slab expands to its elements; null
+    /// for values per material, which need no expansion.
     std::shared_ptr<const CellwiseCoefficient>
     values_per_cell(const CellwiseCoefficient &coefficient)
     {
@@ -284,7 +285,7 @@ namespace Tessella
   void
   SpaceTimeForm<dim>::set_diffusion(const double a)
   {
-    // (checks the number)
+    // checks @p a
     AdvectionDiffusionReaction<dim + 1>::set_diffusion(a);
     Tensor<2, dim> tensor;
     for (unsigned int d = 0; d < dim; ++d)
@@ -447,7 +448,7 @@ namespace Tessella
   SpaceTimeForm<dim>::constant_interior_facets(
     ConstantFacetTerms<dim + 1> &terms) const
   {
-    // nothing diffuses in time
+    // The diffusion has no component in time.
     terms.boundary_id = SpaceTimeSlab<dim>::bottom_id;
     return AdvectionDiffusionReaction<dim + 1>::constant_interior_facets(terms);
   }
@@ -618,7 +619,7 @@ namespace Tessella
   {
     Implementation             &data = *implementation;
     std::lock_guard<std::mutex> lock(data.mutex);
-    // points of one time together
+    // Groups consecutive points of the same time.
     for (std::size_t begin = 0, end; begin < points.size(); begin = end)
       {
         data.points.clear();

@@ -36,7 +36,7 @@ namespace Tessella
   {
     constexpr std::size_t grain = 1024;
 
-    /// function(k) for 0 .. n-1, by all threads.
+    /// Calls function(k) for k in 0 .. n-1, on all threads.
     template <typename Function>
     void
     over(const std::size_t n, const Function &function)
@@ -49,7 +49,7 @@ namespace Tessella
                            });
     }
 
-    /// Turns sizes, in entries 1 .. n, into offsets.
+    /// Turns the sizes in entries 1 .. n into offsets.
     template <typename Integer>
     void
     accumulate(std::vector<Integer> &sizes)
@@ -68,7 +68,7 @@ namespace Tessella
     }
 
     /// Measure of a simplex, or of the multilinear image of a hypercube, with
-    /// @p n vertices; its sign is that of their order.
+    /// @p n vertices. The sign is the orientation of the vertices.
     template <int dim>
     double
     signed_measure(const double *vertices, const unsigned int n)
@@ -88,7 +88,7 @@ namespace Tessella
               edges[d][e] = vertices[dim * (d + 1) + e] - vertices[e];
           return determinant(edges) / (dim == 2 ? 2. : 6.);
         }
-      // degree dim - 1 in each variable
+      // The determinant has degree dim - 1 in each variable.
       const ReferenceRule &rule = hypercube_rule(dim, dim - 1);
       double               sum  = 0.;
       for (unsigned int q = 0; q < rule.n_points; ++q)
@@ -202,21 +202,22 @@ namespace Tessella
       , space(space)
     {}
 
-    /// What lies behind an entry of an element's list of interfaces.
+    /// Entry of an element's list of interfaces.
     struct Entry
     {
-      /// Place of the neighbour's polytope in the order of all polytopes.
+      /// Position of the neighbour's polytope in the order of all polytopes.
       unsigned int group;
-      /// Element, or invalid_index.
+      /// Neighbouring element, or invalid_index on the boundary.
       unsigned int neighbor;
-      /// 2 * spatial interface + side, or one of the following.
+      /// 2 * spatial interface + side, or in_column, or at_bottom.
       unsigned int code;
     };
-    /// The element above or below on the same polytope; the slab's bottom.
+    /// Codes of the interface with the element above or below on the same
+    /// polytope, and of the bottom of the slab.
     static constexpr unsigned int in_column = invalid_index - 1,
                                   at_bottom = invalid_index - 2;
 
-    /// Over all processes.
+    /// Sum over all processes.
     double
     sum(const double value) const
     {
@@ -225,7 +226,8 @@ namespace Tessella
                : value;
     }
 
-    /// Beginning of sub-interval i of polytope k; i may be the number of them.
+    /// Start of sub-interval i of polytope k, or the end of the slab if i is
+    /// the number of sub-intervals.
     double
     breakpoint(const unsigned int k, const unsigned int i) const
     {
@@ -269,11 +271,11 @@ namespace Tessella
     double                                        start = 0., length = 0.;
     std::uint64_t                                 n_changes    = 0;
     std::uint64_t                                 n_structures = 0;
-    /// Of the handler's mesh when this one was made.
+    /// Revision of the handler's mesh from which this mesh was made.
     std::uint64_t spatial_revision = 0;
-    /// Of all polytopes of the flat view.
+    /// Data of all polytopes of the flat view, ghosts included.
     std::vector<unsigned int> intervals, first_element, element_polytope;
-    /// Different numbers of intervals, of all processes.
+    /// Distinct numbers of sub-intervals, over all processes.
     std::set<unsigned int> interval_numbers;
 
     // ---- several processes
@@ -282,21 +284,22 @@ namespace Tessella
     std::vector<double> ghost_first_dof;
 
     PolytopicMesh<D> mesh;
-    /// Entries of all elements' lists, in the order of polytope_interface.
+    /// Entries of the lists of all elements, in the order of
+    /// polytope_interface.
     std::vector<Entry> entries;
-    /// Spatial interface of each interface, or in_column, at_bottom.
+    /// Spatial interface of each interface, or in_column, or at_bottom.
     std::vector<unsigned int> interface_origin;
 
-    // quadrature and penalty, as far as they have been asked for
+    // quadrature and penalty that have been requested so far
     bool          has_tables   = false;
     unsigned int  extra_order  = 0;
     std::uint64_t table_origin = 0;
     int           formula      = -1;
 
-    // functions: number of their factor in space, and degree in time
+    // space-time basis functions: index of the spatial factor, degree in time
     std::vector<unsigned int> spatial_function, time_degree;
 
-    // mass matrices of polytopes, and the revision they belong to
+    // mass matrices of the polytopes, and the revision of their mesh
     std::vector<double>        mass;
     std::vector<std::uint64_t> mass_offset;
     std::uint64_t              mass_revision = 0;
@@ -360,8 +363,8 @@ namespace Tessella
         mesh.dof_offset[e + 1] = mesh.dof_offset[e] + mesh.n_basis[e];
       }
 
-    // Functions are products of spatial ones and polynomials in time; the
-    // spatial ones are numbered as the handler's.
+    // Basis functions are products of spatial functions and polynomials in
+    // time. The spatial functions are numbered as those of the handler.
     const unsigned int p         = handler->max_degree();
     const unsigned int n         = Legendre::n_functions(D, p, space),
                        n_spatial = Legendre::n_functions(
@@ -386,7 +389,7 @@ namespace Tessella
 
 
 
-  // What concerns all processes. Collective.
+  // Numbering that involves all processes. Collective.
   template <int dim>
   void
   SpaceTimeSlab<dim>::Implementation::number_in_parallel()
@@ -420,7 +423,7 @@ namespace Tessella
     for (const std::vector<unsigned int> &numbers :
          Utilities::MPI::all_gather(communicator, own))
       interval_numbers.insert(numbers.begin(), numbers.end());
-    // (whole numbers below 2^53)
+    // Integers below 2^53 are exact in double.
     std::vector<double> first_dof(spatial.n_polytopes());
     for (unsigned int k = 0; k < handler->n_polytopes(); ++k)
       first_dof[k] =
@@ -429,7 +432,7 @@ namespace Tessella
     ghost_first_dof.assign(first_dof.begin() + handler->n_polytopes(),
                            first_dof.end());
 
-    // ---- facts about the mesh of all processes
+    // ---- properties of the mesh of all processes
     const auto bit = [](const auto type) {
       return 1u << static_cast<unsigned int>(type);
     };
@@ -447,7 +450,7 @@ namespace Tessella
       translate(from.subcell_types, S::parallelepiped, S::parallelepiped) |
       translate(from.subcell_types, S::hypercube, S::hypercube) |
       translate(from.subcell_types, S::tabulated, S::tabulated);
-    // vertical ones, then bottoms and bases
+    // vertical facets, then bottoms and bases
     to.facet_types =
       translate(from.facet_types, F::simplex, F::prism) |
       translate(from.facet_types, F::quadrilateral, F::quadrilateral) |
@@ -535,8 +538,8 @@ namespace Tessella
     const unsigned int n_own = n_owned_elements();
 
     // Calls add(group, neighbor, code) for all interfaces of an element. The
-    // list in space is sorted by the order of all polytopes, in which those on
-    // side 0 of its interfaces come before the polytope itself.
+    // spatial list is in the order of all polytopes: neighbours on side 0 of
+    // the interfaces come before the polytope itself.
     const auto for_entries = [&](const unsigned int e, const auto &add) {
       const unsigned int k = element_polytope[e], i = e - first_element[k],
                          m = intervals[k];
@@ -562,8 +565,8 @@ namespace Tessella
           previous = neighbor;
           if (code % 2 == 1)
             own_group = group + 1;
-          // sub-intervals j with j / m_l < (i + 1) / m and (j + 1) / m_l >
-          // i / m
+          // sub-intervals j with j / m_l < (i + 1) / m and
+          // (j + 1) / m_l > i / m
           const std::uint64_t m_l = intervals[neighbor];
           for (unsigned int j = i * m_l / m;
                j * std::uint64_t(m) < (i + 1) * m_l;
@@ -579,7 +582,7 @@ namespace Tessella
     };
 
     mesh.polytope_interface_offset.assign(n_elements + 1, 0);
-    // (ghosts have no list)
+    // Ghosts have no list.
     over(n_own, [&](const unsigned int e) {
       unsigned int n = 0;
       for_entries(e,
@@ -599,14 +602,16 @@ namespace Tessella
                       const unsigned int code) {
                     *last++ = {group, neighbor, code};
                   });
-      // (boundary entries come by boundary id, the bottom last)
+      // Boundary entries remain sorted by boundary id, with the bottom at the
+      // end.
       std::stable_sort(first, last, [](const Entry &a, const Entry &b) {
         return a.group != b.group ? a.group < b.group : a.neighbor < b.neighbor;
       });
     });
 
-    // Side 0 numbers the interfaces: the one that comes first in the order of
-    // all polytopes; if that is a ghost, the own side.
+    // Interfaces are numbered from side 0, whose polytope comes first in the
+    // order of all polytopes. If side 0 is a ghost, the own side numbers the
+    // interface.
     const auto side = [](const unsigned int e, const Entry &entry) {
       return entry.code == in_column   ? (entry.neighbor < e ? 1u : 0u)
              : entry.code == at_bottom ? 0u
@@ -666,7 +671,7 @@ namespace Tessella
         }
     });
     accumulate(mesh.facet_offset);
-    // Side 1 looks them up.
+    // Side 1 looks up the indices.
     over(n_own, [&](const unsigned int e) {
       for (unsigned int x = mesh.polytope_interface_offset[e];
            x < mesh.polytope_interface_offset[e + 1];
@@ -703,7 +708,7 @@ namespace Tessella
     mesh.penalty_factor.clear();
     mesh.facet_vertex_offset.assign(n_facets + 1, 0);
 
-    // function(facet, spatial facet or sub-cell, origin, interface)
+    // Calls function(facet, spatial facet or sub-cell, origin, interface).
     const auto for_facets = [&](const auto &function) {
       over(n_interfaces, [&](const unsigned int i) {
         const unsigned int origin = interface_origin[i];
@@ -773,15 +778,16 @@ namespace Tessella
         mesh.facet_vertex_offset[f + 1] - mesh.facet_vertex_offset[f];
       if (origin == in_column || origin == at_bottom)
         {
-          // such that the normal of the order is the facet's: the one of
-          // positive vertices is up in the plane, down in space
+          // Orders the vertices such that their orientation matches the normal
+          // of the facet. Vertices with positive measure have an upward normal
+          // for dim = 2 and a downward normal for dim = 3.
           const double *from =
             &spatial.subcell_vertices[dim * spatial.subcell_vertex_offset[s]];
           const double size     = signed_measure<dim>(from, n);
           mesh.facet_measure[f] = std::abs(size);
           const bool swap =
             (size > 0.) != ((dim == 2) == (origin == in_column));
-          // (exchanges the first two directions)
+          // swaps the first two directions
           constexpr unsigned int exchanged[8] = {0, 2, 1, 3, 4, 6, 5, 7};
           for (unsigned int v = 0; v < n; ++v, to += D)
             std::copy_n(from + dim * (swap ? exchanged[v] : v), dim, to);
@@ -800,7 +806,7 @@ namespace Tessella
 
 
 
-  // Everything that depends on the length.
+  // Sets all data that depend on the length of the slab.
   template <int dim>
   void
   SpaceTimeSlab<dim>::Implementation::set_times()
@@ -865,7 +871,7 @@ namespace Tessella
     });
     mesh.revision = PolytopicMesh<D>::new_revision();
     ++n_changes;
-    // (the revision of the quadrature stands for its points, too)
+    // The revision of the quadrature covers the coordinates of its points.
     table_origin = 0;
     if (has_tables)
       tabulate_products();
@@ -873,7 +879,7 @@ namespace Tessella
 
 
 
-  // Products of the handler's tables with Gauss points in time.
+  // Products of the handler's quadrature tables with Gauss points in time.
   template <int dim>
   void
   SpaceTimeSlab<dim>::Implementation::tabulate_products()
@@ -1002,7 +1008,7 @@ namespace Tessella
 
 
 
-  // Block-diagonal mass matrix of the handler's space, without coupling.
+  // Block-diagonal mass matrix of the handler's space.
   template <int dim>
   void
   SpaceTimeSlab<dim>::Implementation::compute_mass()
@@ -1118,7 +1124,7 @@ namespace Tessella
           Utilities::MPI::min(same ? 1 : 0, handler.get_communicator()) == 1;
         if (!same)
           {
-            // those of ghosts
+            // values of ghosts
             std::vector<double> numbers(intervals.begin(), intervals.end());
             handler.exchange_polytope_values(numbers, 1);
             std::copy(numbers.begin(), numbers.end(), intervals.begin());
@@ -1258,8 +1264,8 @@ namespace Tessella
   std::vector<double>
   SpaceTimeSlab<dim>::breakpoints() const
   {
-    // (m equal parts and n equal parts meet where i / m = j / n, and nowhere
-    // else closer than 1 / (m n))
+    // Breakpoints i / m and j / n coincide or differ by at least 1 / (m n), so
+    // the tolerance merges only coinciding ones.
     std::vector<double> result;
     for (const unsigned int m : implementation->interval_numbers)
       for (unsigned int i = 0; i <= m; ++i)
@@ -1390,8 +1396,8 @@ namespace Tessella
     data.compute_mass();
     const unsigned int n_elements = data.element_polytope.size();
 
-    // One block in each row: the bottom element's is in the column of the top
-    // element, those of the others are zero.
+    // Each block row has one block. The block of a bottom element is in the
+    // column of the top element of its polytope; all other blocks are zero.
     BlockSparsity sparsity;
     sparsity.row_width = data.mesh.n_basis;
     sparsity.column_offset.assign(n_elements, 0);
@@ -1417,7 +1423,7 @@ namespace Tessella
       double bottom[Legendre::max_degree + 1], top[Legendre::max_degree + 1];
       Legendre::evaluate(data.mesh.degree[e], -1., bottom);
       Legendre::evaluate(data.mesh.degree[e], 1., top);
-      // (both elements are a fraction of the slab)
+      // Both elements have 1 / data.intervals[k] of the length of the slab.
       const double scale = data.intervals[k];
       for (unsigned int i = 0; i < n; ++i)
         for (unsigned int j = 0; j < n; ++j)
@@ -1485,7 +1491,7 @@ namespace Tessella
     check_size(value, data.handler->locally_owned_dofs(), "handler");
     data.compute_mass();
     const double *v = begin(value);
-    // The first function is 1 / sqrt(volume of the box).
+    // The first basis function is 1 / sqrt(volume of the box).
     double sum = 0.;
     for (unsigned int k = 0; k < data.handler->n_polytopes(); ++k)
       {
@@ -1510,7 +1516,7 @@ namespace Tessella
   const PolytopicMesh<dim + 1> &
   SpaceTimeSlab<dim>::polytopic_mesh() const
   {
-    // which throws if the triangulation has changed
+    // throws if the triangulation has changed
     implementation->handler->polytopic_mesh();
     return implementation->mesh;
   }
@@ -1570,7 +1576,7 @@ namespace Tessella
     const std::uint64_t   offset = data.mesh.dof_offset[element];
     if (element < data.n_owned_elements())
       return static_cast<types::global_dof_index>(data.first_own_dof + offset);
-    // (elements of a polytope are consecutive with their owner, too)
+    // Elements of a polytope are numbered consecutively by their owner, too.
     const unsigned int k = data.element_polytope[element];
     return static_cast<types::global_dof_index>(
       data.ghost_first_dof[k - data.handler->n_polytopes()] +
@@ -1590,9 +1596,8 @@ namespace Tessella
       return;
     const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
 
-    // A facet in space has as many here as intervals of both sides meet. Those
-    // that come first in time on their interface are exchanged at once, then
-    // those that come second, and so on.
+    // A spatial facet has a facet in the slab for every pair of intersecting
+    // intervals of its two sides. Round r exchanges the r-th of them in time.
     unsigned int              n_rounds = 0;
     std::vector<unsigned int> round(mesh.n_interfaces(), invalid_index);
     for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
@@ -1609,7 +1614,7 @@ namespace Tessella
             m[side]              = data.intervals[k];
             j[side]              = e[side] - data.first_element[k];
           }
-        // ends that both have in common are counted once
+        // A common end of two intervals is counted once.
         const std::uint64_t common = std::gcd(m[0], m[1]);
         round[i]                   = static_cast<unsigned int>(
           j[0] + j[1] - std::max(j[0] * common / m[0], j[1] * common / m[1]));
