@@ -824,7 +824,8 @@ namespace Tessella
     std::vector<bool>                       fixed_interfaces;
     bool                                    dirichlet_is_here = false;
     std::unique_ptr<internal::CUDAHDG<dim>> device;
-    // device memory for the matrix when the caller's is on the host
+    // device memory for the matrix and right-hand side if the caller keeps
+    // them on the host
     std::unique_ptr<DeviceVector<double>> device_values;
 #endif
   };
