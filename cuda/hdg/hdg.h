@@ -55,6 +55,8 @@ namespace Tessella
         bool facet_table = false;
       };
 
+      /// The problem that HDGAssembler assembles: coefficients, boundary data
+      /// and stabilisation.
       template <int dim>
       struct HDGProblem
       {
@@ -92,6 +94,7 @@ namespace Tessella
         const std::vector<bool> &fixed;
       };
 
+      /// Times and sizes of an assembly.
       struct HDGTimes
       {
         double generation = 0., gather = 0.;        ///< seconds for kernels

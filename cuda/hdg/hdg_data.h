@@ -308,6 +308,8 @@ namespace Tessella
         unsigned int reversed : 1;
       };
 
+      /// Arguments of all kernels: mesh, form, tables, data between kernels,
+      /// and results. All pointers are to device memory.
       template <int dim>
       struct HDGData
       {

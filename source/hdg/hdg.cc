@@ -219,6 +219,8 @@ namespace Tessella
       return n_operations;
     }
 
+    // Data of a polytope that decide whether the constant is fixed and whether
+    // the data are compatible.
     struct Balance
     {
       double size  = 0.; // integrals of |f| and |g|

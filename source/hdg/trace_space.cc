@@ -278,8 +278,8 @@ namespace Tessella
           for (unsigned int g = 0; g < rest.size(); ++g)
             {
               const double n = std::sqrt(dot(rest[g].values, rest[g].values));
-              // Of generators with equal norms take the first, whatever the
-              // rounding.
+              // If several generators have equal norms, take the first,
+              // whatever the rounding.
               if (n > norm * (1. + 1e-10))
                 {
                   norm  = n;
