@@ -4,11 +4,11 @@
 
 #include "../backends/product.h"
 
-// Dense matrices of a few to some hundred rows, by one thread block each: in
-// shared memory or, if they are too large for that, in global memory.
-// Row-major; rows padded with zeros to multiples of four. All functions must be
-// called by all threads of the block; they end without a barrier unless they
-// say so.
+// Dense matrices of up to some hundred rows, each processed by one thread
+// block. They lie in shared memory or, if they are too large, in global memory.
+// Storage is row by row; rows are padded with zeros to multiples of four. All
+// threads of the block must call each function. Functions end without a barrier
+// unless stated otherwise.
 
 namespace Tessella
 {
@@ -16,17 +16,18 @@ namespace Tessella
   {
     namespace Device
     {
-      /// The warp of a thread, known to the compiler as one number for all of
-      /// its threads: matrix units need them together, which is checked before
-      /// each product otherwise.
+      /// Index of the thread's warp. The shuffle tells the compiler that all
+      /// threads of the warp have the same value. Otherwise it checks before
+      /// each product that the warp is complete, since matrix units need all
+      /// its threads.
       __device__ inline unsigned int
       this_warp()
       {
         return __shfl_sync(~0u, threadIdx.x / 32, 0);
       }
 
-      /// Distance between rows of n numbers: multiples of four, such that the
-      /// addresses of a product's operands lie in different banks.
+      /// Distance between rows of n values: a multiple of four such that the
+      /// operands of a product lie in different banks of shared memory.
       __host__ __device__ constexpr unsigned int
       row_stride(const unsigned int n)
       {
@@ -42,10 +43,10 @@ namespace Tessella
 
       /**
        * Calls store(i, j, sum over d < n_sums and k < K of a(d, i, k) b(d, j,
-       * k)) for i < M, j < N. K: multiple of four. Tiles of 16 x 8 TN are dealt
-       * out to the warps in turn, beginning where @p counter stands (the same
-       * for all threads).
-       * @p lower: tiles above the diagonal may be left out.
+       * k)) for i < M, j < N. K: multiple of four. Tiles of 16 x 8 TN are
+       * assigned to the warps in turn, beginning at the value of @p counter,
+       * which must be the same for all threads. @p lower: tiles above the
+       * diagonal may be left out.
        */
       template <int TN, typename A, typename B, typename Store>
       __device__ inline void
@@ -93,7 +94,7 @@ namespace Tessella
                         return true;
                       });
                   }
-              // (results may replace operands of this warp)
+              // Results may overwrite operands of this warp.
               __syncwarp();
 #pragma unroll
               for (int h = 0; h < 2; ++h)
@@ -112,7 +113,8 @@ namespace Tessella
 
 
 
-      /// The same with one sum: of a(i, k) b(j, k).
+      /// Calls store(i, j, sum over k < K of a(i, k) b(j, k)): block_products()
+      /// with one sum.
       template <int TN, typename A, typename B, typename Store>
       __device__ inline void
       block_product(const unsigned int M,
@@ -142,10 +144,10 @@ namespace Tessella
 
 
 
-      /// Factor and inverse of a diagonal block of b <= 8 rows, by one warp;
-      /// returns whether a pivot was too small against the entries before
-      /// elimination. A lane has a row of the block and of the identity beside
-      /// it, which becomes the inverse.
+      /// Factor and inverse of a diagonal block of b <= 8 rows, by one warp.
+      /// Returns true if a pivot is too small compared with the entries before
+      /// elimination. Each lane holds a row of the block and the row of the
+      /// identity beside it; the latter becomes a row of the inverse.
       __device__ inline bool
       factorise_diagonal(const unsigned int b,
                          double            *S,
@@ -170,7 +172,7 @@ namespace Tessella
               if (!(pivot > 1e-13 * diagonal[j]))
                 bad = true;
               const double reciprocal = rsqrt(pivot > 0. ? pivot : 1.);
-              // (of row j the root of the pivot)
+              // In row j this is the root of the pivot.
               r[j] *= reciprocal;
 #pragma unroll
               for (unsigned int l = j + 1; l < 8; ++l)
@@ -185,7 +187,7 @@ namespace Tessella
                   x[l] = i == j ? other : i > j ? x[l] - r[j] * other : x[l];
                 }
             }
-        // (all lanes have read what some overwrite)
+        // All lanes have read what other lanes overwrite.
         __syncwarp();
         if (lane < 8)
           {
@@ -202,7 +204,7 @@ namespace Tessella
 
 
 
-      /// S -= P P^T, of n <= 8 rows, P of 8 columns, by one warp.
+      /// S -= P P^T for n <= 8 rows and P with 8 columns, by one warp.
       __device__ inline void
       subtract_square(const unsigned int n,
                       const double      *P,
@@ -226,13 +228,13 @@ namespace Tessella
 
 
       /**
-       * S has n columns and n_rows >= n rows: the first n are a symmetric
-       * positive definite matrix A, of which the lower triangle is used and
-       * becomes its Cholesky factor L; the other rows become X L^{-T}: row by
-       * row the solution of L y = x. @p inverse: 64 numbers for every eight
-       * rows of A (inverses of L's diagonal blocks); @p diagonal: n numbers.
-       * @p bad is set if A is singular up to rounding. A barrier before it is
-       * the caller's; it ends with one.
+       * S has n columns and n_rows >= n rows. The first n rows are a symmetric
+       * positive definite matrix A. Its lower triangle is used and becomes its
+       * Cholesky factor L. The other rows X become X L^{-T}: each row x becomes
+       * the solution of L y = x. @p inverse: 64 values for every eight rows of
+       * A, the inverses of L's diagonal blocks. @p diagonal: n values. @p bad
+       * is set if A is singular up to rounding. The caller provides the barrier
+       * before the call; the function ends with a barrier.
        */
       __device__ inline void
       block_cholesky(const unsigned int n,
@@ -265,7 +267,7 @@ namespace Tessella
             const double *const D = inverse + 8 * k;
             if (k + b == n_rows)
               break;
-            // (a warp has read all of its rows before it writes them)
+            // A warp reads all of its rows before it writes them.
             unsigned int  counter = 0;
             double *const panel   = S + (k + b) * ld + k;
             block_product<1>(
@@ -286,7 +288,7 @@ namespace Tessella
             if (k + b == n)
               break;
             // The first warp goes on to the next diagonal block, while the
-            // others begin with the rest.
+            // others begin with the remaining rows.
             double *const      rest = S + (k + b) * ld + k + b;
             const unsigned int next = min(8u, n - k - b);
             if (warp == 0)
@@ -317,8 +319,9 @@ namespace Tessella
 
 
 
-      /// Rows X of n columns become X L^{-1}, with the factor and what else
-      /// block_cholesky() has left. Begins and ends with a barrier.
+      /// Rows X of n columns become X L^{-1}, with the factor L and the
+      /// inverses of diagonal blocks from block_cholesky(). Begins and ends
+      /// with a barrier.
       __device__ inline void
       block_backward(const unsigned int n,
                      const double      *L,
@@ -374,10 +377,10 @@ namespace Tessella
 
 
       /**
-       * Solves E x = y for rows X of n columns, E of n rows, by Gauss-Jordan
-       * elimination with row pivoting; E is destroyed. @p scratch: n + 2
-       * numbers. Begins and ends with a barrier. @p bad is set if a pivot is
-       * below 1e-13 of the largest entry.
+       * Solves E x = y for rows y of X, which the solutions overwrite. E has n
+       * rows. The method is Gauss-Jordan elimination with row pivoting; E is
+       * destroyed. @p scratch: n + 2 values. Begins and ends with a barrier. @p
+       * bad is set if a pivot is below 1e-13 of the largest entry.
        */
       __device__ inline void
       block_solve(const unsigned int n,
@@ -391,7 +394,7 @@ namespace Tessella
       {
         __syncthreads();
         double *const factor = scratch + 2;
-        // (largest entry: by the first warp)
+        // The first warp finds the largest entry.
         if (threadIdx.x < 32)
           {
             double largest = 0.;
@@ -407,7 +410,7 @@ namespace Tessella
           {
             if (threadIdx.x < 32)
               {
-                // the first one of the largest entries of the column
+                // first of the largest entries of the column
                 double       largest = -1.;
                 unsigned int pivot   = n;
                 for (unsigned int i = k + threadIdx.x; i < n; i += 32)

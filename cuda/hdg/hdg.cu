@@ -27,7 +27,7 @@ namespace Tessella
     {
       namespace
       {
-        /// A stream whose kernels get multiprocessors before those of others.
+        /// A stream whose kernels have priority over those of other streams.
         class UrgentStream
         {
         public:
@@ -57,7 +57,7 @@ namespace Tessella
 
 
 
-        /// What the kernels after the local problems read.
+        /// Data for the kernels that follow the local problems.
         template <int dim>
         struct Gather
         {
@@ -65,8 +65,9 @@ namespace Tessella
             *interface_polytope;
           const unsigned int *block_of_interface, *interface_of_block,
             *row_block, *entry_row;
-          const unsigned int  *entry_of_side; ///< two an interface
-          const unsigned char *irregular;     ///< of block rows
+          const unsigned int  *entry_of_side; ///< two for each interface
+          const unsigned char *irregular;     ///< for each block row, see
+                                              ///< hdg_gather_kernel()
           const std::uint64_t *dof_offset, *trace_offset, *square_offset;
           const std::uint64_t *block_offset, *value_offset;
           const unsigned int  *block_column, *column_offset, *row_width;
@@ -78,8 +79,11 @@ namespace Tessella
 
 
 
-        /// A warp for each row: from the polytope on side 0, then on side 1, as
-        /// far as they are in the tile.
+        /// Writes the rows of the trace matrix, one warp for each row: first
+        /// the contribution of the polytope on side 0, then that on side 1, as
+        /// far as they are in the tile. A block row is irregular if one of its
+        /// polytopes is its own neighbour, so that several contributions have
+        /// the same column.
         template <int dim>
         __global__ void
         hdg_gather_kernel(const Gather<dim> G)
@@ -125,7 +129,7 @@ namespace Tessella
                   const unsigned int column = G.block_of_interface[j];
                   if (column == invalid_index)
                     continue;
-                  // the last block of the row whose column is not larger
+                  // last block of the row whose column is not larger
                   std::uint64_t low  = G.block_offset[b],
                                 high = G.block_offset[b + 1];
                   while (high - low > 1)
@@ -161,11 +165,11 @@ namespace Tessella
 
 
 
-        /// Key of a point where a is not positive (definite); those of
-        /// evaluation are smaller.
+        /// Key of a point at which a is not positive (definite). Keys of errors
+        /// in evaluation are smaller.
         constexpr unsigned long long not_positive = ~0ull - 1;
 
-        /// a to its inverse.
+        /// Replaces a by its inverse.
         template <int dim>
         __global__ void
         hdg_invert_kernel(double             *a,
@@ -198,8 +202,8 @@ namespace Tessella
 
 
 
-        /// A warp for each polytope of the tile: is c (unless null, as in the
-        /// table of the volume) or alpha not zero somewhere?
+        /// For each polytope of the tile, by one warp: is c or alpha non-zero
+        /// somewhere? c is its array in the volume table, or null.
         template <int dim>
         __global__ void
         hdg_fixed_kernel(const HDGData<dim>  P,
@@ -300,7 +304,7 @@ namespace Tessella
           mass_begin.assign(n + 1, 0);
           subcell_q.assign(mesh.n_subcells() + 1, 0);
           facet_begin.assign(n + 1, 0);
-          // boundary quads are numbered interface by interface
+          // Boundary point groups are numbered interface by interface.
           std::vector<unsigned int> first_boundary(mesh.n_interfaces(), 0);
           for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
             if (mesh.interface_polytope[2 * std::size_t(i) + 1] ==
@@ -340,7 +344,7 @@ namespace Tessella
                   entry_quad[e]           = facet_begin[k] + quads;
                   short_entry_quad[e]     = short_quads;
                   entry_fixed[e]          = numbering.fixed[i];
-                  // (on the boundary G has something else)
+                  // On the boundary G contains other terms.
                   entry_projected[e] =
                     suitable[i] && (numbering.fixed[i] ||
                                     mesh.neighbor(code) != invalid_index);
@@ -464,7 +468,7 @@ namespace Tessella
                  4;
         }
 
-        // All points in a plane, and with that one normal.
+        // True if all points are in a plane and thus have the same normal.
         bool
         is_planar(const unsigned int f) const
         {
@@ -491,8 +495,9 @@ namespace Tessella
                  1e-14 * mesh.facet_measure[f] * std::sqrt(square);
         }
 
-        // Facets are planar, and trace functions are known up to a few digits:
-        // their coefficients, which magnify rounding, are not large.
+        // True if all facets are planar, and trace functions lose at most three
+        // digits by rounding, since their coefficients, which magnify rounding
+        // errors, are small enough.
         bool
         is_suitable(const unsigned int i) const
         {
@@ -533,9 +538,9 @@ namespace Tessella
           return measure > 0.;
         }
 
-        // The degree whose rule is enough for products of two functions on a
-        // facet of an entry of polytope_interface; data on the boundary may be
-        // anything.
+        // Degree whose rule is exact for products of two functions on a facet
+        // of an entry of polytope_interface. Facets on the boundary need the
+        // rule of the full degree, since data may be any functions.
         unsigned int
         short_degree(const unsigned int entry, const unsigned int f) const
         {
@@ -618,13 +623,13 @@ namespace Tessella
                     number += n_quads(f, degree);
                   }
             }
-          // (kernels look for one facet on each face)
+          // Kernels expect exactly one facet on each face.
           if (n_facets != dim + 1 || faces != (2u << dim) - 1)
             simplices = false;
         }
 
-        // Where a facet lies in a polytope that is one simplex; or 0, and
-        // simplices is false.
+        // Orientation of a facet in a polytope that is one simplex. If it has
+        // none, returns 0 and sets simplices to false.
         unsigned int
         orientation_of(const unsigned int k,
                        const unsigned int entry,
@@ -823,7 +828,7 @@ namespace Tessella
           P.status = status.data();
           if (simplices)
             upload_simplices();
-          // (and two lists)
+          // status, and the lists for elimination and of undone polytopes
           used += 12ull * mesh.n_owned_polytopes() + 4;
           used += 8 * (3 * n_traces + mesh.n_owned_polytopes());
           P.rhs       = rhs.data();
@@ -833,7 +838,8 @@ namespace Tessella
           P.failure   = failure.data();
         }
 
-        // Faces of simplices; from their functions to those of traces.
+        // Computes faces of simplices, and the transformations from their
+        // functions to trace functions.
         void
         upload_simplices()
         {
@@ -855,7 +861,7 @@ namespace Tessella
           check(cudaGetLastError(), "trace spaces");
         }
 
-        // See HDGData::derivative_begin: P_n'  is the sum of (2 k + 1) P_k, k =
+        // See HDGData::derivative_begin. P_n' is the sum of (2 k + 1) P_k, k =
         // n - 1, n - 3, ...
         void
         upload_derivatives(const std::vector<unsigned char> &exponents)
@@ -900,7 +906,7 @@ namespace Tessella
               value *= (2. * i - 1.) / i;
             return value;
           };
-          // of normalised functions, for P_n
+          // factor of P_n in the product of normalised functions
           const auto factor = [&](const unsigned int a,
                                   const unsigned int b,
                                   const unsigned int r) {
@@ -911,7 +917,7 @@ namespace Tessella
           };
           std::vector<unsigned int> rows;
           std::vector<unsigned int> row_of(width * width, invalid_index);
-          // (those of lower degree first)
+          // Rows of lower degree come first.
           for (unsigned int degree = 0; degree < width; ++degree)
             {
               for (unsigned int c = 0; c <= (dim > 2 ? degree : 0); ++c)
@@ -967,13 +973,13 @@ namespace Tessella
           P.moments_stride  = (P.n_moment_rows + P.n_source_rows) * width;
         }
 
-        // See HDGData::bricks.
+        // Fills HDGData::bricks and the one-dimensional rules.
         void
         upload_bricks()
         {
           constexpr unsigned int type =
             static_cast<unsigned int>(SubCellType::parallelepiped);
-          // ---- rules, and whether they are products
+          // ---- one-dimensional rules, if all rules are products
           std::vector<double> lines[11];
           P.line_stride = 1;
           bool good     = true;
@@ -1022,7 +1028,7 @@ namespace Tessella
               std::copy_n(lines[p].begin() + i * P.n_line_points[p],
                           P.n_line_points[p],
                           all.begin() + (2 * p + i) * P.line_stride);
-          // ---- polytopes
+          // ---- polytopes whose sub-cells are bricks
           const unsigned int         n = mesh.n_owned_polytopes();
           std::vector<unsigned char> of_bricks(n, 1);
           parallel(n,
@@ -1061,7 +1067,7 @@ namespace Tessella
 
         // ---- tiles
 
-        // What is there once for all tiles.
+        // Bytes of the arrays that all tiles share.
         std::size_t
         fixed_bytes() const
         {
@@ -1082,8 +1088,9 @@ namespace Tessella
                       partial.size() + transforms.size() + moments.size());
         }
 
-        // Bytes that everything may take; as many as last time where all was
-        // one tile then, since asking the card takes its time.
+        // Number of bytes that this object may use. If the last assembly needed
+        // one tile and this one needs the same size, that size is returned,
+        // since asking the driver for free memory takes time.
         std::size_t
         limit(const HDGForm<dim> &form,
               const bool          keep,
@@ -1126,21 +1133,22 @@ namespace Tessella
                  subcell_q[mesh.subcell_offset[begin]];
         }
 
-        // Elimination is in parts, and recovery begins with their state.
+        // True if elimination is in two parts, and recovery begins with their
+        // state.
         bool
         in_parts() const
         {
           return !P.simplex && P.state_layout.few;
         }
 
-        // Numbers of a polytope's matrix.
+        // Number of values of a polytope's matrix.
         std::size_t
         square() const
         {
           return std::size_t(P.state_layout.n_basis) * P.state_layout.stride;
         }
 
-        // What recovery needs of all polytopes.
+        // Bytes of the data for recovery on all polytopes.
         std::size_t
         kept_bytes() const
         {
@@ -1149,7 +1157,7 @@ namespace Tessella
                                  : solver_begin(mesh.n_owned_polytopes()));
         }
 
-        // Bytes of a tile.
+        // Bytes of the arrays of a tile.
         std::size_t
         tile_bytes(const unsigned int  begin,
                    const unsigned int  end,
@@ -1173,7 +1181,8 @@ namespace Tessella
                          : 0));
         }
 
-        // Numbers that are kept of the polytopes before this one.
+        // Number of values that are kept for recovery on the polytopes before
+        // k.
         std::uint64_t
         solver_begin(const unsigned int k) const
         {
@@ -1190,7 +1199,8 @@ namespace Tessella
           return mesh.polytope_interface_offset[k];
         }
 
-        // One of the kernels of the local problems.
+        // A kernel of the local problems, with its workspace and launch
+        // parameters.
         struct Stage
         {
           HDGStage what                = HDGStage::simplex;
@@ -1198,7 +1208,7 @@ namespace Tessella
           HDGLayout    layout;
           std::size_t  shared_bytes = 0;
           unsigned int n_threads = 32, n_blocks = 1;
-          // Of elimination_list.
+          // Range in elimination_list.
           std::size_t first_listed = 0, last_listed = 0;
 
           bool
@@ -1208,8 +1218,8 @@ namespace Tessella
           }
         };
 
-        // Workspace and threads of the local problems. @p constant_tau: it is
-        // that of the form.
+        // Sets workspace and threads of the local problems. @p constant_tau:
+        // tau is that of the form.
         void
         set_layout(const HDGForm<dim> &form, const bool constant_tau)
         {
@@ -1242,7 +1252,7 @@ namespace Tessella
             attribute(cudaDevAttrMultiProcessorCount);
           const bool exact =
             form.table_a < 0 && form.table_b < 0 && form.table_c < 0;
-          // (tau and, where b is constant, b.n are so on planar facets)
+          // On planar facets tau and, if b is constant, b.n are constants.
           const bool few_points = !P.simplex && !form.facet_table;
           P.facet_quad = few_points ? few_facet_quads : all_facet_quads;
           P.entry_quad = few_points ? few_entry_quads : all_entry_quads;
@@ -1282,9 +1292,9 @@ namespace Tessella
                             max_degree, P.n_line_points[max_degree]));
               return 8 * stage.layout.size;
             };
-            // As many points a slice as there are, at most 64 (twice as many
-            // where only values are needed); fewer where more blocks fit on a
-            // multiprocessor then, as far as registers allow.
+            // A slice has as many points as there are, at most 64 (twice as
+            // many if only values are needed). It is shorter if more blocks
+            // then fit on a multiprocessor, as far as registers allow.
             const auto n_warps = [&](const unsigned int slice) {
               const std::size_t bytes = set(slice);
               return bytes > available
@@ -1313,7 +1323,8 @@ namespace Tessella
             stage.n_blocks  = n_problems;
             if (stage.shared_bytes == 0)
               {
-                // In global memory, for all blocks that run at a time.
+                // Workspaces are in global memory, for all thread blocks that
+                // run at a time.
                 set(wanted);
                 stage.n_blocks = std::min(n_problems, 4 * processors);
                 in_global =
@@ -1336,7 +1347,7 @@ namespace Tessella
             {
               has_moments    = P.moment_row != nullptr;
               P.part_is_done = has_moments && exact;
-              // (those of bricks are the next one's)
+              // The next kernel computes the moments of bricks.
               if (has_moments && !(P.part_is_done && n_bricks == n))
                 add(HDGStage::moments,
                     &hdg_moments_kernel<dim>,
@@ -1364,7 +1375,7 @@ namespace Tessella
                   &hdg_volume_kernel<dim, false>,
                   1,
                   max_quads,
-                  // (there may be hardly anything left to do)
+                  // The kernel may have hardly any polytopes left.
                   P.part_is_done ? std::min(n, 4 * processors) : n,
                   few,
                   few,
@@ -1424,8 +1435,8 @@ namespace Tessella
                     32,
                     16,
                     1);
-              // Elimination: polytopes by how many of them a multiprocessor has
-              // memory for at a time.
+              // Elimination: classes of polytopes by the number of thread
+              // blocks for which a multiprocessor has enough memory at a time.
               const bool     in_parts = P.state_layout.few;
               const HDGStage stage =
                 in_parts ? HDGStage::few_elimination : HDGStage::elimination;
@@ -1493,7 +1504,7 @@ namespace Tessella
           workspace.resize(in_global);
         }
 
-        // Returns the numbers of its workspace in global memory.
+        // Returns the number of values of its workspace in global memory.
         std::size_t
         add_simplex_stage(const std::size_t  available,
                           const unsigned int processors)
@@ -1528,8 +1539,8 @@ namespace Tessella
           return 0;
         }
 
-        // Polytopes in classes by how many trace functions they have:
-        // fewer than limits[0], limits[1], ...
+        // Sorts polytopes into classes by their number of trace functions:
+        // below limits[0], below limits[1], ...
         void
         list_polytopes(const std::vector<unsigned int> &limits)
         {
@@ -1565,7 +1576,7 @@ namespace Tessella
           transforms.resize(square() * n_polytopes);
         }
 
-        // Starts the kernels of polytopes [begin, end).
+        // Starts the kernels for polytopes [begin, end).
         void
         start_stages(const unsigned int begin, const unsigned int end)
         {
@@ -1600,7 +1611,7 @@ namespace Tessella
             HDGData<dim> data       = P;
             unsigned int n_problems = end - begin;
             data.list               = nullptr;
-            // A part of a list: numbers from first to last.
+            // Selects the values in [first, last) from part of a sorted list.
             const auto set_list = [&](const auto         &values,
                                       const unsigned int *on_device,
                                       const std::size_t   begin_of_values,
@@ -1652,8 +1663,8 @@ namespace Tessella
                              stream>>>(data);
             check(cudaGetLastError(), "the local problems");
           };
-          // Kernels in a stream of their own begin after those before, and
-          // those after join() wait for them.
+          // fork() lets side streams wait for all previous kernels, and join()
+          // lets all subsequent kernels wait for side streams.
           const auto fork = [&](const unsigned int first,
                                 const unsigned int last) {
             forked.record(nullptr);
@@ -1676,7 +1687,8 @@ namespace Tessella
               eliminations.push_back(&stage);
             else if (beside && stage.what == HDGStage::volume)
               {
-                // What few polytopes need, next to the facets of all others.
+                // Only a small number of polytopes need this kernel. It runs
+                // beside the facet kernels of all others.
                 fork(0, 1);
                 start(stage, side[0]);
               }
@@ -1692,7 +1704,8 @@ namespace Tessella
               }
             else
               start(stage, nullptr);
-          // ---- the largest polytopes first, and no class waits for another
+          // ---- the largest polytopes start first, and no class waits for
+          // another
           const unsigned int n_beside = std::min<std::size_t>(
             n_side, eliminations.empty() ? 0 : eliminations.size() - 1);
           fork(0, n_beside);
@@ -1707,7 +1720,7 @@ namespace Tessella
           join(0, n_beside);
         }
 
-        // All tiles; function(begin, end) uses the K of one.
+        // Assembles all tiles. function(begin, end) uses the K of one tile.
         template <typename Function>
         HDGTimes
         assemble(const HDGProblem<dim> &problem,
@@ -1813,7 +1826,8 @@ namespace Tessella
           copy(to, from.data(), from.size());
         }
 
-        // Data that all tiles share, and what evaluation needs.
+        // Prepares data that all tiles share, and the evaluation of
+        // coefficients.
         void
         prepare(const HDGProblem<dim> &problem, HDGTimes &times)
         {
@@ -1864,7 +1878,8 @@ namespace Tessella
                                 : 0;
           volume_table.resize(n_volume);
           facet_table.resize(n_facets);
-          // (for the host to describe what the device cannot work with)
+          // If the device cannot evaluate, the host does, and describes the
+          // error.
           const bool on_device =
             problem.coefficients != nullptr &&
             evaluate(*problem.coefficients, form, begin, end);
@@ -1906,8 +1921,8 @@ namespace Tessella
           times.coefficients += since(now);
         }
 
-        // Arrays that coefficients may ask for, once; fields and values of
-        // cells as they are now.
+        // Uploads arrays that coefficients may use: those of the mesh once,
+        // fields and values of cells in each call.
         void
         prepare_evaluation(const DeviceCoefficients<dim> &coefficients)
         {
@@ -1975,8 +1990,8 @@ namespace Tessella
             }
         }
 
-        // All tables, on the device; false if a is not positive (definite)
-        // somewhere, which the host describes.
+        // Evaluates all tables on the device. Returns false if a is not
+        // positive (definite) somewhere; the host then describes the error.
         bool
         evaluate(const DeviceCoefficients<dim> &coefficients,
                  const HDGForm<dim>            &form,
@@ -1994,7 +2009,7 @@ namespace Tessella
           task.first_volume_point   = P.first_volume_point;
           task.first_polytope       = begin;
           task.n_polytopes          = end - begin;
-          // All quads if they have b.n, else those of the boundary.
+          // All point groups if b.n is tabulated, else those on the boundary.
           const auto first = std::lower_bound(boundary_quads.begin(),
                                               boundary_quads.end(),
                                               facet_begin[begin]),
@@ -2061,11 +2076,11 @@ namespace Tessella
             return false;
           launch(result.key);
           coefficients.throw_error(result.error);
-          return false; // (not reached)
+          return false; // not reached
         }
 
-        // Multiplications and additions of products and factorisations that
-        // one pass needs.
+        // Number of multiplications and additions in products and
+        // factorisations of one pass.
         double
         operations(const bool recovery) const
         {
@@ -2085,8 +2100,8 @@ namespace Tessella
               const double c = P.form.tensor ? dim * n : n; // rows of A
               if (P.simplex)
                 {
-                  // sums of tables, f; elimination; from functions of faces to
-                  // traces
+                  // linear combinations of tables, f; elimination;
+                  // transformation from functions of faces to trace functions
                   const double M = n_face_functions, rows = (dim + 1) * M;
                   sum += n * (n + 1) * (dim + 2) * (dim + 1) / 2. +
                          2. * (dim + 1) * rows * n + 2. * n * q +
@@ -2104,7 +2119,8 @@ namespace Tessella
               else
                 sum += 2. * n * n * (dim + 1) * q + 2. * dim * n * n * q +
                        (P.form.reaction || P.form.advection ? n * n * q : 0.);
-              // facets; traces of a facet only meet its own points
+              // facets; the traces of a facet are evaluated at its own points
+              // only
               const double entries =
                 std::max(1.,
                          1. * (mesh.polytope_interface_offset[k + 1] -
@@ -2134,33 +2150,33 @@ namespace Tessella
         std::size_t                      device_memory;
         const Parallel                   parallel;
 
-        // ---- host
+        // ---- data on the host
         std::vector<HDGVolumeQuad> volume_quads, mass_quads;
         // The short list is for integrands that are polynomials.
         std::vector<HDGFacetQuad> facet_quads, short_facet_quads;
-        // Numbers of those on the boundary.
+        // Indices of the point groups on the boundary.
         std::vector<unsigned int> boundary_quads;
         std::vector<unsigned int> volume_begin, mass_begin, facet_begin,
           entry_row, entry_polytope, entry_quad, short_entry_quad,
           entry_of_side, row_block;
         std::vector<unsigned char> entry_fixed, irregular, planar;
-        // Entries that HDGConstantFacets is for, and the others.
+        // Entries that HDGConstantFacets handles, and all others.
         std::vector<unsigned char> entry_projected;
         std::vector<unsigned int>  projected_entries, other_entries;
         std::vector<std::uint64_t> trace_offset, square_offset, solver_offset,
           subcell_q;
         unsigned int n_boundary_quads = 0, max_traces = 0, max_basis = 0,
                      max_degree = 0, max_quads = 0, max_facet_quads = 0;
-        // All polytopes are one simplex each, of one degree. (set by threads
-        // to false alone)
+        // True if each polytope is one simplex, and all have the same degree.
+        // Threads only ever set it to false.
         std::atomic<bool> simplices{false};
-        // Functions of a patch on several facets.
+        // True if a patch has functions on several facets.
         bool                shared_patches   = false;
         unsigned int        n_face_functions = 0;
         HDGSizes            sizes            = {};
         std::vector<double> tables;
 
-        // ---- device
+        // ---- data on the device
         std::vector<std::unique_ptr<Array<char>>> memory;
         std::size_t                               used            = 0;
         const HDGFacetQuad                       *all_facet_quads = nullptr,
@@ -2179,28 +2195,31 @@ namespace Tessella
         Array<double> transfer, K, rhs, integral, dirichlet, abs_f, solvers,
           workspace, volume_table, facet_table, boundary, tau, state, partial,
           transforms, moments;
-        // Integrals over the volume come from moments.
+        // True if integrals over the volume come from moments.
         bool has_moments = false;
-        // Polytopes of bricks.
+        // Number of polytopes of bricks.
         unsigned int n_bricks = 0;
-        // Classes for elimination.
+        // Classes of polytopes for elimination.
         std::vector<unsigned int> elimination_limits, elimination_list;
         std::vector<std::size_t>  elimination_begin;
         Array<unsigned long long> failure;
         Array<unsigned int>       status, list, undone;
         Event                     start, stop, done;
-        // For kernels beside others.
+        // Streams for kernels that run beside others.
         static constexpr unsigned int n_side = 4;
         UrgentStream                  side[n_side];
         Event                         forked, joined[n_side];
         std::vector<Stage>            stages;
-        // Bytes for all in one tile: now, and last time, if that was one.
+        // Bytes of all arrays if there is one tile: in this assembly, and in
+        // the last one (0 if it had several tiles).
         std::size_t wanted = 0, one_tile = 0;
-        // Local solvers are there; they were wanted.
+        // kept: local solvers are available. with_kept: they were requested.
         bool kept = false, with_kept = false;
-        // All of `state` and `transforms` is there, whatever the tile.
+        // True if `state` and `transforms` hold all polytopes, whatever the
+        // tile.
         bool state_is_kept = false;
-        // Of forms as P says, with and without them; negative: not counted.
+        // Number of operations for the form P.form, without and with recovery;
+        // negative: not counted.
         mutable double n_operations[2] = {-1., -1.};
       };
 
@@ -2429,7 +2448,7 @@ namespace Tessella
           std::size_t        points = 2 * (dim + 1);
           for (int d = 0; d < dim; ++d)
             points *= data.max_degree + 1;
-          // (sums by components or faces; or values at points)
+          // sums by components or faces, or values at points
           const std::size_t parts = std::max<std::size_t>(points,
                                                           (2 * dim + 1) *
                                                             data.max_basis),

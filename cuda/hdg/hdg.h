@@ -15,8 +15,8 @@
 
 #include "../backends/assembly.h"
 
-// Hybridizable dG on a CUDA device, in plain types: local solvers, the trace
-// matrix, and the solution from traces.
+// Interface to hybridizable dG on a CUDA device, in plain types: local solvers,
+// the trace matrix, and the solution from traces.
 
 namespace Tessella
 {
@@ -24,23 +24,24 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Up to four quadrature points of a sub-cell.
+      /// A group of up to four quadrature points of a sub-cell.
       struct HDGVolumeQuad
       {
         unsigned int subcell, first; ///< first point in the sub-cell's rule
       };
 
-      /// Why a local problem cannot be solved.
+      /// Reason why a local problem cannot be solved.
       enum class HDGFailure : unsigned int
       {
-        diffusion        = 1, ///< A is singular up to rounding
+        diffusion        = 1, ///< matrix A is singular up to rounding
         schur_complement = 2,
-        basis            = 3, ///< polynomials are linearly dependent
+        basis            = 3, ///< basis functions are linearly dependent
         no_stabilisation = 4
       };
 
-      /// Coefficients of an equation: constants, or the first array of each in
-      /// the table of the volume (-1: constant).
+      /// Coefficients of an equation. Each of them is either a constant or a
+      /// table; table_a etc. is its first array among the volume tables, or -1
+      /// if it is constant.
       template <int dim>
       struct HDGForm
       {
@@ -50,20 +51,23 @@ namespace Tessella
         double a_inverse[dim * dim] = {}, b[dim] = {}, c = 0., f = 0., tau = 1.;
         int    table_a = -1, table_b = -1, table_c = -1, table_f = -1;
         int    n_tables = 0;
-        /// b.n on facets is tabulated, too.
+        /// The normal advection b.n on facets is tabulated, too.
         bool facet_table = false;
       };
 
+      /// The problem that HDGAssembler assembles: coefficients, boundary data
+      /// and stabilisation.
       template <int dim>
       struct HDGProblem
       {
         HDGForm<dim> form;
-        /// Evaluates all tables on the device; or null.
+        /// Coefficients for evaluation of all tables on the device, or null.
         const DeviceCoefficients<dim> *coefficients = nullptr;
         /**
-         * Fills the tables of polytopes [begin, end): volume arrays of n_points
-         * each, numbered through as subcell_points() says (none if null), b.n
-         * on facets (four a quad, one array).
+         * Fills the tables of polytopes [begin, end) if there are no device
+         * coefficients. @p volume (unless null): arrays of n_points values
+         * each, with points in the order of subcell_points(). @p facets: one
+         * array of b.n, with four values for each point group.
          */
         std::function<void(const unsigned int  begin,
                            const unsigned int  end,
@@ -71,16 +75,16 @@ namespace Tessella
                            double             *volume,
                            double             *facets)>
           tabulate;
-        /// g, then alpha, of the points of boundary quads; only without
-        /// coefficients.
+        /// Values of g, then of alpha, at the points of boundary point groups;
+        /// only used without device coefficients.
         std::vector<double> boundary;
-        /// There are Robin conditions.
+        /// True if there are Robin conditions.
         bool robin = false;
-        /// Two a facet; empty: form.tau.
+        /// Stabilisation: two values for each facet, or empty for form.tau.
         std::vector<double> tau;
       };
 
-      /// Numbering of traces, as HDG keeps it.
+      /// Numbering of trace DoFs; references to arrays of HDG.
       struct HDGNumbering
       {
         const std::vector<unsigned int>  &block_of_interface;
@@ -90,17 +94,21 @@ namespace Tessella
         const std::vector<bool> &fixed;
       };
 
+      /// Times and sizes of an assembly.
       struct HDGTimes
       {
-        double       generation = 0., gather = 0.; ///< kernels, seconds
-        double       coefficients = 0.;            ///< tables, copies included
-        double       trace_bytes = 0., solver_bytes = 0.; ///< K; what is kept
+        double generation = 0., gather = 0.;        ///< seconds for kernels
+        double coefficients = 0.;                   ///< seconds for tables,
+                                                    ///< copies included
+        double trace_bytes = 0., solver_bytes = 0.; ///< bytes of K, and
+                                                    ///< of what is kept
+                                                    ///< for recovery
         unsigned int n_tiles = 0;
       };
 
-      /// What decides about sizes of workspaces and slices, and with that about
-      /// the order of sums: has to be the same for all processes that share a
-      /// mesh, the largest of each.
+      /// Sizes that determine the sizes of workspaces and slices, and with them
+      /// the order of sums. All processes that share a mesh must use the same
+      /// sizes: the largest value of each.
       enum class HDGSize : unsigned int
       {
         traces,
@@ -109,34 +117,35 @@ namespace Tessella
         ten_less_degree, ///< 10 - the smallest degree
         volume_quads,
         facet_quads,
-        others,         ///< not all polytopes are one simplex each
-        shared_patches, ///< traces have functions on several facets
+        others,         ///< 1 unless every polytope is one simplex
+        shared_patches, ///< 1 if trace functions extend over several facets
         number
       };
       using HDGSizes =
         std::array<unsigned int, static_cast<std::size_t>(HDGSize::number)>;
 
       /**
-       * Local problems in tiles: for each of them the kernel of the local
-       * problems (products on the matrix units), then a
-       * gather: each row of the trace matrix is written by one warp, from its
-       * two polytopes in their order. No atomics but for errors; same input,
-       * same bits, for tiles of any size.
+       * Computes local problems in tiles. For each tile, kernels solve the
+       * local problems, with products on the matrix units. Then a kernel
+       * gathers: one warp writes each row of the trace matrix, from its two
+       * polytopes in their order. Only error reports use atomics. The same
+       * input gives the same bits, for tiles of any size.
        *
-       * Memory: mesh, structure and trace spaces, what is kept, and a tile.
+       * Device memory: mesh, structure and trace spaces, the local solvers that
+       * are kept, and a tile.
        *
-       * On several processes each takes the polytopes that it owns, whose K
-       * assemble_blocks() hands over instead.
+       * On several processes each process handles its own polytopes, and
+       * assemble_blocks() returns their K instead of a trace matrix.
        */
       template <int dim>
       class HDGAssembler
       {
       public:
-        /// References must outlive the object. @p device_memory: bytes for
-        /// everything here, 0: what is free. Before anything but sizes() is
-        /// used upload() must be called. @p exponents: of the largest
-        /// degree. @p mass_degree: for each degree the one whose rule
-        /// integrates squares of polynomials on sub-cells.
+        /// References must outlive the object. @p device_memory: bytes for all
+        /// arrays of this object; 0 means all free memory. Only sizes() may be
+        /// called before upload(). @p exponents: those of the largest degree.
+        /// @p mass_degree: for each degree, the degree whose rule integrates
+        /// squares of polynomials on sub-cells.
         HDGAssembler(const PolytopicMesh<dim>         &mesh,
                      const TraceSpace<dim>            &trace,
                      const BlockSparsity              &sparsity,
@@ -151,18 +160,19 @@ namespace Tessella
 
         const HDGSizes &
         sizes() const;
-        /// Mesh and structure to the device. @p sizes: the largest of all
+        /// Copies mesh and structure to the device. @p sizes: maximum over all
         /// processes.
         void
         upload(const HDGSizes &sizes);
-        /// Memory on the device that assembly has taken and may take, in bytes.
+        /// Device memory, in bytes, that assembly has allocated, and that it
+        /// may allocate.
         std::size_t
         memory() const;
         void
         set_device_memory(const std::size_t bytes);
 
-        // ---- quadrature, for tables
-        /// Number of points before each sub-cell.
+        // ---- quadrature points and trace functions, for the caller's tables
+        /// Number of quadrature points before each sub-cell.
         const std::vector<std::uint64_t> &
         subcell_points() const;
         const std::vector<HDGFacetQuad> &
@@ -171,12 +181,12 @@ namespace Tessella
         facet_begin() const;
         unsigned int
         n_boundary_quads() const;
-        /// First trace function of each polytope among those of all.
+        /// First trace function of each polytope among those of all polytopes.
         const std::vector<std::uint64_t> &
         trace_offset() const;
 
-        /// Matrix and vector, in device memory. @p keep: local solvers stay on
-        /// the device for recover().
+        /// Assembles the trace matrix and right-hand side in device memory. @p
+        /// keep: local solvers stay on the device for recover().
         HDGTimes
         assemble(const HDGProblem<dim> &problem,
                  const bool             keep,
@@ -184,10 +194,11 @@ namespace Tessella
                  double                *rhs);
 
         /**
-         * Without a trace matrix: @p use is called, by several threads at a
-         * time, with each polytope and its K for all its trace functions, in
-         * the memory of the host; @p rhs are the right-hand sides of trace
-         * functions by trace_offset(), to which Dirichlet values have moved.
+         * Computes K of all polytopes without a trace matrix. @p use is called
+         * with each polytope and its K for all its trace functions, in host
+         * memory; several threads call it at a time. @p rhs: right-hand sides
+         * of trace functions, indexed by trace_offset(), which include the
+         * contributions of Dirichlet values.
          */
         using UseBlocks =
           std::function<void(const unsigned int polytope, const double *K)>;
@@ -197,41 +208,43 @@ namespace Tessella
                         const UseBlocks       &use,
                         std::vector<double>   &rhs);
 
-        /// The polytope (or invalid_index) and the reason that made
-        /// assemble() fail.
+        /// The polytope for which assemble() failed, or invalid_index, and the
+        /// reason.
         unsigned int failed_polytope = invalid_index;
         HDGFailure   failure         = HDGFailure::basis;
 
         /// Multiplications and additions of products and factorisations in the
-        /// last assemble(). Counted when first asked for.
+        /// last assemble(). They are counted in the first call.
         double
         operations() const;
 
-        /// Of polytopes, after assemble(): c that varies, or alpha, is not zero
-        /// somewhere. Only if there is one of them.
+        /// For each polytope, after assemble(): true if a c that varies, or
+        /// alpha, is non-zero somewhere. Only valid if the form has one of
+        /// these.
         void
         download_fixed(std::vector<char> &fixed) const;
 
-        /// Local solvers of the last assemble() are there.
+        /// True if the local solvers of the last assemble() are in device
+        /// memory.
         bool
         is_kept() const;
 
-        /// u and q (dim times as many numbers) from traces; all in device
-        /// memory. Local problems are computed again unless is_kept(), else
-        /// @p problem is not looked at.
-        /// Returns seconds.
+        /// Computes u and q (dim times as many values) from traces. All arrays
+        /// are in device memory. Unless is_kept(), local problems are solved
+        /// again; if is_kept(), @p problem is ignored. Returns seconds.
         double
         recover(const HDGProblem<dim> &problem,
                 const double          *trace,
                 double                *solution,
                 double                *flux);
 
-        /// After assemble(): integrals of the trace functions of polytopes, and
-        /// of |f|.
+        /// Returns, after assemble(), the integrals of the trace functions of
+        /// polytopes, and of |f|.
         void
         download_balance(std::vector<double> &integral,
                          std::vector<double> &abs_f) const;
-        /// Coefficients of Dirichlet data by polytopes' trace functions.
+        /// Returns the coefficients of Dirichlet data for the polytopes' trace
+        /// functions.
         void
         download_dirichlet(std::vector<double> &dirichlet) const;
 
@@ -243,8 +256,8 @@ namespace Tessella
         std::unique_ptr<Implementation> implementation;
       };
 
-      /// Copies from the device to ordinary memory through pinned buffers and
-      /// all threads.
+      /// Copies from the device to pageable host memory, through pinned buffers
+      /// and with all threads.
       void
       download_array(const double     *from,
                      double           *to,

@@ -4,9 +4,9 @@
 
 #include "hdg_facet_kernel.h"
 
-// Integrals over planar facets where the stabilisation is one constant, there
-// is no advection and polytopes have up to 8 hdg_warp_tiles functions: fewer of
-// them than in general, and with fewer instructions.
+// Integrals over planar facets for a constant stabilisation, without advection,
+// and for polytopes of up to 8 hdg_warp_tiles functions. There are fewer
+// integrals than in general, and they need fewer instructions.
 
 namespace Tessella
 {
@@ -14,8 +14,9 @@ namespace Tessella
   {
     namespace Device
     {
-      /// The functions of total degree up to @p degree, at most max_degree, in
-      /// their order, as products of one-dimensional ones: use(number, value).
+      /// Visits the functions of total degree up to @p degree, at most
+      /// max_degree, in their order, as products of one-dimensional functions:
+      /// use(index, value).
       template <int dim, int max_degree, typename Use>
       __device__ inline void
       visit_functions(const unsigned int degree,
@@ -26,7 +27,7 @@ namespace Tessella
         for (int grade = 0; grade <= max_degree; ++grade)
           if (grade <= int(degree))
             {
-              // (those of lower grades)
+              // number of functions of lower total degree
               unsigned int number = dim == 1 ? grade
                                     : dim == 2
                                       ? grade * (grade + 1) / 2
@@ -50,32 +51,38 @@ namespace Tessella
 
 
       /**
-       * Where the stabilisation is one positive constant, there is no
-       * advection and facets are planar: with S = integrals of products of
-       * trace functions (orthonormal on their patch, whose polynomials
-       * restricted to it they span) and functions of the polytope, F = sum of n
-       * S over facets of each normal n, R = tau S, G = tau I and E = tau S^T S,
-       * the sum over all of a polytope, as a function there is the sum of its
-       * components in the directions of trace functions. So S is all that is
-       * integrated, with functions on the box, which become orthonormal ones
-       * afterwards. Functions have a total degree.
+       * Facet integrals for a positive constant stabilisation tau, without
+       * advection, on planar facets. Let S be the integrals of products of
+       * trace functions and functions of the polytope. Trace functions are
+       * orthonormal on their patch and span the restrictions of the polytope's
+       * functions to it. Hence F is the sum of n S over facets of each normal
+       * n, R = tau S, G = tau I, and E = tau S^T S, summed over all interfaces
+       * of a polytope, since a function on a patch is the sum of its components
+       * in the directions of trace functions. So only S is integrated, with
+       * functions on the box, which are then transformed to orthonormal ones.
+       * Functions have a total degree.
        *
-       * One warp takes 32 points at a time. A lane has the functions of its
-       * point in registers and leaves them in shared memory, from where
-       * products read them; trace functions at points are operands in registers
-       * (see HDGFewFacetFunctions), 16 points at a time.
+       * One warp processes 32 points at a time. Each lane computes the
+       * functions at its point in registers and stores them in shared memory,
+       * where products read them. Trace functions at points are operands in
+       * registers (see HDGFewFacetFunctions), for 16 points at a time.
+       *
+       * P: data of all kernels; e: entry of polytope_interface; k: its
+       * polytope; g and t: lane / 4 and lane % 4.
        */
       template <int dim, int T>
       struct HDGConstantFacets
       {
-        /// Points, and how many tiles of eight of them are taken at a time.
+        /// Points, and number of tiles of eight points that are processed at a
+        /// time.
         static constexpr unsigned int n_points = hdg_warp_points;
         static constexpr int          U        = 2;
-        /// Distance of rows of functions and of generators: what is read at a
-        /// time, pairs and single numbers, lies in different banks.
+        /// Distances between rows of functions and of generators, such that
+        /// pairs and single values that are read at a time lie in different
+        /// banks of shared memory.
         static constexpr unsigned int ld            = HDGLayout::ld_pairs,
                                       ld_generators = HDGLayout::ld_single;
-        /// Of up to 8 T functions.
+        /// Largest degree of up to 8 T functions.
         static constexpr int max_degree =
           dim == 2 ? (T == 2 ? 4 : 5) : (T == 2 ? 2 : 3);
 
@@ -86,7 +93,7 @@ namespace Tessella
         const HDGData<dim> &P;
         double *const       base;
         const unsigned int  e, k, first_row, lane, g, t;
-        const Whole         to; ///< the arrays that elimination reads
+        const Whole         to; ///< arrays that elimination reads
 
         __device__
         HDGConstantFacets(const HDGData<dim> &P,
@@ -106,8 +113,8 @@ namespace Tessella
                k)
         {}
 
-        /// Of the points: weights times what functions on the box have in
-        /// common, or times g; normals.
+        /// Values at the points: weights times the common factor of functions
+        /// on the box, or weights times g; then normals.
         __device__ double *
         weight(const unsigned int i) const
         {
@@ -123,14 +130,14 @@ namespace Tessella
         {
           return base + P.layout.second;
         }
-        /// What a point's coordinates are multiplied by and what is added, and
-        /// what functions on the box have in common.
+        /// Factors and offsets that map a point's coordinates to the box, and
+        /// the common factor of functions on the box.
         __device__ double *
         map_to_box() const
         {
           return weight(2 + dim);
         }
-        /// The numbers of generators, among all of a patch.
+        /// Indices of generators, among all generators of a patch.
         __device__ unsigned int *
         numbers() const
         {
@@ -159,14 +166,14 @@ namespace Tessella
             }
         }
 
-        /// What is integrated at a point of a facet, which is planar.
+        /// Integrands at a point of a planar facet.
         struct Point
         {
-          /// As traces see it; the normal of the polytope.
+          /// Point as seen by the traces; outer normal of the polytope.
           double x[dim], normal[dim], w;
         };
 
-        /// Point @p r of a quad; w: zero unless @p valid.
+        /// Point @p r of a point group. w is zero unless @p valid.
         __device__ Point
         point_of(const HDGFacetQuad &quad,
                  const unsigned int  r,
@@ -224,7 +231,7 @@ namespace Tessella
           return result;
         }
 
-        /// As make_slice_quad(), without divisions.
+        /// make_slice_quad() without divisions.
         __device__ HDGSliceQuad
         patch_of(const HDGFacetQuad &quad, const unsigned int degree) const
         {
@@ -241,8 +248,8 @@ namespace Tessella
                   P.patch_coefficients + P.patch_offset[p]};
         }
 
-        /// The functions on the box at the point of this lane; returns what
-        /// they have to be multiplied by.
+        /// Evaluates the functions on the box at the point of this lane, up to
+        /// a common factor, which is returned.
         __device__ double
         evaluate_box(const double (&x)[dim]) const
         {
@@ -259,7 +266,7 @@ namespace Tessella
           return map_to_box()[2 * dim];
         }
 
-        /// The generators of the trace functions of a patch.
+        /// Evaluates the generators of the trace functions of a patch.
         __device__ void
         evaluate_generators(const HDGSliceQuad &quad,
                             const unsigned int  degree,
@@ -268,7 +275,8 @@ namespace Tessella
           const double *frame =
             P.patch_frame + std::size_t(quad.patch) * (dim * (dim + 2));
           double values[dim][max_degree + 1];
-          // (without extent coefficients of all but constants are zero)
+          // Without extent, the coefficients of all functions but constants are
+          // zero.
 #pragma unroll
           for (int d = 0; d < dim; ++d)
             {
@@ -314,7 +322,7 @@ namespace Tessella
             }
         }
 
-        /// Trace functions at points first .. first + 15.
+        /// Evaluates trace functions at points first .. first + 15.
         __device__ void
         evaluate_traces(Values             &psi,
                         const HDGSliceQuad &quad,
@@ -347,9 +355,9 @@ namespace Tessella
             }
         }
 
-        /// Adds what points first .. first + 15, as far as they are of the
-        /// mask, contribute to integrals of products of trace functions and
-        /// functions on the box.
+        /// Adds the contributions of points first .. first + 15 that are in the
+        /// mask to the integrals of products of trace functions and functions
+        /// on the box.
         __device__ void
         add(Sums              &sums,
             const Values      &psi,
@@ -389,7 +397,7 @@ namespace Tessella
             }
         }
 
-        /// Integrals of trace functions times g, likewise.
+        /// Adds integrals of trace functions times g, for the same points.
         __device__ void
         add_data(const Values      &psi,
                  const unsigned int first,
@@ -424,8 +432,8 @@ namespace Tessella
             }
         }
 
-        /// F and R of facets with one normal, from sums(); @p replace: the
-        /// first of a patch.
+        /// Adds the sums to F and R, for facets with one normal. @p replace:
+        /// these are the first sums of a patch and replace F and R.
         __device__ void
         put(const Sums &sums,
             const double (&normal)[dim],
@@ -433,7 +441,8 @@ namespace Tessella
             const unsigned int n_psi,
             const bool         replace) const
         {
-          // (A is a multiple of the identity: all rows have the same stride)
+          // All rows have the same stride, since A is a multiple of the
+          // identity.
           const double *const CT = to.transform_of_polytope();
           const unsigned int  ld = to.L.stride, component = to.n_rows * ld;
           double *const F = to.F(0) + row * ld, *const R = to.R() + row * ld;
@@ -495,7 +504,7 @@ namespace Tessella
                     }
                 }
             }
-          // (the first function on the box is a constant)
+          // The first function on the box is a constant.
           if (t == 0)
 #pragma unroll
             for (int h = 0; h < T; ++h)
@@ -510,7 +519,7 @@ namespace Tessella
               }
         }
 
-        /// G, and vectors.
+        /// Initialises G and the vectors of a patch.
         __device__ void
         begin_patch(double             *K,
                     const HDGSliceQuad &quad,
@@ -547,8 +556,8 @@ namespace Tessella
           double       normal[dim] = {};
           unsigned int row = invalid_index, n_psi = 0;
           bool         replace = true, pending = false;
-          // (one turn more than there are slices, so that sums are put in one
-          // place of the code)
+          // The loop has one more pass than there are slices, so that the code
+          // stores sums in one place only.
           for (unsigned int slice = begin, n_quads = 0; slice <= end;
                slice += n_quads)
             {
@@ -560,7 +569,7 @@ namespace Tessella
                 {
                   const unsigned int number = min(slice + lane / 4, end - 1);
                   const HDGFacetQuad quad   = P.facet_quad[number];
-                  // (quads of a patch follow each other)
+                  // The point groups of a patch are contiguous.
                   const unsigned int patch = __shfl_sync(~0u, quad.patch, 0);
                   const bool         valid =
                     slice + lane / 4 < end && quad.patch == patch;
@@ -572,7 +581,7 @@ namespace Tessella
                   next_row   = first_row + slice_quad.row;
                   begins     = slice == begin || P.facet_quad[slice - 1].row !=
                                                P.facet_quad[slice].row;
-                  // (the sums of the slice before have read theirs)
+                  // The sums of the previous slice have read its values.
                   __syncwarp();
                   double x[dim];
 #pragma unroll
@@ -604,10 +613,10 @@ namespace Tessella
               for (unsigned int first = 0; first == 0 || all >> first != 0;
                    first += 8 * U)
                 {
-                  // (a shift by 32 is none)
+                  // A shift by 32 bits would be undefined.
                   if (first >= n_points)
                     break;
-                  // ---- points of one normal after the other
+                  // ---- groups of points with a common normal
                   unsigned int rest = all >> first & ((1u << (8 * U)) - 1u);
 #pragma unroll 1
                   do
@@ -650,7 +659,8 @@ namespace Tessella
                         }
                       const unsigned int mask =
                         rest & __ballot_sync(~0u, same || parallel) >> first;
-                      // (sums that were put have left their registers)
+                      // This follows the storing of sums, so that both do not
+                      // occupy registers at the same time.
                       Values psi;
                       evaluate_traces(psi, slice_quad, first);
                       if (slice_quad.code & 2u)
@@ -672,7 +682,7 @@ namespace Tessella
 
 
 
-      /// @p T: enough tiles for all functions.
+      /// Kernel for up to 8 T functions.
       template <int dim, int T>
       __global__ void __launch_bounds__(32, T > 2 ? 16 : 20)
         hdg_constant_facet_kernel(const __grid_constant__ HDGData<dim> P)
@@ -687,9 +697,9 @@ namespace Tessella
 
 
 
-      /// E of all facets of a polytope, in the place of its first entry's: the
-      /// sum of tau S^T S = R^T R / tau, and of what other kernels have left;
-      /// a warp a polytope.
+      /// E of all facets of a polytope, stored in place of that of its first
+      /// entry: the sum of tau S^T S = R^T R / tau, and of the results of other
+      /// kernels. One warp for each polytope.
       template <int dim>
       __global__ void __launch_bounds__(32)
         hdg_boundary_kernel(const __grid_constant__ HDGData<dim> P)
@@ -709,7 +719,7 @@ namespace Tessella
             const unsigned int begin = P.D.polytope_interface_offset[k],
                                end   = P.D.polytope_interface_offset[k + 1],
                                n = whole.n, ld = whole.L.stride;
-            // (of others all entries have been integrated at points)
+            // For other entries, E has been integrated at points.
             const auto projected = [&](const unsigned int e) {
               return P.entry_projected[e] && !(status & hdg_undone);
             };
@@ -722,7 +732,7 @@ namespace Tessella
             };
             for (unsigned int e = begin; e < end;)
               {
-                // entries that follow each other, and with that their rows
+                // contiguous entries, whose rows are contiguous, too
                 const unsigned int row = row_of(e);
                 while (e < end && projected(e))
                   ++e;

@@ -8,7 +8,7 @@
 #include "block_dense.h"
 #include "hdg.h"
 
-// What the kernels of hybridizable dG read.
+// Data that the kernels of hybridizable dG read.
 
 namespace Tessella
 {
@@ -16,42 +16,45 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Kernels that have a workspace: local problems on simplices as a whole;
-      /// elsewhere integrals over polytopes, then those over the facets of an
-      /// interface, from one side, then elimination.
+      /// Kernels that have a workspace. On simplices one kernel solves the
+      /// local problem as a whole. On other polytopes the stages are integrals
+      /// over the volume, integrals over the facets of an interface from one
+      /// side, and elimination.
       enum class HDGStage
       {
         simplex,
-        moments, ///< of the volume, then
-        basis,   ///< matrices that follow from them
+        moments, ///< moments of the volume, followed by basis
+        basis,   ///< basis and matrices from moments
         volume,
         facets,
-        constant_facets, ///< where fewer of them are integrated (see
-                         ///< HDGConstantFacets), then
-        boundary,        ///< what polytopes have of all facets
+        constant_facets, ///< facets with fewer integrals (see
+                         ///< HDGConstantFacets), followed by boundary
+        boundary,        ///< contributions of all facets of a polytope
         elimination,
-        // where it is that of hdg_elimination_kernel.h, in two parts
+        // elimination of hdg_elimination_kernel.h, in two parts
         schur,
         few_elimination
       };
 
-      /// Where a warp has points of its own: how many it takes at a time, and
-      /// of how many tiles of eight functions it has sums.
+      /// In kernels whose warps have points of their own: number of points that
+      /// a warp processes at a time, and number of tiles of eight functions in
+      /// its sums.
       constexpr unsigned int hdg_warp_points = 32, hdg_warp_tiles = 3;
 
-      /// Sizes for the largest local problem, and where its arrays lie in a
-      /// block's workspace.
+      /// Sizes of the largest local problem, and positions of its arrays in the
+      /// workspace of a thread block.
       struct HDGLayout
       {
         unsigned int n_basis  = 0; ///< functions
-        unsigned int n_rows   = 0; ///< trace functions and one for f
+        unsigned int n_rows   = 0; ///< trace functions, and one row for f
         unsigned int n_mass   = 0; ///< rows of A
-        unsigned int n_blocks = 0; ///< components that share A
-        unsigned int n_points = 0; ///< of a slice
-        unsigned int n_wide   = 0; ///< the same where gradients are not needed
+        unsigned int n_blocks = 0; ///< components whose blocks share A
+        unsigned int n_points = 0; ///< points of a slice
+        unsigned int n_wide   = 0; ///< points of a slice if gradients are not
+                                   ///< needed
         unsigned int max_degree = 0;
         bool         diagonal   = false; ///< A is a multiple of the identity
-        /// Elimination is that of hdg_elimination_kernel.h.
+        /// Elimination uses the kernels of hdg_elimination_kernel.h.
         bool         few    = false;
         unsigned int stride = 0, mass_stride = 0, point_stride = 0,
                      wide_stride = 0;
@@ -60,16 +63,16 @@ namespace Tessella
           schur_inverse, diagonal_entries, first, second, points, tables,
           weights, size;
 
-        /// Distances of rows of hdg_warp_points values that are read in pairs
-        /// or one by one, by functions and points.
+        /// Distance between rows of hdg_warp_points values, one row per
+        /// function, that are read in pairs or one by one.
         static constexpr unsigned int ld_pairs  = hdg_warp_points + 8,
                                       ld_single = hdg_warp_points + 4;
 
-        /// Numbers a point: coefficients and normals times weights.
+        /// Values per point: coefficients and normals, times weights.
         static constexpr unsigned int n_weights = 16;
 
-        /// On simplices; @p rows: of functions of faces, and one for f; @p
-        /// transformed: K goes through shared memory twice.
+        /// Layout for simplices. @p rows: number of functions of all faces, and
+        /// one for f. @p transformed: K passes through shared memory twice.
         void
         set_simplex(const unsigned int basis,
                     const unsigned int rows,
@@ -97,8 +100,9 @@ namespace Tessella
           size             = end;
         }
 
-        /// @p rows: n_rows, or one for f.
-        /// @p gradients: of functions, at the points of the volume.
+        /// Layout for other polytopes. @p rows: n_rows, or one for f. @p
+        /// gradients: gradients of functions are needed at the points of the
+        /// volume.
         void
         set(const HDGStage     stage,
             const int          dim,
@@ -141,7 +145,7 @@ namespace Tessella
             {
               first  = take(std::size_t(basis) * ld_pairs);
               second = take(std::size_t(basis) * ld_single);
-              // (and the map to the box, and a list of generators)
+              // Also the map to the box, and a list of generators.
               weights = take((2 + dim) * hdg_warp_points + 8 + (basis + 1) / 2);
               size    = end;
               return;
@@ -150,20 +154,21 @@ namespace Tessella
             {
               if (basis <= 8 * hdg_warp_tiles)
                 {
-                  // (values are in registers)
+                  // Values of functions are in registers.
                   const std::size_t row = row_stride(hdg_warp_points);
                   tables                = take(dim * (degree + 1) * row);
                   weights               = take((7 + dim) * row);
                   size                  = end;
                   return;
                 }
-              // Functions, traces, and what those are made of.
+              // Values of functions, of traces, and of the generators of
+              // traces.
               const std::size_t values =
                 std::size_t(basis) * row_stride(hdg_warp_points);
               second = take(values);
               first  = take(values);
               points = take(values);
-              // (weights are stored when tables are not needed any more)
+              // Weights overwrite tables that are not needed any more.
               const std::size_t rows =
                 dim * (degree + 1) > 6u + dim ? dim * (degree + 1) : 6 + dim;
               tables = weights = take(rows * hdg_warp_points);
@@ -174,10 +179,11 @@ namespace Tessella
                 diagonal && !has_advection;
           if (stage == HDGStage::few_elimination)
             {
-              // (all components of a row, and of what R becomes, in a line)
+              // A line holds all components of a row, and the row of R that
+              // becomes Y.
               wide_stride = row_stride((dim + 1) * ((basis + 3) / 4 * 4));
               first       = take(std::size_t(rows) * wide_stride);
-              // (then three numbers a row, in its place)
+              // Afterwards three values for each row replace the factor.
               second  = take(std::max<std::size_t>(basis * wide_stride,
                                                   3 * std::size_t(rows)));
               vectors = take((rows + 1) / 2);
@@ -200,7 +206,8 @@ namespace Tessella
               size   = end;
               return;
             }
-          // The mass matrix lies before `transform`, over the end of `flux`.
+          // The mass matrix of the basis is in front of `transform` and
+          // overlaps the end of `flux`.
           mass = take(diagonal ? 0 : std::size_t(n_mass) * mass_stride);
           flux = take(std::size_t(n_blocks) * (basis + rows) * mass_stride);
           transform = take(whole ? 0 : std::size_t(basis) * stride);
@@ -216,7 +223,7 @@ namespace Tessella
               size = end;
               return;
             }
-          // (functions and their gradients; or traces, and functions)
+          // Functions and their gradients, or traces and functions.
           const std::size_t rows_of_gradients =
                               gradients ? (dim + 1) * point_stride : 0,
                             values = basis * (rows_of_gradients > wide_stride
@@ -229,7 +236,7 @@ namespace Tessella
           weights = take(whole ? 0 : std::size_t(n_weights) * slice);
           if (stage == HDGStage::volume)
             {
-              // (tables of a warp's points, for f)
+              // Tables of each warp's points, for f.
               const std::size_t by_warps =
                 first + n_threads(basis) / 32 * dim * (degree + 1) *
                           std::size_t(hdg_warp_points);
@@ -238,8 +245,9 @@ namespace Tessella
           size = end;
         }
 
-        /// Room for @p n_moments, and for @p n_scratch numbers before there is
-        /// anything else.
+        /// Adds @p n_moments values for moments behind all other arrays, and
+        /// behind @p n_scratch values of scratch that is used before the other
+        /// arrays are written.
         void
         add_moments(const std::size_t n_moments, const std::size_t n_scratch)
         {
@@ -247,15 +255,15 @@ namespace Tessella
           size   = tables + n_moments;
         }
 
-        /// Tiles of eight functions that kernels for few of them are compiled
-        /// for.
+        /// Number of tiles of eight functions that the kernels for up to 8
+        /// hdg_warp_tiles functions are compiled for.
         static constexpr unsigned int
         few_tiles(const unsigned int basis)
         {
           return basis <= 16 ? 2 : hdg_warp_tiles;
         }
 
-        /// Threads of a block for integrals over the volume.
+        /// Threads of a thread block for integrals over the volume.
         __host__ __device__ static constexpr unsigned int
         n_threads(const unsigned int basis)
         {
@@ -264,22 +272,23 @@ namespace Tessella
       };
 
       constexpr unsigned int hdg_stabilised = 1, hdg_failed = 2,
-                             hdg_undone = 4; ///< hdg_volume_kernel() is needed
-      /// Blocks for the facets of each of these.
+                             hdg_undone = 4; ///< the polytope needs
+                                             ///< hdg_volume_kernel()
+      /// Number of thread blocks for the facets of each such polytope.
       constexpr unsigned int hdg_blocks_of_undone = 16;
 
-      /// Where row i begins in a lower triangle that is stored row by row, in
-      /// pairs of entries.
+      /// Number of pairs of entries before row i of a lower triangle that is
+      /// stored row by row, in pairs.
       __host__ __device__ constexpr unsigned int
       pairs_before_row(const unsigned int i)
       {
         return (i + 1) / 2 * ((i + 2) / 2);
       }
 
-      /// Numbers that are kept of a simplex of n functions and this many rows
+      /// Number of values kept for a simplex with n functions and n_rows rows
       /// of traces and f: those rows, padded, after the first triangular solve;
-      /// then the factor in pairs, inverses in the place of its diagonal
-      /// blocks of eight rows.
+      /// then the Cholesky factor in pairs of entries, with the inverses of its
+      /// diagonal blocks of eight rows in place of these blocks.
       __host__ __device__ constexpr unsigned int
       hdg_simplex_solver_size(const unsigned int n, const unsigned int n_rows)
       {
@@ -289,77 +298,87 @@ namespace Tessella
       /// The face of a simplex that is opposite to a vertex.
       struct HDGSimplexFace
       {
-        unsigned int row; ///< of the patch's first trace function
+        unsigned int row; ///< first trace function of the patch in its polytope
         unsigned int facet;
         unsigned int code, boundary;   ///< see HDGFacetQuad
-        unsigned int orientation : 8;  ///< likewise
-        unsigned int n_functions : 16; ///< of the patch
-        /// Where each face has traces of its own, in 2-D: these run against the
-        /// order of vertices.
+        unsigned int orientation : 8;  ///< see HDGFacetQuad
+        unsigned int n_functions : 16; ///< trace functions of the patch
+        /// Only in 2-D, if each face has a patch of its own: the trace
+        /// functions run against the order of vertices.
         unsigned int reversed : 1;
       };
 
+      /// Arguments of all kernels: mesh, form, tables, data between kernels,
+      /// and results. All pointers are to device memory.
       template <int dim>
       struct HDGData
       {
-        /// Arrays of the mesh, rules, exponents (of total degree, or of
-        /// tensor-product spaces); other entries are not set.
+        /// Arrays of the mesh, quadrature rules, and exponents of the functions
+        /// (total degree or tensor product). Other entries are not set.
         Data<dim>    D;
         HDGForm<dim> form;
         bool         simplex;     ///< integrals come from SimplexReference
-        HDGLayout    layout;      ///< of this kernel
-        double      *workspace;   ///< null: shared memory
+        HDGLayout    layout;      ///< workspace of this kernel
+        double      *workspace;   ///< null: the workspace is in shared memory
         unsigned int first, last; ///< polytopes of the tile
-        unsigned int first_entry, last_entry; ///< of polytope_interface
-        /// Polytopes that elimination takes at a time; or entries, all of them
-        /// if null, that a kernel for facets does.
+        unsigned int first_entry, last_entry; ///< entries of polytope_interface
+                                              ///< in the tile
+        /// The polytopes that this elimination kernel processes, or the entries
+        /// that this facet kernel processes (null: all entries of the tile).
         const unsigned int *list;
         unsigned int        n_listed;
 
         const HDGVolumeQuad *volume_quad;
-        /// Of the kernel that runs: facets that are planar, with integrands
-        /// that are polynomials, need fewer points than others.
+        /// Point groups of facets, for the kernel that runs. Planar facets with
+        /// polynomial integrands have a list with fewer points.
         const HDGFacetQuad *facet_quad;
-        /// First quads of each polytope, on facets of the longer list.
+        /// First point group of each polytope; facet_begin refers to the longer
+        /// list of facet point groups.
         const unsigned int *volume_begin, *facet_begin;
-        /// Of the mass matrix: those of the rule of mass_degree[degree].
+        /// Point groups for the mass matrix, by the rule of
+        /// mass_degree[degree].
         const HDGVolumeQuad *mass_quad;
         const unsigned int  *mass_begin;
         unsigned char        mass_degree[11];
         /// First trace function of each entry of polytope_interface within its
         /// polytope.
         const unsigned int *entry_row;
-        /// The polytope of each entry, and its first quad in facet_quad.
+        /// The polytope of each entry, and its first point group in facet_quad.
         const unsigned int *entry_polytope, *entry_quad;
-        /// First one of each polytope among those of all, and their squares.
+        /// First trace function of each polytope among those of all polytopes,
+        /// and first entry of its K among those of all K.
         const std::uint64_t *trace_offset, *square_offset;
-        /// Whether polytopes have what all facets contribute to the Schur
-        /// complement in `partial` of their first entry, and entries that
-        /// HDGConstantFacets is for then.
+        /// projected: `partial` of a polytope's first entry holds the
+        /// contributions of all facets to the Schur complement.
+        /// entry_projected: the entries that HDGConstantFacets handles in this
+        /// case.
         bool                 projected;
         const unsigned char *entry_projected;
-        /// Bit 0: Dirichlet, of each entry.
+        /// Bit 0 of each entry: Dirichlet condition.
         const unsigned char *entry_fixed;
         const unsigned char *patch_degree;
         const unsigned int  *patch_functions;
-        unsigned int         max_functions; ///< of a patch
+        unsigned int         max_functions; ///< largest number of trace
+                                            ///< functions of a patch
         const double        *patch_frame, *patch_coefficients;
         const std::uint64_t *patch_offset;
-        /// Derivatives of the functions on the box [-1, 1]^dim: function l
-        /// occurs in that of derivative_function[i] with respect to variable d,
-        /// times derivative_factor[i], for derivative_begin[d N + l] <= i <
-        /// derivative_begin[d N + l + 1], N functions of the largest degree.
+        /// Derivatives of the functions on the box [-1, 1]^dim, for N functions
+        /// of the largest degree. The derivative of function
+        /// derivative_function[i] with respect to variable d contains function
+        /// l with factor derivative_factor[i], for derivative_begin[d N + l] <=
+        /// i < derivative_begin[d N + l + 1].
         const unsigned int *derivative_begin, *derivative_function;
         const double       *derivative_factor;
-        /// Numbers of the generators that do not depend on the last variable.
+        /// Indices of the generators that do not depend on the last variable.
         const unsigned short *planar;
-        /// How many there are of each degree: all, and those.
+        /// Number of generators of each degree: all, and those in `planar`.
         unsigned short n_generators[2][11];
         bool           tensor_product;
-        /// Rows of tables of 2 max_degree + 1 functions a variable whose
-        /// products are rows of moments, in 10 bits each; those that occur for
-        /// f come first. Rows have 2 max_degree + 1 columns, the functions of
-        /// the first variable; null: no moments.
+        /// Rows of moments: each is a product of rows of tables with 2
+        /// max_degree + 1 functions per variable, whose indices are stored in
+        /// 10 bits each. The rows that f needs come first. A row has 2
+        /// max_degree + 1 columns, the functions of the first variable. Null:
+        /// no moments are used.
         const unsigned int *moment_row;
         unsigned int        n_moment_rows, n_source_rows;
         /// The product of functions i and j <= i is the sum of moments
@@ -367,65 +386,68 @@ namespace Tessella
         /// < product_begin[l + 1], l = i (i + 1) / 2 + j.
         const unsigned int *product_begin, *product_moment;
         const double       *product_factor;
-        const unsigned int *function_moment; ///< of each function, for f
-        /// Of each polytope: its sub-cells are bricks, with edges along the
-        /// axes; null if there are none.
+        const unsigned int *function_moment; ///< moment of each function, for f
+        /// True for polytopes whose sub-cells are bricks with edges along the
+        /// axes; null if there are no such polytopes.
         const unsigned char *bricks;
-        /// The rules of bricks are products of rules on [0, 1]: points, then
-        /// weights, of rule p from 2 p line_stride on.
+        /// The rules of bricks are products of rules on [0, 1]. Rule p begins
+        /// at 2 p line_stride: points, then weights.
         const double *line_rule;
         unsigned int  line_stride;
         unsigned char n_line_points[11];
-        /// SimplexReference.
+        /// Tables of SimplexReference.
         const double *derivative, *schur_tables, *trace_tables, *trace_squares,
           *load, *face_values, *gauss, *factor, *steps;
         const unsigned int   *schur_place;
         unsigned int          n_schur_pairs;
         const HDGSimplexFace *faces; ///< dim + 1 of each simplex
         unsigned int          n_face_functions, max_traces;
-        /// On simplices: T_(m, l), the functions psi_m of a patch in those of
-        /// each of its faces, at [((k (dim + 1) + f) max_functions + m)
-        /// n_face_functions + l]; null in 2-D if they are those of faces but
-        /// for signs.
+        /// On simplices: T_(m, l), the coefficients of patch function psi_m in
+        /// the functions of each face of the patch, at [((k (dim + 1) + f)
+        /// max_functions + m) n_face_functions + l]. Null in 2-D if patch
+        /// functions equal face functions up to signs.
         const double *transfer;
         bool          robin;
 
         // ---- coefficients
-        const double *volume_table; ///< of the tile
+        const double *volume_table; ///< tables of the polytopes of the tile
         std::uint64_t n_volume_points, first_volume_point;
-        const double *facet_table; ///< b.n, of the tile
+        const double *facet_table; ///< b.n at the facet points of the tile
         std::uint64_t first_facet_quad;
-        const double *boundary_table; ///< g, then alpha, of the whole mesh
+        const double *boundary_table; ///< g, then alpha, at the boundary points
+                                      ///< of the whole mesh
         std::uint64_t n_boundary_points;
-        const double *tau; ///< two a facet, or null
+        const double *tau; ///< two values for each facet, or null
 
-        // ---- between kernels, of the tile (not for simplices)
-        HDGLayout state_layout; ///< that of elimination
-        /// Its arrays up to `inverse` for each polytope, without the integrals
-        /// over facets in the Schur complement: those are in `partial`, for
-        /// each entry. Where elimination is in parts, what recovery needs.
+        // ---- data between kernels, for the tile (not for simplices)
+        HDGLayout state_layout; ///< layout of elimination
+        /// state: for each polytope, the arrays of state_layout before
+        /// `inverse`, without the facet integrals of the Schur complement.
+        /// partial: these facet integrals, for each entry. If elimination is in
+        /// two parts, `state` finally holds the data for recovery.
         double      *state, *partial;
         double      *transforms; ///< coefficients of the orthonormal basis
-        double      *moments;    ///< of the volume, then of f; or null
+        double      *moments;    ///< moments of the volume, then of f; or null
         unsigned int moments_stride;
-        /// hdg_volume_kernel() has but what hdg_basis_kernel() leaves to do:
-        /// how many polytopes, and which.
+        /// part_is_done: hdg_volume_kernel() only processes the polytopes that
+        /// hdg_basis_kernel() leaves. undone: their number, then their indices.
         bool          part_is_done;
         unsigned int *undone;
-        /// Facets of those only, or (also where there are none) of others.
+        /// True: facet kernels process only these polytopes. False: only other
+        /// polytopes, also where there are none of these.
         bool of_undone;
-        /// hdg_stabilised | hdg_failed | hdg_undone, of all polytopes.
+        /// Bits hdg_stabilised | hdg_failed | hdg_undone of all polytopes.
         unsigned int *status;
 
         // ---- results
-        double *K;                          ///< of the tile
-        double *rhs, *integral, *dirichlet; ///< by trace_offset
+        double *K;                          ///< matrices K of the tile
+        double *rhs, *integral, *dirichlet; ///< indexed by trace_offset
         double *abs_f;
-        /// Polytope << 8 | HDGFailure of the first one that fails.
+        /// Polytope << 8 | HDGFailure, for the first polytope that fails.
         unsigned long long *failure;
-        /// U and Q of each trace function and f, and the transform, or null
-        /// (also where P.state has what recovery needs); of the tile if not all
-        /// are kept.
+        /// U and Q of each trace function and f, and the transform; of the tile
+        /// if not all are kept. Null if they are not stored, also if P.state
+        /// has the data for recovery.
         double              *solvers;
         const std::uint64_t *solver_offset;
         std::uint64_t        first_solver, first_square;

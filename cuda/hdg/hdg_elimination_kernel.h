@@ -4,13 +4,13 @@
 
 #include "hdg_kernel.h"
 
-// Elimination where A is a multiple of the identity, there is no advection, and
-// polytopes have up to 8 hdg_warp_tiles functions. Factorisation, a chain of
-// short steps, is a kernel of its own. With what it leaves, all that
-// elimination does to a row [F_0 .. F_(dim - 1) | R] of a trace function is one
-// product, which turns R into Y, and K is what facets have left plus one
+// Elimination for polytopes of up to 8 hdg_warp_tiles functions, if A is a
+// multiple of the identity and there is no advection. Factorisation is a chain
+// of short steps and a kernel of its own. With its results, elimination acts on
+// a row [F_0 .. F_(dim - 1) | R] of a trace function by one product, which
+// turns R into Y. K is the sum of the results of the facet kernels and one
 // symmetric product of the rows [F | Y] with a sign. Solutions for each trace
-// function are not made: recovery sums rows first.
+// function are not computed, since recovery sums rows first.
 
 namespace Tessella
 {
@@ -18,8 +18,8 @@ namespace Tessella
   {
     namespace Device
     {
-      /// 16 bytes to shared memory, which are there after wait_for_copies() and
-      /// a barrier.
+      /// Starts a copy of 16 bytes to shared memory. They are there after
+      /// wait_for_copies() and a barrier.
       __device__ inline void
       copy_pair(double *to, const double *from)
       {
@@ -43,7 +43,7 @@ namespace Tessella
 #endif
       }
 
-      /// An even number of entries, by lane of n_lanes.
+      /// Copies an even number of entries; called by each lane of n_lanes.
       __device__ inline void
       copy_pairs(double            *to,
                  const double      *from,
@@ -57,12 +57,13 @@ namespace Tessella
 
 
 
-      /// To @p to, as E() of a polytope: what volume and facets contribute.
+      /// Writes to @p to, which has the layout of E() of a polytope, the
+      /// contributions of volume and facets.
       template <int dim>
       __device__ inline void
       sum_facets(const HDGBlock<dim, HDGStage::elimination> &whole, double *to)
       {
-        // (many loads are on their way at a time)
+        // Several loads are in flight at a time.
         constexpr unsigned int batch = 4;
         const HDGData<dim>    &P     = whole.P;
         const std::size_t  ld = whole.L.stride, step = P.layout.n_basis * ld;
@@ -102,9 +103,9 @@ namespace Tessella
 
 
 
-      /// With the factor L of the Schur complement Z = E + a sum over d of
-      /// V_d^T V_d, rows of which are those of H(d): L^-1 / sqrt(a) in the
-      /// place of E and sqrt(a) L^-1 V_d in that of H(d); one block a polytope.
+      /// Computes the Cholesky factor L of the Schur complement E + a sum over
+      /// d of V_d V_d^T, V_d = H(d). L^-1 / sqrt(a) replaces E, and sqrt(a)
+      /// L^-1 V_d replaces H(d). One thread block for each polytope.
       template <int dim>
       __global__ void __launch_bounds__(64)
         hdg_schur_kernel(const __grid_constant__ HDGData<dim> P)
@@ -204,27 +205,31 @@ namespace Tessella
 
 
 
-      /// A polytope whose rows [F_0 .. R] of trace functions, and of f, are in
-      /// shared memory (or in the workspace), with all that the Schur
-      /// complement's factor does to them as one matrix of as many columns.
-      /// @p T: enough tiles for all functions.
+      /// Elimination of a polytope. Its rows [F_0 .. R] of trace functions, and
+      /// of f, are in shared memory or in the workspace, and so is `factor`,
+      /// the matrix that hdg_schur_kernel() leaves, [sqrt(a) L^-1 V_0 .. | L^-1
+      /// / sqrt(a)]. @p T: enough tiles for all functions. P: data of all
+      /// kernels; n: functions of the polytope; g and t: lane / 4 and lane % 4,
+      /// the row and column of the lane in operands of products.
       template <int dim, int T, bool in_shared>
       struct HDGFewElimination
       {
         using Block = HDGBlock<dim, HDGStage::elimination>;
-        /// Columns of K that a warp computes at a time, and how many steps of
-        /// its sums the compiler sees together.
+        /// Tiles of columns of K that a warp computes at a time, and number of
+        /// steps of its sums that the compiler unrolls.
         static constexpr int          TN          = 2;
         static constexpr unsigned int not_written = ~0u, n_columns = 8 * TN,
                                       n_steps = 3;
 
         const HDGData<dim> &P;
-        const Block         from; ///< in global memory
+        const Block         from; ///< arrays in global memory
         const unsigned int  n, n_traces, n_rows, padded_n, lane, g, t;
-        const unsigned int  ld; ///< of rows here
+        const unsigned int  ld; ///< distance between rows in `rows` and
+                                ///< `factor`
         double *const rows, *const factor;
-        /// Of each trace function: the first one of its patch, whose rows and
-        /// columns of K facets have written; or not_written.
+        /// For each trace function: first trace function of its patch, if facet
+        /// kernels have written the rows and columns of K of this patch; else
+        /// not_written.
         unsigned int *const patch;
 
         __device__
@@ -249,8 +254,8 @@ namespace Tessella
           , patch(reinterpret_cast<unsigned int *>(base + P.layout.vectors))
         {}
 
-        /// Rows of matrices, one for each component, at distance @p step, and
-        /// of the one that goes with them, in a line each.
+        /// Copies rows of dim matrices at distance @p step, and of the matrix
+        /// @p last, such that row i of all matrices forms one line.
         __device__ void
         copy_rows(double            *to,
                   const double      *matrix,
@@ -281,8 +286,8 @@ namespace Tessella
             }
         }
 
-        /// Returns whether a trace function is that of a Dirichlet interface.
-        /// Ends with a barrier.
+        /// Loads rows and factor. Returns true if a trace function belongs to a
+        /// Dirichlet interface. Ends with a barrier.
         __device__ bool
         load() const
         {
@@ -292,7 +297,7 @@ namespace Tessella
           bool                fixed  = false;
           for (unsigned int m = threadIdx.x; m < n_traces; m += blockDim.x)
             {
-              // (none, or a number plus one)
+              // The marker is zero, or an index plus one.
               patch[m] = (unsigned int)marker[m] - 1u;
               fixed    = fixed || patch[m] == not_written;
             }
@@ -327,7 +332,7 @@ namespace Tessella
                   WarpProduct<2, T, T, double>::add(
                     sums, a, b, [](const int, const int) { return true; });
                 }
-              // (all lanes have read what some overwrite)
+              // All lanes have read what other lanes overwrite.
               __syncwarp();
 #pragma unroll
               for (int h = 0; h < 2; ++h)
@@ -344,9 +349,9 @@ namespace Tessella
             }
         }
 
-        /// 8 TM rows of K from i0, and TN tiles of columns from j0: a (F F^T -
-        /// Y Y^T / a), added to what facets have left; the lower triangle, and
-        /// what is above from it.
+        /// 8 TM rows of K from i0, and TN tiles of columns from j0: adds a (F
+        /// F^T - Y Y^T / a) to the results of facet kernels. Computes the lower
+        /// triangle and mirrors it.
         template <int TM>
         __device__ void
         add_product(double            *K,
@@ -371,7 +376,7 @@ namespace Tessella
           double       c[TM][TN][2] = {};
           if (__any_sync(~0u, any))
             {
-              // (loads wait for no condition)
+              // Loads do not depend on conditions.
               const double reciprocal = 1. / a;
 #pragma unroll
               for (int h = 0; h < TM; ++h)
@@ -408,7 +413,7 @@ namespace Tessella
           // ---- rows, and columns of the transpose
           double *const        row    = K + (i0 + g) * n_traces + j0 + 2 * t,
                         *const column = K + (j0 + 2 * t) * n_traces + i0 + g;
-          // (below the diagonal as a whole?)
+          // true if the tile is below the diagonal as a whole
           const bool below = j0 + n_columns <= i0;
 #pragma unroll
           for (int h = 0; h < TM; ++h)
@@ -428,13 +433,14 @@ namespace Tessella
                   }
         }
 
-        /// K, tile by tile: 32 rows where both halves are needed, or 16.
+        /// Computes K tile by tile. Tiles have 32 rows if both halves are
+        /// needed, else 16.
         __device__ void
         products(double *K) const
         {
           const unsigned int n_warps = blockDim.x / 32, warp = this_warp();
           unsigned int       counter = 0;
-          // (the longest rows first)
+          // The longest rows come first.
           for (unsigned int i0 = (n_traces + 31) / 32 * 32; i0 > 0;)
             {
               i0 -= 32;
@@ -454,8 +460,8 @@ namespace Tessella
             }
         }
 
-        /// The right-hand side, with K as it is where @p dirichlet; and other
-        /// numbers for each trace function.
+        /// Stores the right-hand side (from K if @p dirichlet), and the
+        /// integrals and Dirichlet values of the trace functions.
         __device__ void
         store(const double *K, const bool dirichlet) const
         {
@@ -463,8 +469,8 @@ namespace Tessella
           const std::uint64_t        first    = P.trace_offset[from.k];
           const double *const        integral = from.trace_vector(0),
                               *const data     = from.trace_vector(1);
-          // ---- (in the place of the factor) given values, sums, and where
-          // values are given
+          // ---- The place of the factor is reused for given values, right-hand
+          // sides, and the indices of given values.
           double *const given = factor, *const load = factor + n_traces;
           unsigned int *const list =
             reinterpret_cast<unsigned int *>(load + n_traces);
@@ -479,7 +485,7 @@ namespace Tessella
                   list[n_given + __popc(mask & ((1u << lane) - 1u))] = m;
                 n_given += __popc(mask);
               }
-          // (lanes of a quad share the functions)
+          // Four lanes share the functions of a row.
           const double *const y = rows + dim * padded_n + t;
           for (unsigned int m0 = 8 * this_warp(); m0 < n_traces;
                m0 += blockDim.x / 4)
@@ -521,8 +527,8 @@ namespace Tessella
 
 
 
-      /// K and the right-hand side; rows and factors remain in P.state, for
-      /// recovery. One block for each polytope of the list.
+      /// Computes K and the right-hand side. Rows and factors remain in
+      /// P.state, for recovery. One thread block for each polytope of the list.
       template <int dim, int T, bool in_shared>
       __global__ void __launch_bounds__(512)
         hdg_few_functions_elimination_kernel(

@@ -4,13 +4,14 @@
 
 #include "hdg_kernel.h"
 
-// Integrals over facets where polytopes are not simplices: by one warp for each
-// interface of a polytope, which takes 32 points at a time, a lane each. Sums
-// stay in registers and are stored in global memory where elimination reads
-// them. Up to 8 hdg_warp_tiles functions values at the points are in registers,
-// too, from the products that they come out of to those that they go into;
-// more lie in shared memory. A multiprocessor has many such warps at a time,
-// none of which waits for another one.
+// Integrals over facets of polytopes that are not simplices. One warp handles
+// each interface of a polytope and processes 32 points at a time, one for each
+// lane. Sums stay in registers; at the end they are stored in global memory,
+// where elimination reads them. Values of up to 8 hdg_warp_tiles functions at
+// the points are in registers, too, from the products that compute them to the
+// products that use them; values of more functions are in shared memory. A
+// multiprocessor runs many such warps at a time, and none of them waits for
+// another.
 
 namespace Tessella
 {
@@ -18,9 +19,9 @@ namespace Tessella
   {
     namespace Device
     {
-      /// write_legendre() for the column of a lane: a call, for the sake of
-      /// the instruction cache, which all warps of this kernel share, each at
-      /// another place.
+      /// write_legendre() for the column of a lane. This is a call, since all
+      /// warps of this kernel share the instruction cache while each is at
+      /// another point of the code.
       template <unsigned int stride>
       __device__ __noinline__ void
       write_legendre_of_lane(const unsigned int degree,
@@ -34,19 +35,21 @@ namespace Tessella
 
 
       /**
-       * Up to 8 T functions of a polytope or a patch. Products give a lane the
-       * values of function 8 h + lane / 4 at points 8 u + 2 (lane % 4) + {0,
-       * 1}; with the points in another order, the same in both factors, these
-       * are the operands of sums over points.
+       * Integrals for up to 8 T functions of a polytope or a patch. Products
+       * return to a lane the values of function 8 h + lane / 4 at points 8 u +
+       * 2 (lane % 4) + {0, 1}. With the points in another order, the same in
+       * both factors, these values are the operands of sums over points. P:
+       * data of all kernels; e: entry of polytope_interface; k: its polytope; g
+       * and t: lane / 4 and lane % 4.
        */
       template <int dim, int T>
       struct HDGFewFacetFunctions
       {
-        /// Points, and distance of rows of tables and weights: what a product
-        /// reads at a time lies in different banks.
+        /// Points, and distance between rows of tables and weights such that
+        /// the operands of a product lie in different banks of shared memory.
         static constexpr unsigned int n_points = hdg_warp_points,
                                       ld       = row_stride(n_points);
-        /// Tiles of points; the second half may be left out.
+        /// Tiles of points; the second half may be skipped.
         static constexpr int U = n_points / 8;
 
         using Whole  = HDGBlock<dim, HDGStage::elimination>;
@@ -56,7 +59,7 @@ namespace Tessella
         const HDGData<dim> &P;
         double *const       base;
         const unsigned int  e, k, first_row, lane, g, t;
-        const Whole         to; ///< the arrays that elimination reads
+        const Whole         to; ///< arrays that elimination reads
 
         __device__
         HDGFewFacetFunctions(const HDGData<dim> &P,
@@ -76,13 +79,13 @@ namespace Tessella
                k)
         {}
 
-        /// 0 .. 5 + dim: HDGFacetPoint::weights().
+        /// Weights 0 .. 5 + dim, see HDGFacetPoint::weights().
         __device__ double *
         weight(const unsigned int i) const
         {
           return base + P.layout.weights + i * ld;
         }
-        /// If all points have them in common: normal, S and S - b.n.
+        /// Normal, S and S - b.n, if they are the same at all points.
         __device__ double *
         factors() const
         {
@@ -127,7 +130,8 @@ namespace Tessella
 #pragma unroll
               for (int i = 0; i < dim; ++i)
                 y += frame[d * dim + i] * x[i];
-              // (without extent coefficients of all but constants are zero)
+              // Without extent, the coefficients of all functions but constants
+              // are zero.
               write_legendre_of_lane<ld>(degree,
                                          extent * y,
                                          1.,
@@ -136,9 +140,9 @@ namespace Tessella
         }
 
         /**
-         * values = the sum over j < n_values of coefficient(i, j) times a
-         * product of functions in the tables, which rows(j) tells; zero for i
-         * >= n_rows. @p triangular: only j <= i occur.
+         * values_i = sum over j < n_values of coefficient(i, j) times a product
+         * of functions in the tables, which rows(j) selects. values_i is zero
+         * for i >= n_rows. @p triangular: only j <= i occur.
          */
         template <bool triangular, typename Coefficient, typename Rows>
         __device__ void
@@ -170,7 +174,8 @@ namespace Tessella
               for (int d = 0; d < dim; ++d)
                 from[d] = tables + (row >> (10 * d) & 1023u) * ld;
               const auto wanted = [&](const int h, const int) {
-                // (of two tiles that go together that of higher functions)
+                // Of two tiles that are processed together, the tile of higher
+                // functions decides.
                 return triangular ? j0 < 8 * ((h | 1) + 1u) : 8 * h < n_rows;
               };
               const auto half = [&](const int u0) {
@@ -205,7 +210,7 @@ namespace Tessella
             }
         }
 
-        /// sums = those over points of left weight right.
+        /// sums = sums over points of left weight right.
         template <typename Wanted>
         __device__ void
         sum(Sums         &sums,
@@ -241,7 +246,7 @@ namespace Tessella
               }
         }
 
-        /// factor times the sums to rows of n_columns, or added to them.
+        /// Writes the sums times factor to rows of n_columns, or adds them.
         __device__ void
         put(const Sums        &sums,
             const double       factor,
@@ -273,8 +278,8 @@ namespace Tessella
               }
         }
 
-        /// The sums of a symmetric matrix, lower triangle; with the other one
-        /// if @p mirror.
+        /// Writes the lower triangle of a symmetric matrix of sums, and the
+        /// upper triangle if @p mirror.
         __device__ void
         put_symmetric(const Sums        &sums,
                       double            *to,
@@ -302,8 +307,8 @@ namespace Tessella
                 }
         }
 
-        /// Whether all points of the slice have the same normal and
-        /// stabilisation (up to rounding), which are factors() then.
+        /// True if all points of the slice have the same normal and
+        /// stabilisation, up to rounding. In this case factors() holds them.
         __device__ bool
         uniform(const HDGFacetPoint<dim> &point, const bool valid) const
         {
@@ -323,7 +328,8 @@ namespace Tessella
           return __all_sync(~0u, same || !valid);
         }
 
-        /// All matrices of a slice, whose quads are of one patch.
+        /// Adds all integrals of a slice, whose point groups belong to one
+        /// patch.
         __device__ void
         integrate(double             *K,
                   double             *partial,
@@ -339,7 +345,8 @@ namespace Tessella
           Sums       sums;
           const auto all       = [](const int, const int) { return true; };
           const bool advection = to.advection();
-          // (of pairs of tiles that go together one suffices)
+          // For pairs of tiles that are processed together, it suffices that
+          // one is needed.
           const auto lower = [](const int h, const int u) {
             return u <= (h | 1);
           };
@@ -360,7 +367,7 @@ namespace Tessella
                 return rows_of_function(P, j, to.degree);
               });
           }
-          // ---- E (without advection elimination reads its lower triangle)
+          // ---- E; without advection elimination reads only its lower triangle
           if (advection)
             sum(sums, phi, phi, weight(3), more, all);
           else
@@ -397,8 +404,8 @@ namespace Tessella
           const auto of_traces = [&](const int h, const int) {
             return 8 * h < n_psi;
           };
-          // ---- F for each component, R and T: one after the other, or all of
-          // them from the same sums
+          // ---- F for each component, R and T: one after the other, or all
+          // from the same sums
           const unsigned int n_jobs = dim + (advection ? 2 : 1);
 #pragma unroll 1
           for (unsigned int job = 0; job < (uniform ? 1 : n_jobs); ++job)
@@ -439,7 +446,8 @@ namespace Tessella
                             replace,
                             advection);
             }
-          // ---- integrals of functions, and times data
+          // ---- integrals of trace functions, and of trace functions times
+          // data
           integrate_functions(
             psi, weight(0), to.trace_vector(0) + row, n_psi, more, replace);
           if (boundary)
@@ -485,8 +493,8 @@ namespace Tessella
             }
         }
 
-        /// All of it; returns whether there is some stabilisation. @p partial:
-        /// where E goes.
+        /// Integrates over all facets of the entry. @p partial: destination of
+        /// E. Returns true if there is some stabilisation.
         __device__ bool
         integrate(double *K, double *partial) const
         {
@@ -497,14 +505,14 @@ namespace Tessella
             {
               const unsigned int number = min(slice + lane / 4, end - 1);
               const HDGFacetQuad quad   = P.facet_quad[number];
-              // (quads of a patch follow each other)
+              // The point groups of a patch are contiguous.
               const unsigned int patch = __shfl_sync(~0u, quad.patch, 0);
               const bool valid = slice + lane / 4 < end && quad.patch == patch;
               n_quads          = __popc(__ballot_sync(~0u, valid)) / 4;
               const HDGFacetPoint<dim> point =
                 facet_point_of(P, quad, number, lane % 4, valid);
               stabilised |= point.stabilised();
-              // (the sums of the slice before have read theirs)
+              // The sums of the previous slice have read its weights.
               __syncwarp();
               point.weights(P.form,
                             quad.code,
@@ -532,16 +540,18 @@ namespace Tessella
 
 
 
-      /// More functions.
+      /// Integrals for more than 8 hdg_warp_tiles functions. P: data of all
+      /// kernels; L: layout of the workspace, which begins at base; e: entry of
+      /// polytope_interface; k: its polytope; g and t: lane / 4 and lane % 4.
       template <int dim>
       struct HDGFacets
       {
         /// Tiles of eight rows that are summed at a time.
         static constexpr int T = hdg_warp_tiles;
-        /// Points, and distance of rows of their values.
+        /// Points, and distance between rows of their values.
         static constexpr unsigned int n_points = hdg_warp_points,
                                       ld       = row_stride(n_points);
-        /// Rows and columns of what is summed at a time.
+        /// Number of rows, and of columns, that are summed at a time.
         static constexpr unsigned int n_tile = 8 * T;
 
         using Whole = HDGBlock<dim, HDGStage::elimination>;
@@ -551,7 +561,7 @@ namespace Tessella
         double *const       base;
         HDGSliceQuad *const slice_quad; ///< in shared memory
         const unsigned int  e, k, first_row, lane, g, t;
-        const Whole         to; ///< the arrays that elimination reads
+        const Whole         to; ///< arrays that elimination reads
 
         __device__
         HDGFacets(const HDGData<dim> &P,
@@ -595,9 +605,9 @@ namespace Tessella
           return base + L.points;
         }
 
-        /// One-dimensional functions at the lane's point, then its column of
-        /// functions on the box, which the polytope sees at @p x, and of
-        /// generators of trace functions.
+        /// Computes one-dimensional functions at the lane's point, then its
+        /// column of functions on the box (at @p x, the point as seen by the
+        /// polytope), and of generators of trace functions (at @p trace_x).
         __device__ void
         evaluate(const double (&x)[dim],
                  const double (&trace_x)[dim],
@@ -608,7 +618,7 @@ namespace Tessella
           const double       *box    = P.D.box + 2 * dim * std::size_t(k),
                        *frame        = P.patch_frame +
                                 std::size_t(quad.patch) * (dim * (dim + 2));
-          // (once in the code)
+          // The body is in the code only once.
 #pragma unroll 1
           for (unsigned int what = 0; what < 2; ++what)
             {
@@ -656,11 +666,11 @@ namespace Tessella
             }
         }
 
-        /// The orthonormal functions from those on the box, and, patch by
-        /// patch, trace functions from generators. Results may replace what
-        /// they are made of: the last rows of the basis come first, as none
-        /// depends on later ones, and other rows are stored when all of them
-        /// are known.
+        /// Computes the orthonormal functions from those on the box and, patch
+        /// by patch, trace functions from generators. Results may overwrite
+        /// their operands. For the basis, the last rows are computed first,
+        /// since no row depends on later ones. Other rows are stored when all
+        /// of them are known.
         __device__ void
         combine(const unsigned int n_quads) const
         {
@@ -746,16 +756,16 @@ namespace Tessella
             }
         }
 
-        /// Where a product goes: entries (i, j) to [i ld + j], j below
-        /// n_columns, of which those behind the last function are zero.
+        /// Destination of a product: entry (i, j) goes to [i ld + j] for j <
+        /// n_columns; entries behind the last function are zero.
         struct Destination
         {
           double      *to;
           std::size_t  ld;
           unsigned int n_columns;
-          bool         replace; ///< or add
-          /// Of a symmetric matrix the lower triangle; with the upper one, and
-          /// not in pairs that are aligned.
+          bool         replace; ///< else add
+          /// lower: lower triangle of a symmetric matrix. mirror: also the
+          /// upper triangle, without aligned pairs of entries.
           bool lower, mirror;
         };
 
@@ -851,8 +861,8 @@ namespace Tessella
             }
         }
 
-        /// Matrices, with the quads of a slice: E, to @p partial, and patch by
-        /// patch those with trace functions.
+        /// Adds the integrals of a slice: E, to @p partial, and, patch by
+        /// patch, the matrices with trace functions.
         __device__ void
         integrate(double            *K,
                   double            *partial,
@@ -891,7 +901,8 @@ namespace Tessella
                       which               = 3;
                       destination.to      = partial;
                       destination.replace = begins;
-                      // (without advection elimination reads but this)
+                      // Without advection elimination reads only the lower
+                      // triangle.
                       destination.lower = !to.advection();
                     }
                   else if (of_traces)
@@ -938,8 +949,8 @@ namespace Tessella
                     if (!boundary)
                       data[i] = 0.;
                   }
-              // (on the boundary twice the rows: of the functions, then of
-              // data)
+              // On the boundary there are twice as many rows: functions, then
+              // functions times data.
               Whole::sum_rows(
                 boundary ? 2 * n_psi : n_psi,
                 4 * q0,
@@ -957,8 +968,8 @@ namespace Tessella
             }
         }
 
-        /// All of it; returns whether there is some stabilisation. @p partial:
-        /// where E goes.
+        /// Integrates over all facets of the entry. @p partial: destination of
+        /// E. Returns true if there is some stabilisation.
         __device__ bool
         integrate(double *K, double *partial) const
         {
@@ -976,7 +987,7 @@ namespace Tessella
               stabilised |= point.stabilised();
               __syncwarp();
               evaluate(point.x, point.trace_x, n_quads);
-              // (in the place of the lane's tables)
+              // The weights overwrite the lane's tables.
               point.weights(P.form,
                             quad.code,
                             [&](const int i, const double v) {
@@ -996,17 +1007,17 @@ namespace Tessella
 
 
 
-      /// Integrals over the facets of interfaces; one warp for each of them and
-      /// each of its polytopes, of all of a tile or those of the list. @p
-      /// integrate(base, e) does the work and returns whether there is some
-      /// stabilisation.
+      /// Integrals over the facets of interfaces. One warp handles each
+      /// interface from each of its polytopes, for the whole tile or for the
+      /// entries of the list. @p integrate(base, e) computes the integrals and
+      /// returns true if there is some stabilisation.
       template <int dim, typename Integrate>
       __device__ inline void
       facets_of_entries(const HDGData<dim> &P,
                         double             *base,
                         const Integrate    &integrate)
       {
-        // (several blocks a polytope)
+        // Several thread blocks share a polytope of the list P.undone.
         const unsigned int together =
                              P.of_undone ? hdg_blocks_of_undone : gridDim.x,
                            n = P.of_undone ? P.undone[0] : 1;
@@ -1026,20 +1037,20 @@ namespace Tessella
                                        : P.list != nullptr ? P.list[l]
                                                            : P.first_entry + l;
                 const unsigned int k = P.entry_polytope[e];
-                // (other bits of polytopes that are left out may be on their
-                // way)
+                // Another kernel may be changing other bits of polytopes that
+                // are skipped here.
                 const unsigned int status = P.status[k];
                 if ((status & hdg_failed) ||
                     (!P.of_undone && (status & hdg_undone)))
                   continue;
-                // (the same for every order)
+                // The result does not depend on the order.
                 if (integrate(base, e))
                   atomicOr(P.status + k, hdg_stabilised);
               }
           }
       }
 
-      /// Where matrices go: K, and E of an entry.
+      /// Destinations of matrices: K, and E of an entry.
       template <int dim>
       __device__ inline double *
       traces_of_entry(const HDGData<dim> &P, const unsigned int e)
@@ -1056,7 +1067,7 @@ namespace Tessella
 
 
 
-      /// @p T: enough tiles for all functions.
+      /// Facet kernel for up to 8 T functions.
       template <int dim, int T>
       __global__ void __launch_bounds__(32, T > 2 ? 12 : 16)
         hdg_few_functions_facet_kernel(const __grid_constant__ HDGData<dim> P)

@@ -7,18 +7,18 @@
 #include "../backends/points.h"
 #include "hdg_data.h"
 
-// The local problems of hybridizable dG, but for simplices with simple
-// coefficients (hdg_simplex_kernel.h). Integrals over polytopes, integrals over
-// facets (hdg_facet_kernel.h) and elimination are kernels of their own, which
-// leave their results in global memory: the first two are chains of short
-// steps, of which many have to run at a time, and only the last one needs a
-// polytope's matrices as a whole. Notation and algorithm are those of
-// LocalSolver (source/hdg/local_solver.h), with four differences: where
+// The local problems of hybridizable dG, except on simplices with simple
+// coefficients (see hdg_simplex_kernel.h). Integrals over polytopes, integrals
+// over facets (hdg_facet_kernel.h) and elimination are separate kernels, which
+// leave their results in global memory. The integrals are chains of short
+// steps, many of which must run at a time, and only elimination needs all
+// matrices of a polytope at once. Notation and algorithm are those of
+// LocalSolver (source/hdg/local_solver.h), with four differences. If
 // coefficients are constant, integrals over the volume follow from derivatives
-// of the basis; the basis is always made orthonormal on the polytope, so that A
-// is a multiple of the identity for a constant scalar a; where LocalSolver
+// of the basis. The basis is always made orthonormal on the polytope, so that A
+// is a multiple of the identity for a constant scalar a. Where LocalSolver
 // multiplies by inverse factors, right-hand sides are rows below the matrix,
-// which factorisation turns into solutions; traces of Dirichlet interfaces are
+// which factorisation turns into solutions. Traces of Dirichlet interfaces are
 // eliminated here.
 
 namespace Tessella
@@ -27,8 +27,8 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Values of the one-dimensional functions at xi (and derivatives, unless
-      /// null), at distance `stride`.
+      /// Values of the one-dimensional functions at xi, and derivatives unless
+      /// null, at distance `stride`.
       __device__ inline void
       write_legendre(const unsigned int degree,
                      const double       xi,
@@ -67,8 +67,9 @@ namespace Tessella
 
 
 
-      /// Function i at the point of this lane: the product of one-dimensional
-      /// ones, whose column in the table is that of write_tables_of_box().
+      /// Value of function i at the point of this lane: the product of
+      /// one-dimensional functions, whose column in the table comes from
+      /// write_tables_of_box().
       template <int dim>
       __device__ inline double
       product_of_functions(const HDGData<dim> &P,
@@ -85,7 +86,7 @@ namespace Tessella
         return value;
       }
 
-      /// Rows of tables, of degree + 1 for each variable, whose product is
+      /// Rows of the tables (degree + 1 for each variable) whose product is
       /// function i, in 10 bits each.
       template <int dim>
       __device__ inline unsigned int
@@ -100,7 +101,8 @@ namespace Tessella
         return rows;
       }
 
-      /// factor times the product of these rows, at distance hdg_warp_points.
+      /// Product of these rows times factor, with rows at distance
+      /// hdg_warp_points.
       template <int dim>
       __device__ inline double
       product_of_rows(const unsigned int rows,
@@ -114,8 +116,8 @@ namespace Tessella
         return value;
       }
 
-      /// Tables for the functions on the box of polytope k at a point of this
-      /// lane, in a column at distance hdg_warp_points.
+      /// Writes tables for the functions on the box of polytope k at the point
+      /// of this lane, as a column of rows at distance hdg_warp_points.
       template <int dim>
       __device__ inline void
       write_tables_of_box(const HDGData<dim> &P,
@@ -140,12 +142,13 @@ namespace Tessella
           }
       }
 
-      /// Quads of facets in a slice: what all threads ask for often.
+      /// Data of a facet's point group in a slice that all threads read often.
       struct HDGSliceQuad
       {
         unsigned int patch, row, code, n_functions;
-        /// Generators of the patch's functions: n of n_all, those of the list
-        /// that are constant along the normal where it is planar, else all.
+        /// Generators of the patch's functions: n of n_all. If the patch is
+        /// planar, they are those of the list, which are constant along the
+        /// normal; else all.
         unsigned int          n_all, n;
         const unsigned short *list;
         const double         *coefficients;
@@ -157,7 +160,7 @@ namespace Tessella
         }
       };
 
-      /// @p row: of the first trace function here among those of the polytope.
+      /// @p row: first trace function here among those of the polytope.
       template <int dim>
       __device__ inline HDGSliceQuad
       make_slice_quad(const HDGData<dim> &P,
@@ -182,7 +185,7 @@ namespace Tessella
                 P.patch_coefficients + P.patch_offset[p]};
       }
 
-      /// End of the quads of a patch in a slice, which begin at @p q0.
+      /// End of the point groups of a patch in a slice, which begin at @p q0.
       __device__ inline unsigned int
       patch_end(const HDGSliceQuad *quads,
                 const unsigned int  q0,
@@ -195,16 +198,18 @@ namespace Tessella
         return q1;
       }
 
-      /// What is integrated at a point of a facet.
+      /// Integrands at a point of a facet.
       template <int dim>
       struct HDGFacetPoint
       {
-        /// As the polytope and as traces see it; the normal of the polytope.
+        /// Point as seen by the polytope and by the traces; outer normal of the
+        /// polytope.
         double x[dim], trace_x[dim], normal[dim];
         double w, S, difference; ///< S - b.n
         double alpha, g;
 
-        /// 0 w, 1 S, 2 S - b.n, 3 of E, 4 of G, 5 g, 6 .. normal, all times w.
+        /// Calls set(i, weight) for the weights 1, S, S - b.n, that of E, that
+        /// of G, g, and the components of the normal, all times w.
         template <typename Set>
         __device__ void
         weights(const HDGForm<dim> &form,
@@ -222,7 +227,7 @@ namespace Tessella
             set(6 + d, w * normal[d]);
         }
 
-        /// There is some stabilisation.
+        /// True if there is some stabilisation.
         __device__ bool
         stabilised() const
         {
@@ -230,8 +235,8 @@ namespace Tessella
         }
       };
 
-      /// Point @p r of a quad of facets, which is that of this @p number. w:
-      /// zero unless @p valid.
+      /// Point @p r of a facet's point group with index @p number. w is zero
+      /// unless @p valid.
       template <int dim>
       __device__ inline HDGFacetPoint<dim>
       facet_point_of(const HDGData<dim> &P,
@@ -281,7 +286,9 @@ namespace Tessella
         return result;
       }
 
-      /// A local problem, with arrays as a layout says.
+      /// The local problem of a polytope, with its arrays in a workspace. P:
+      /// data of all kernels; L: layout of the workspace, which begins at base;
+      /// k: polytope; n: its number of functions.
       template <int dim, HDGStage stage>
       struct HDGBlock
       {
@@ -290,11 +297,11 @@ namespace Tessella
         double *const       base;
         const unsigned int  k;
         const unsigned int  n, degree;
-        /// Trace functions of the polytope, and those here.
+        /// Trace functions of the polytope, and those that this kernel uses.
         const unsigned int n_all, n_traces;
         const unsigned int n_rows, n_mass, padded_n;
-        /// Points of a slice, 2^32 / n_slice rounded up, and distance of rows
-        /// of values there.
+        /// Points of a slice, 2^32 / n_slice rounded up, and distance between
+        /// rows of values at the points of a slice.
         unsigned int n_slice, inverse_slice, ld_slice;
         /// 2^32 / n rounded up.
         const unsigned int inverse_n;
@@ -321,8 +328,8 @@ namespace Tessella
           , inverse_n(0xffffffffu / n + 1)
         {}
 
-        /// For @p n_quads quads that are left, or as many as fit in a slice; @p
-        /// wide: only values are evaluated.
+        /// Sets the size of a slice for the remaining @p n_quads point groups,
+        /// or as many as fit. @p wide: only values are evaluated.
         __device__ void
         set_slice(const bool wide, const unsigned int n_quads)
         {
@@ -338,7 +345,7 @@ namespace Tessella
           return n == 1 ? t : __umulhi(t, inverse_n);
         }
 
-        /// t / n_slice, likewise.
+        /// t / n_slice, as in over_n().
         __device__ unsigned int
         row_of(const unsigned int t) const
         {
@@ -355,23 +362,23 @@ namespace Tessella
         {
           return P.form.advection;
         }
-        /// A is a multiple of the identity.
+        /// True if A is a multiple of the identity.
         __device__ bool
         diagonal() const
         {
           return L.diagonal;
         }
 
-        /// a, b and c are constant: with an orthonormal basis, their integrals
-        /// follow from derivatives of the functions.
+        /// True if a, b and c are constant. With an orthonormal basis, their
+        /// integrals follow from derivatives of the functions.
         __device__ bool
         exact() const
         {
           return P.form.table_a < 0 && P.form.table_b < 0 && P.form.table_c < 0;
         }
 
-        /// Rows of A, if there are any, then of H^T and F^T for each component
-        /// (all at once if a is a tensor).
+        /// Rows of A (if it is stored), then of H^T and F^T for each component,
+        /// or for all components at once if a is a tensor.
         __device__ double *
         H(const unsigned int block) const
         {
@@ -385,7 +392,7 @@ namespace Tessella
         {
           return H(L.n_blocks) + std::size_t(block) * n_rows * L.mass_stride;
         }
-        /// Of row m and component d.
+        /// Row m of Q, component d.
         __device__ double *
         flux_row(const unsigned int m, const unsigned int d) const
         {
@@ -446,8 +453,8 @@ namespace Tessella
             array[i] = 0.;
         }
 
-        /// store(i, sum of value(i, q) for first <= q < last), i < n_rows, by
-        /// eight lanes each.
+        /// Calls store(i, sum of value(i, q) for first <= q < last) for i <
+        /// n_rows. Eight lanes share each sum.
         template <typename Value, typename Store>
         __device__ static void
         sum_rows(const unsigned int n_rows,
@@ -474,17 +481,17 @@ namespace Tessella
 
         // ---- quadrature
 
-        /// What is integrated over the volume, and by which rule.
+        /// Integrands of the volume, and the rule they use.
         enum class Volume
         {
-          mass,   ///< squares, by that of mass_degree
+          mass,   ///< squares, by the rule of mass_degree
           source, ///< f
           all
         };
 
-        /// Points of the volume from quad `begin` on: coordinates, and what
-        /// is integrated there: weight: 0 w, 1 c, 2 f, 3.. b, 3 + dim ..
-        /// inverse of a. *stabilised is set where c is positive.
+        /// Evaluates points of the volume from point group `begin` on:
+        /// coordinates, and integrands in weight: 0: w, 1: c, 2: f, 3..: b, 3 +
+        /// dim ..: inverse of a. *stabilised is set if c is positive.
         __device__ void
         volume_points(const unsigned int begin,
                       const unsigned int end,
@@ -539,9 +546,9 @@ namespace Tessella
           __syncthreads();
         }
 
-        /// Legendre functions on the box at the points: rows of `first`, of
-        /// values, and of derivatives if asked for (function i, row r at i
-        /// (dim + 1) + r; else i).
+        /// Legendre functions on the box at the points, as rows of `first`:
+        /// values, and derivatives if @p gradients (row r of function i is row
+        /// i (dim + 1) + r; without gradients, row i).
         __device__ void
         evaluate_box(const bool gradients) const
         {
@@ -595,7 +602,7 @@ namespace Tessella
           __syncthreads();
         }
 
-        /// From `first` to `second`: the orthonormal functions.
+        /// Transforms `first` to the orthonormal functions, in `second`.
         __device__ void
         transform_basis(const bool gradients) const
         {
@@ -654,8 +661,8 @@ namespace Tessella
           return P.moments + std::size_t(k - P.first) * P.moments_stride;
         }
 
-        /// The lower triangle of the mass matrix of the functions on the box.
-        /// Ends with a barrier.
+        /// Lower triangle of the mass matrix of the functions on the box. Ends
+        /// with a barrier.
         __device__ void
         mass_of_moments(const double *moments) const
         {
@@ -663,7 +670,7 @@ namespace Tessella
           for (unsigned int at = threadIdx.x; at < n * (n + 1) / 2;
                at += blockDim.x)
             {
-              // (the largest one with i (i + 1) / 2 <= at)
+              // the largest i with i (i + 1) / 2 <= at
               unsigned int i =
                 (unsigned int)(0.5f * (sqrtf(8.f * at + 1.f) - 1.f));
               while (i * (i + 1) / 2 > at)
@@ -692,8 +699,8 @@ namespace Tessella
           return result;
         }
 
-        /// matrix(i, j) += sum over points of left_i weight right_j; @p mirror:
-        /// the lower triangle is written to both.
+        /// matrix(i, j) += sum over points of left_i weight right_j. @p mirror:
+        /// the lower triangle is written to both triangles.
         template <bool whole>
         __device__ void
         add_product(const double      *left,
@@ -733,8 +740,8 @@ namespace Tessella
             !whole);
         }
 
-        /// Coefficients of functions that are orthonormal on the polytope; see
-        /// LocalBasis.
+        /// Computes coefficients of functions that are orthonormal on the
+        /// polytope; see LocalBasis.
         __device__ bool
         orthonormalise(int *bad, double *sum)
         {
@@ -797,7 +804,7 @@ namespace Tessella
                   __syncthreads();
                   if (!failed)
                     break;
-                  // Once more with a shift; only the first pass needs one.
+                  // Try again with a shift; only the first pass needs one.
                   if (shifted || pass > 0 || !(largest > 0.))
                     return false;
                   shifted = true;
@@ -815,10 +822,10 @@ namespace Tessella
           return false;
         }
 
-        /// Whether the coefficients, which tell how close to dependent the
-        /// functions were, are those of a good factorisation of a good matrix,
-        /// whose largest diagonal entry was @p largest. Begins and ends with a
-        /// barrier.
+        /// The coefficients tell how close to dependent the functions were.
+        /// Returns true if they come from a good factorisation of a
+        /// well-conditioned matrix, whose largest diagonal entry was @p
+        /// largest. Begins and ends with a barrier.
         __device__ bool
         well_conditioned(const double largest, double *sum) const
         {
@@ -840,14 +847,14 @@ namespace Tessella
                 sum[0] = square;
             }
           __syncthreads();
-          // (by rounding times this products of functions are off at most)
+          // This times rounding bounds the error of products of functions.
           const bool result = sum[0] * largest < 4000.;
           __syncthreads();
           return result;
         }
 
         /// The first pass of orthonormalise(), from the lower triangle of the
-        /// mass matrix; false if it does not suffice.
+        /// mass matrix. Returns false if one pass does not suffice.
         __device__ bool
         basis_of_mass(int *bad, double *sum) const
         {
@@ -884,8 +891,8 @@ namespace Tessella
           return well_conditioned(largest, sum);
         }
 
-        /// The inverse of C, in E(): the product of the factors of all passes,
-        /// of which @p factor is the last one. Ends with a barrier.
+        /// Updates the inverse of C, in E(): the product of the factors of all
+        /// passes. @p factor is the last one. Ends with a barrier.
         __device__ void
         add_inverse(const double *factor, const unsigned int pass) const
         {
@@ -911,8 +918,8 @@ namespace Tessella
 
         // ---- integrals
 
-        /// Adds int f phi_i of functions whose values are phi[i ldq + q], and
-        /// the integral of |f|.
+        /// Adds int f phi_i for functions with values phi[i ldq + q], and the
+        /// integral of |f|.
         __device__ void
         source_integrals(const double      *phi,
                          const unsigned int ldq,
@@ -932,9 +939,9 @@ namespace Tessella
             });
         }
 
-        /// Integrals of f and the functions on the box, and of |f|: a thread
-        /// goes through its points and sums for several functions at a time.
-        /// Ends with a barrier.
+        /// Integrals of f times the functions on the box, and of |f|. Each
+        /// thread loops over its points and sums for several functions at a
+        /// time. Ends with a barrier.
         __device__ void
         source_on_box(double *sums, double *abs_f) const
         {
@@ -1006,10 +1013,10 @@ namespace Tessella
             }
         }
 
-        /// The same as volume_integrals() where a, b and c are constant: only f
-        /// is integrated (if abs_f is null, its integrals with functions on the
-        /// box are where diagonal entries were). E() holds the inverse of the
-        /// basis' coefficients.
+        /// Alternative to volume_integrals() for constant a, b and c: only f is
+        /// integrated. If abs_f is null, the integrals of f with functions on
+        /// the box already replace the diagonal entries. E() holds the inverse
+        /// of the basis' coefficients.
         __device__ void
         exact_integrals(double *abs_f, int *stabilised)
         {
@@ -1020,7 +1027,7 @@ namespace Tessella
           const auto    H_of = [&](const unsigned int d) {
             return tensor() ? H(0) + d * padded_n : H(d);
           };
-          // ---- d psi_j / d x_d in functions on the box: column j of H
+          // ---- d psi_j / d x_d in functions on the box, as column j of H
           for (unsigned int t = threadIdx.x; t < dim * n * n; t += blockDim.x)
             {
               const unsigned int q = over_n(t), j = t - q * n, d = over_n(q),
@@ -1036,8 +1043,8 @@ namespace Tessella
               H_of(d)[l * ldm + j] = 2. / (box[dim + d] - box[d]) * sum;
             }
           __syncthreads();
-          // ---- and in orthonormal ones: a warp goes down its columns, whose
-          // lower entries suffice for the upper ones
+          // ---- transform to orthonormal functions: a warp goes down its
+          // columns, whose lower entries suffice for the upper ones
           {
             const unsigned int lane = threadIdx.x & 31u, g = lane / 4,
                                t = lane % 4, n_tiles = (n + 7) / 8;
@@ -1103,7 +1110,7 @@ namespace Tessella
             *stabilised = 1;
           if (!form.source)
             return;
-          // ---- f, in functions on the box first
+          // ---- f, first in functions on the box
           double *const        load = T() + std::size_t(n_traces) * ld,
                         *const sums = base + L.diagonal_entries;
           if (abs_f != nullptr)
@@ -1168,7 +1175,7 @@ namespace Tessella
                                   counter);
               if (advection())
                 {
-                  // div(b u) tests with -b . grad phi_i
+                  // div(b u) tests with -b . grad phi_i.
                   const bool conservative = form.conservative;
                   const auto directional  = [&](const unsigned int i,
                                                const unsigned int q) {
@@ -1214,9 +1221,9 @@ namespace Tessella
 
         // ---- elimination
 
-        /// Fills K and the right-hand side; then U and Q are the rows of T()
-        /// and flux_row(), if @p recovery. *bad: 1 A, 2 the Schur complement
-        /// is singular.
+        /// Fills K and the right-hand side. If @p recovery, the rows of T() and
+        /// flux_row() then hold U and Q. *bad is set to 1 if A is singular, to
+        /// 2 if the Schur complement is.
         __device__ bool
         eliminate(double *K, const bool recovery, int *bad) const
         {
@@ -1228,7 +1235,7 @@ namespace Tessella
             *bad = 0;
           if (!diagonal())
             {
-              // (padding is the identity)
+              // The padding is the identity.
               if (tensor())
                 for (unsigned int i = threadIdx.x; i < n_mass; i += blockDim.x)
                   if (i % padded_n >= n)
@@ -1245,10 +1252,11 @@ namespace Tessella
                 return false;
             }
           __syncthreads();
-          // of the products of V and W, where A is a multiple of the identity
+          // Factor of the products of V and W, if A is a multiple of the
+          // identity.
           const double factor = diagonal() ? form.a : 1.;
 
-          // ---- Schur complement; R and T + H^T A^-1 F
+          // ---- Schur complement; Y_R and Y_T
           unsigned int counter  = 0;
           const auto   row_of_V = [&](const unsigned int d,
                                     const unsigned int j,
@@ -1284,7 +1292,7 @@ namespace Tessella
             counter);
           __syncthreads();
 
-          // ---- U; without advection L^-1 of it
+          // ---- U; without advection L^-1 Y
           if (advection())
             block_solve(
               n, E(), ld, n_rows, T(), ld, base + L.diagonal_entries, bad);
@@ -1354,8 +1362,8 @@ namespace Tessella
           return true;
         }
 
-        /// K, and its product with what f has for traces, from solutions in R()
-        /// and T().
+        /// K, and its product with the traces of f, from solutions in R() and
+        /// T().
         __device__ void
         products_of_traces(double            *K,
                            const double       factor,
@@ -1378,8 +1386,9 @@ namespace Tessella
             }
         }
 
-        /// F^T A^-1 F - Y_R^T Z Y_T, added to K where it has been written
-        /// (trace_vector(3)); symmetric without advection.
+        /// Adds F^T A^-1 F - Y_R^T Z Y_T to K where facet kernels have written
+        /// K (see trace_vector(3)), else stores it. The result is symmetric
+        /// without advection.
         __device__ void
         block_product_of_traces(double            *K,
                                 const double      *left,
@@ -1423,7 +1432,7 @@ namespace Tessella
                         WarpProduct<2, 2, 2, double>::add(c, a, b, all);
                       }
                   }
-                  // (the negative of what is wanted)
+                  // The sums are the negative of the result.
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
 #pragma unroll
@@ -1466,7 +1475,7 @@ namespace Tessella
               }
         }
 
-        /// Results of the polytope to global memory.
+        /// Stores the results of the polytope in global memory.
         __device__ void
         store(const double *K, const bool recovery) const
         {
@@ -1476,7 +1485,7 @@ namespace Tessella
           const double *const integral = trace_vector(0), *const data =
                                                             trace_vector(1);
           double *const load = trace_vector(2);
-          // (markers of patches are not needed any more)
+          // The markers of patches are not needed any more.
           double *const given     = trace_vector(3);
           bool          dirichlet = false;
           for (unsigned int e = begin; e < end; ++e)
@@ -1523,12 +1532,12 @@ namespace Tessella
             }
         }
 
-        // ---- from kernel to kernel
+        // ---- data between kernels
 
         __device__ static void
         copy(double *to, const double *from, const std::size_t size)
         {
-          // (several at a time are on their way)
+          // Several loads are in flight at a time.
           constexpr unsigned int batch = 8;
           for (std::size_t begin = threadIdx.x; begin < size;
                begin += batch * blockDim.x)
@@ -1551,7 +1560,7 @@ namespace Tessella
           return P.transforms + std::size_t(k - P.first) * L.n_basis * L.stride;
         }
 
-        /// Integrals over the volume to the arrays of @p whole.
+        /// Stores integrals over the volume in the arrays of @p whole.
         __device__ void
         store_volume(const HDGBlock<dim, HDGStage::elimination> &whole) const
         {
@@ -1576,7 +1585,7 @@ namespace Tessella
             coefficients[e] = C()[e / n * ld + e % n];
         }
 
-        /// What both have stored.
+        /// Loads the results of the volume and facet kernels.
         __device__ void
         load(const HDGBlock<dim, HDGStage::elimination> &whole,
              const double                               *partial) const
@@ -1592,8 +1601,9 @@ namespace Tessella
           whole.add_facets(E(), partial);
         }
 
-        /// To @p to, as E(): what volume and facets contribute; the lower
-        /// triangle where that is enough.
+        /// Writes to @p to, which has the layout of E(), the contributions of
+        /// volume and facets. Only the lower triangle is written if that is
+        /// enough.
         __device__ void
         add_facets(double *to, const double *partial) const
         {
@@ -1618,7 +1628,7 @@ namespace Tessella
 
 
 
-      /// Remembers the first polytope that fails.
+      /// Records the first polytope that fails.
       template <int dim>
       __device__ inline void
       fail(const HDGData<dim> &P, const unsigned int k, const HDGFailure what)
@@ -1628,11 +1638,12 @@ namespace Tessella
 
 
 
-      // Kernels of local problems; workspaces are in shared memory (@p
-      // in_shared, known here, so that addresses of shared memory are used) or
-      // in global memory.
+      // Kernels of local problems. Workspaces are in shared memory if @p
+      // in_shared, else in global memory. This is a template parameter so that
+      // the compiler uses addresses of shared memory.
 
-      /// Basis and integrals over the volume; one block a polytope.
+      /// Basis and integrals over the volume, one thread block for each
+      /// polytope.
       template <int dim, bool in_shared>
       __global__ void __launch_bounds__(256, 2)
         hdg_volume_kernel(const __grid_constant__ HDGData<dim> P)
@@ -1648,7 +1659,7 @@ namespace Tessella
           P.part_is_done ? P.undone[0] : P.last - P.first;
         if (blockIdx.x >= n_problems)
           return;
-        // (padding stays zero)
+        // The padding stays zero.
         Block::zero(base, P.layout.size);
         __syncthreads();
         for (unsigned int i = blockIdx.x; i < n_problems; i += gridDim.x)
@@ -1663,7 +1674,7 @@ namespace Tessella
               }
             const bool good = block.orthonormalise(&bad, sum);
             __syncthreads();
-            // (the mass matrix has used some of this)
+            // The mass matrix has overwritten some of this.
             Block::zero(base, P.layout.transform);
             Block::zero(block.R(), block.n_rows * P.layout.stride);
             if (!block.exact())
@@ -1698,8 +1709,8 @@ namespace Tessella
 
 
 
-      /// K and what recovery needs, from all integrals; one block for each
-      /// polytope of the list.
+      /// K and the data for recovery, from all integrals. One thread block for
+      /// each polytope of the list.
       template <int dim, bool in_shared>
       __global__ void __launch_bounds__(512)
         hdg_elimination_kernel(const __grid_constant__ HDGData<dim> P)

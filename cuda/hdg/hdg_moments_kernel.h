@@ -5,11 +5,12 @@
 #include "hdg_kernel.h"
 
 // Integrals over polytopes of up to 8 hdg_warp_tiles functions. Products of two
-// functions are sums of products of Legendre functions of up to twice the
-// degree, whose integrals (moments) are fewer: a kernel sums only those over
-// all points. Where a, b and c are constant, nothing else is integrated but f,
-// and a kernel makes basis and matrices of the moments of both. On bricks,
-// whose moments are products of integrals in one variable, it makes those, too.
+// functions are linear combinations of products of Legendre functions of up to
+// twice the degree. The integrals of these (moments) are fewer, and a kernel
+// sums only them over all points. If a, b and c are constant, f is the only
+// other integrand, and a second kernel derives basis and matrices from the
+// moments of both. On bricks the moments are products of integrals in one
+// variable, and the second kernel computes them, too.
 
 namespace Tessella
 {
@@ -17,16 +18,18 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Moments of the functions on a box, up to a factor: rows are products
-      /// of functions of all variables but the first, columns functions of the
-      /// first.
+      /// Moments of the functions on a box, up to a factor. Rows are products
+      /// of functions of all variables but the first, columns are functions of
+      /// the first variable. P: data of all kernels; k: polytope; g and t: lane
+      /// / 4 and lane % 4, the row and column of the lane in operands of
+      /// products.
       template <int dim>
       struct HDGMomentSums
       {
         static constexpr unsigned int ld = row_stride(hdg_warp_points);
 
         const HDGData<dim> &P;
-        double *const       table; ///< of the warp
+        double *const       table; ///< table of the warp
         const unsigned int  k, n_columns, lane, g, t;
 
         __device__
@@ -42,8 +45,8 @@ namespace Tessella
           , t(lane % 4)
         {}
 
-        /// Functions of up to this degree at the point of this lane, those of
-        /// the first variable times w.
+        /// Writes the values of functions up to this degree at the point of
+        /// this lane. Those of the first variable are multiplied by w.
         __device__ void
         write_tables(const unsigned int degree,
                      const double       w,
@@ -64,7 +67,7 @@ namespace Tessella
             }
         }
 
-        /// Adds what the points of the warp contribute to 8 TM rows.
+        /// Adds the contributions of the warp's points to 8 TM rows.
         template <int TM, int TN>
         __device__ void
         add(double (&sums)[TM][TN][2],
@@ -105,7 +108,8 @@ namespace Tessella
             }
         }
 
-        /// Sums of all warps of the block, one after the other, to @p to.
+        /// Adds the sums of all warps of the block, one after the other, and
+        /// stores them at @p to.
         template <int TM, int TN>
         __device__ void
         store(const double (&sums)[TM][TN][2],
@@ -136,8 +140,8 @@ namespace Tessella
 
 
 
-      /// Moments of the volume, then those of f where hdg_basis_kernel() is
-      /// next; one block a polytope.
+      /// Moments of the volume, then those of f if hdg_basis_kernel() follows.
+      /// One thread block for each polytope.
       template <int dim>
       __global__ void __launch_bounds__(64, 12)
         hdg_moments_kernel(const __grid_constant__ HDGData<dim> P)
@@ -151,7 +155,7 @@ namespace Tessella
           warp * dim * (2 * max_degree + 1) * HDGMomentSums<dim>::ld;
         for (unsigned int k = P.first + blockIdx.x; k < P.last; k += gridDim.x)
           {
-            // (hdg_basis_kernel() has all that it needs)
+            // hdg_basis_kernel() computes the moments of bricks.
             if (P.part_is_done && P.bricks != nullptr && P.bricks[k])
               continue;
             const HDGMomentSums<dim> moments(P, table, k);
@@ -229,7 +233,7 @@ namespace Tessella
               absolute += __shfl_xor_sync(~0u, absolute, s);
             if (lane == 0)
               abs_f[warp] = absolute;
-            // (begins to store, and ends with a barrier)
+            // store() ends with a barrier, after which abs_f can be read.
             moments.store(sums,
                           P.n_source_rows,
                           max_degree + 1,
@@ -242,14 +246,16 @@ namespace Tessella
 
 
 
-      /// The same where sub-cells are bricks: sums of products of integrals in
-      /// one variable. A warp does those of the matrix, the others do
-      /// those of f, with some of the sub-cells each.
+      /// Moments on polytopes of bricks: sums of products of integrals in one
+      /// variable. One warp computes those of matrices. The others compute
+      /// those of f, each on some of the sub-cells. P: data of all kernels; k:
+      /// polytope.
       template <int dim>
       struct HDGBrickMoments
       {
-        /// Sub-cells at a time; warps for f at most; more functions of one
-        /// variable than there are.
+        /// Number of sub-cells that are processed at a time; largest number of
+        /// warps for f; an upper bound for the number of functions of one
+        /// variable.
         static constexpr unsigned int n_together = 8, n_most = 3,
                                       max_functions = dim > 2
                                                         ? hdg_warp_tiles + 1
@@ -267,15 +273,15 @@ namespace Tessella
           , lane(threadIdx.x & 31u)
         {}
 
-        /// Doubles that integrate_products() needs.
+        /// Number of doubles that integrate_products() needs as scratch.
         __host__ __device__ static constexpr std::size_t
                  n_scratch_of_products(const unsigned int max_degree)
         {
           return n_together * dim * (2 * max_degree + 1);
         }
 
-        /// Doubles that a warp of integrate_source() needs. @p n_points: of the
-        /// rule.
+        /// Number of doubles that a warp of integrate_source() needs as
+        /// scratch. @p n_points: number of points of the rule.
         __host__ __device__ static constexpr std::size_t
                  n_scratch_of_source(const unsigned int max_degree,
                                      const unsigned int n_points)
@@ -286,8 +292,8 @@ namespace Tessella
                  m * m * (n_points > m ? n_points : m);
         }
 
-        /// Edge @p d of a sub-cell in the variable of the box: from where, and
-        /// how long; returns its length.
+        /// Edge @p d of a sub-cell in the variable of the box: its begin and
+        /// extent. Returns its length in space.
         __device__ double
         edge(const unsigned int subcell,
              const unsigned int d,
@@ -306,7 +312,7 @@ namespace Tessella
           return fabs(length);
         }
 
-        /// Moments of products of two functions; by a warp.
+        /// Moments of products of two functions, by one warp.
         __device__ void
         integrate_products(double *scratch, double *to) const
         {
@@ -369,12 +375,12 @@ namespace Tessella
             }
         }
 
-        /// Moments of f: products of functions of all variables, at [(i m + j)
-        /// m
-        /// + l], m = degree + 1 (in 2-D [i m + j]), of the sub-cells from @p
-        /// begin on in these @p steps, one variable after the other, by a warp;
-        /// returns where they are, and the integral of |f| that each lane has
-        /// seen.
+        /// Moments of f, by one warp: integrals of f and products of functions
+        /// of all variables, at [(i m + j) m + l], m = degree + 1 (in 2-D [i m
+        /// + j]). They are summed over the sub-cells from @p begin on in steps
+        /// of @p step, one variable after the other. Returns their address, and
+        /// in @p absolute the part of the integral of |f| that this lane has
+        /// summed.
         __device__ const double *
         integrate_source(double            *scratch,
                          const unsigned int begin,
@@ -389,7 +395,7 @@ namespace Tessella
           double *const              table   = scratch,
                         *const       second  = table + dim * n_points * m,
                         *const       last    = second + m * n_lines;
-          // (of variable d, weights included: [(d n_points + q) m + i])
+          // functions of variable d, weights included: [(d n_points + q) m + i]
           const auto functions = [&](const unsigned int d) {
             return table + d * n_points * m;
           };
@@ -414,7 +420,7 @@ namespace Tessella
                                  1);
                 }
               __syncwarp();
-              // ---- the first variable
+              // ---- integral over the first variable
               const double *const f =
                 form.table_f < 0
                   ? nullptr
@@ -446,7 +452,7 @@ namespace Tessella
                       second[i * n_lines + line] = values[i];
                 }
               __syncwarp();
-              // ---- the second one
+              // ---- integral over the second variable
               const double *values = second;
               if (dim > 2)
                 {
@@ -471,7 +477,7 @@ namespace Tessella
                   values = last;
                   __syncwarp();
                 }
-              // ---- and the last one
+              // ---- integral over the last variable
               if (lane < (dim > 2 ? m * m : m))
                 for (unsigned int q = 0; q < n_points; ++q)
                   {
@@ -492,8 +498,8 @@ namespace Tessella
           return last;
         }
 
-        /// All moments, and the integral of |f|, by a block, which has @p
-        /// scratch for it. Ends with a barrier.
+        /// Computes all moments, and the integral of |f|, by a thread block
+        /// with @p scratch. Ends with a barrier.
         __device__ void
         integrate(double *scratch, double *to) const
         {
@@ -534,7 +540,7 @@ namespace Tessella
                                    j    = (rows & 1023u) - width,
                                    l = dim > 2 ? (rows >> 10) - 2 * width : 0;
                 double sum           = 0.;
-                // (functions of other polytopes may be more)
+                // Other polytopes may have more functions.
                 if (j < m && l < m)
                   for (unsigned int w = 0; w < n_warps; ++w)
                     sum +=
@@ -554,9 +560,9 @@ namespace Tessella
 
 
 
-      /// Basis and matrices of the volume, from moments; one block a polytope.
-      /// Polytopes whose functions are close to dependent are left to
-      /// hdg_volume_kernel().
+      /// Computes basis and volume matrices from moments, one thread block for
+      /// each polytope. Polytopes whose functions are close to dependent are
+      /// left to hdg_volume_kernel().
       template <int dim>
       __global__ void __launch_bounds__(128, 6)
         hdg_basis_kernel(const __grid_constant__ HDGData<dim> P)
@@ -580,7 +586,7 @@ namespace Tessella
             else
               HDGBrickMoments<dim>(P, k).integrate(shared, moments);
             __syncthreads();
-            // (padding is zero, and what only some entries are written of)
+            // Zero all padding, and all arrays that are only partly written.
             Block::zero(shared, L.tables);
             if (threadIdx.x == 0)
               stabilised = 0;
@@ -590,7 +596,7 @@ namespace Tessella
             __syncthreads();
             if (good)
               {
-                // (the mass matrix has used some of this)
+                // The mass matrix has overwritten some of this.
                 Block::zero(shared, L.transform);
                 double *const f    = shared + L.diagonal_entries;
                 const double  root = sqrt(block.inverse_measure_of_box());

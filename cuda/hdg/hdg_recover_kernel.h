@@ -5,7 +5,8 @@
 #include "hdg_simplex_kernel.h"
 #include "simplex_basis.h"
 
-// u and q of hybridizable dG from traces, with what is kept of local problems.
+// Kernels that compute u and q of hybridizable dG from traces and the stored
+// parts of local problems.
 
 namespace Tessella
 {
@@ -13,7 +14,8 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Traces of polytope k, those of Dirichlet interfaces included.
+      /// Reads the traces of polytope k, including those of Dirichlet
+      /// interfaces.
       template <int dim>
       __device__ inline void
       read_traces(const HDGData<dim>        &P,
@@ -43,9 +45,9 @@ namespace Tessella
 
 
 
-      /// u and q of orthonormal functions, from @p lambda and what
-      /// hdg_few_functions_elimination_kernel() has left. @p sums: twice as
-      /// many numbers as results.
+      /// Computes the coefficients of u and q in orthonormal functions from @p
+      /// lambda and the results of hdg_few_functions_elimination_kernel(). @p
+      /// sums: scratch for twice as many values as results.
       template <int dim>
       __device__ inline void
       recover_from_rows(const HDGBlock<dim, HDGStage::elimination> &block,
@@ -68,7 +70,7 @@ namespace Tessella
             sums[t] = value;
           }
         __syncthreads();
-        // ---- (Y^T lambda + what f gives) / sqrt(a), by components
+        // ---- (Y^T lambda + contribution of f) / sqrt(a), by components
         for (unsigned int t = threadIdx.x; t < length; t += blockDim.x)
           {
             const unsigned int  d = block.over_n(t), i = t - d * n;
@@ -102,7 +104,7 @@ namespace Tessella
 
 
 
-      /// u and q of a polytope: a block each.
+      /// Computes u and q of a polytope, one thread block each.
       template <int dim>
       __global__ void __launch_bounds__(256, 3)
         hdg_recover_kernel(const HDGData<dim>         P,
@@ -116,8 +118,9 @@ namespace Tessella
         const unsigned int       k = P.first + blockIdx.x, n = P.D.n_basis[k];
         const unsigned int       n_traces =
           (unsigned int)(P.trace_offset[k + 1] - P.trace_offset[k]);
-        // (an even number before the sums: compilers read traces in pairs,
-        // and then the first sum with the last trace)
+        // The sums begin at an even index: compilers read traces in pairs, so
+        // that the last trace of an odd number would be read together with the
+        // first sum.
         double *const lambda = shared, *const sum =
                                          shared + n_traces + n_traces % 2;
         read_traces(P, k, block_of_interface, dof_offset, trace, lambda);
@@ -165,10 +168,10 @@ namespace Tessella
 
 
 
-      /// From the orthonormal functions of a simplex to those of its box: by
-      /// values at the points of the box's Gauss rule. Coefficients are those
-      /// of functions without their factors; @p values: room for twice as many
-      /// numbers as those are.
+      /// Transforms coefficients from the orthonormal functions of a simplex to
+      /// those of its bounding box, by values at the points of the box's Gauss
+      /// rule. Coefficients are those of functions without their normalisation
+      /// factors. @p values: scratch for 2 (dim + 1) (degree + 1)^dim values.
       template <int dim>
       __device__ void
       recover_from_simplex(const HDGData<dim>    &P,
@@ -228,7 +231,7 @@ namespace Tessella
               values[r * n_points + q] = w * sum[r];
           }
         __syncthreads();
-        // ---- variable by variable
+        // ---- integrals against Legendre functions, variable by variable
         double      *from = values, *to = values + (dim + 1) * n_points;
         unsigned int stride = 1;
 #pragma unroll
@@ -269,7 +272,7 @@ namespace Tessella
 
 
 
-      /// u and q of a simplex: a block each.
+      /// Computes u and q of a simplex, one thread block each.
       template <int dim>
       __global__ void
       hdg_simplex_recover_kernel(const __grid_constant__ HDGData<dim> P,
@@ -291,7 +294,7 @@ namespace Tessella
                       *const u = chi + n_rows, *const part = u + (dim + 1) * n;
         read_traces(P, k, block_of_interface, dof_offset, trace, lambda);
         __syncthreads();
-        // ---- traces in chi
+        // ---- traces, expanded in chi
         for (unsigned int i = threadIdx.x; i < n_rows; i += blockDim.x)
           {
             const unsigned int    f = i / n_face, l = i - f * n_face;

@@ -83,7 +83,8 @@ namespace Tessella
           return result;
         }
 
-        /// Orthonormal functions on the unit simplex of dimension dim - 1.
+        /// Values of the orthonormal functions on the unit simplex of dimension
+        /// dim - 1.
         template <int dim>
         std::vector<double>
         face_values(const unsigned int degree, const double (&y)[dim - 1])
@@ -110,7 +111,7 @@ namespace Tessella
         SimplexReference   result;
         const unsigned int n        = Legendre::n_functions(dim, degree, false),
                            padded_n = padded(n);
-        // Calls function(i, j) for the entries of a symmetric matrix.
+        // Calls function(i, j) for the stored entries of a symmetric matrix.
         const auto lower = [&](const auto &function) {
           for (unsigned int i = 0; i < n; ++i)
             for (unsigned int j = 0; j < i / 2 * 2 + 2; ++j)
@@ -164,7 +165,7 @@ namespace Tessella
               result.schur.push_back(sum);
             });
 
-        // ---- faces, with their vertices in the order of their numbers
+        // ---- faces, with their vertices in ascending order
         const RuleEntry     facet      = rules.facet[0][degree];
         const double *const facet_data = rules.data.data() + facet.offset;
         const unsigned int  n_face =
@@ -229,14 +230,14 @@ namespace Tessella
               result.trace_squares.push_back(sum);
             }
 
-        // ---- functions of faces at points that run through the vertices of
-        // facets
+        // ---- functions of faces at the quadrature points of facets, for each
+        // order of the facet's vertices
         unsigned int n_orientations = 1;
         for (int v = 0; v < dim; ++v)
           n_orientations *= dim + 1;
         for (unsigned int o = 0; o < n_orientations; ++o)
           {
-            // places of the facet's vertices among those of the face
+            // positions of the facet's vertices among those of the face
             unsigned int vertex[dim], rest = o;
             for (int v = dim; v-- > 0; rest /= dim + 1)
               vertex[v] = rest % (dim + 1);
@@ -262,7 +263,7 @@ namespace Tessella
               }
           }
 
-        // ---- evaluation elsewhere
+        // ---- data for evaluation on the device
         const double origin[dim] = {};
         visit_simplex_basis<dim>(
           degree,

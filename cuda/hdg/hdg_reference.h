@@ -15,23 +15,24 @@ namespace Tessella
     namespace Device
     {
       /**
-       * What local problems on simplices are made of: integrals of the
-       * functions of visit_simplex_basis(), N of them, on the unit simplex.
-       * Face f is opposite to vertex f; it is taken as the image of the unit
-       * simplex of dimension dim - 1, its vertices in the order of their
-       * numbers, and chi are functions that are orthonormal there, M of them.
+       * Integrals on the unit simplex from which local problems on simplices
+       * are composed. The N functions phi are those of visit_simplex_basis().
+       * Face f is opposite to vertex f; it is the image of the unit simplex of
+       * dimension dim - 1, with its vertices in ascending order. The M
+       * functions chi are orthonormal on a face.
        */
       struct SimplexReference
       {
         /// int phi_i d_e phi_j at [(e N + i) N + j].
         std::vector<double> derivative;
-        /// What Schur complements are sums of, all of them symmetric: D_e
-        /// D_f^T, e <= f, with the transposed product added for e < f, where
-        /// D_e are the matrices of derivatives; then int phi_i phi_j over each
-        /// face. Row by row the columns j <= i, and where that is an odd number
-        /// another one.
+        /// Symmetric matrices whose linear combinations are Schur complements:
+        /// D_e D_f^T, e <= f, plus the transposed product for e < f, where D_e
+        /// are the matrices of derivatives; then int phi_i phi_j over each
+        /// face. Storage is row by row, columns j <= i, with one more column if
+        /// their number is odd.
         std::vector<double> schur;
-        /// Places of their pairs of entries, in rows at this distance.
+        /// Positions of the pairs of entries in a matrix with row distance
+        /// `stride`.
         std::vector<unsigned int> schur_place;
         /// B_f and B_f D_e^T for all e, where B_f are the integrals of chi_l
         /// phi_i over face f: [((f (dim + 1) + r) M + l) N' + i], where N' is N
@@ -45,8 +46,8 @@ namespace Tessella
         /// facet's vertices among those of the simplex (see
         /// facet_orientation()): [(orientation n_points + q) M + l].
         std::vector<double> face_values;
-        /// Factors of the functions, and the numbers of JacobiStep at [(alpha
-        /// (degree + 1) + n) 3].
+        /// Normalisation factors of the functions, and the coefficients of
+        /// JacobiStep at [(alpha (degree + 1) + n) 3].
         std::vector<double> factor, steps;
         /// Gauss rule of degree + 1 points on [-1, 1] with weights of sum 1:
         /// points, weights, then Legendre functions P_n sqrt(2 n + 1) at the
@@ -54,14 +55,15 @@ namespace Tessella
         std::vector<double> gauss;
       };
 
-      /// @p stride: of rows of Schur complements.
+      /// Computes all tables. @p stride: distance between rows of Schur
+      /// complements.
       template <int dim>
       SimplexReference
       make_simplex_reference(const RuleTables  &rules,
                              const unsigned int degree,
                              const unsigned int stride);
 
-      /// Number of an ordered choice of dim of the dim + 1 vertices.
+      /// Index of an ordered choice of dim of the dim + 1 vertices.
       template <int dim>
       inline unsigned int
       facet_orientation(const unsigned int *vertex)
@@ -72,7 +74,7 @@ namespace Tessella
         return number;
       }
 
-      /// The vertex that such a choice leaves out.
+      /// The vertex that is not in such a choice.
       template <int dim>
       TESSELLA_HOST_DEVICE inline unsigned int
       opposite_vertex(unsigned int orientation)

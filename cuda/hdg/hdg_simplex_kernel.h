@@ -6,19 +6,20 @@
 #include "hdg_reference.h"
 
 // The local problems of hybridizable dG on simplices, for a constant scalar a
-// and without advection: one thread block each. Functions are orthonormal on
-// the simplex, and so are those on each of its faces, chi, in which traces are
-// expanded at the end; with them all that precedes elimination is a sum of a
-// few matrices of the unit simplex (SimplexReference), whose factors follow
-// from the gradients of the barycentric coordinates. With the notation of
-// LocalSolver (source/hdg/local_solver.h), a face f with outward normal n_f,
-// B_f = <phi_i, chi_l>_f and D_d = (phi_i, d_d phi_j), rows of traces are
+// and without advection, with one thread block for each simplex. Functions are
+// orthonormal on the simplex. Functions chi are orthonormal on each of its
+// faces; traces are expanded in them at the end. All integrals before
+// elimination are then linear combinations of a small number of matrices on the
+// unit simplex (SimplexReference), whose factors follow from the gradients of
+// the barycentric coordinates. With the notation of LocalSolver
+// (source/hdg/local_solver.h), a face f with outward normal n_f, B_f = <phi_i,
+// chi_l>_f and D_d = (phi_i, d_d phi_j), rows of traces are
 //
 //   Y_f = tau_f B_f + a B_f (sum_d n_d D_d)^T,
 //   K_fg = delta_fg tau_f + a n_f.n_g B_f B_g^T - Y_f Z Y_g^T,
 //
-// of which only the last product is computed. q is not eliminated with all
-// traces: it follows from u and traces.
+// where only the last product is computed for each simplex. q is not eliminated
+// with all traces, since it follows from u and traces.
 
 namespace Tessella
 {
@@ -26,14 +27,14 @@ namespace Tessella
   {
     namespace Device
     {
-      /// The map from the unit simplex.
+      /// The affine map from the unit simplex.
       template <int dim>
       struct HDGSimplex
       {
         double det;         ///< positive
         double vertex[dim]; ///< image of the origin
-        /// gradient[v][d]: that of barycentric coordinate v, of which v > 0 are
-        /// the coordinates on the unit simplex.
+        /// gradient[v][d]: gradient of barycentric coordinate v. Coordinates v
+        /// > 0 are the coordinates on the unit simplex.
         double gradient[dim + 1][dim];
 
         __device__
@@ -59,7 +60,7 @@ namespace Tessella
 #pragma unroll
               for (int d = 0; d < dim; ++d)
                 {
-                  // cofactors
+                  // gradient from cofactors of the Jacobian
                   double &g = gradient[d + 1][e];
                   if constexpr (dim == 2)
                     g = ((d + e) % 2 == 0 ? 1. : -1.) * J[1 - d][1 - e] / det;
@@ -88,7 +89,7 @@ namespace Tessella
 
 
 
-      /// Faces of simplices; a thread for each.
+      /// Fills the faces of simplices, one thread for each face.
       template <int dim>
       __global__ void
       hdg_faces_kernel(const __grid_constant__ HDGData<dim> P,
@@ -128,7 +129,8 @@ namespace Tessella
 
 
 
-      /// Row m of the matrix from chi on face f to the functions of its patch.
+      /// Row m of the matrix that transforms from chi on face f to the
+      /// functions of its patch.
       template <int dim>
       __device__ inline const double *
       hdg_transfer(const HDGData<dim> &P,
@@ -143,11 +145,12 @@ namespace Tessella
 
 
 
-      /// Inverse of the factor of a symmetric positive definite matrix of b <=
-      /// 8 rows, whose lower triangle is at @p S, to its place, with zeros
-      /// above, by one warp. Returns whether a pivot was too small against the
-      /// diagonal entries before elimination. All lanes factorise, two columns
-      /// at a time, since there is no waiting then.
+      /// Replaces a symmetric positive definite matrix of b <= 8 rows, whose
+      /// lower triangle is at @p S, by the inverse of its Cholesky factor, with
+      /// zeros above; by one warp. Returns true if a pivot is too small
+      /// compared with the diagonal entries before elimination. All lanes
+      /// factorise the whole matrix, two columns at a time, since this needs no
+      /// communication.
       __device__ inline bool
       invert_factor(const unsigned int b,
                     double            *S,
@@ -165,7 +168,7 @@ namespace Tessella
 #pragma unroll
         for (unsigned int j = 0; j < 8; j += 2)
           {
-            // (the second pivot is the determinant by the first one)
+            // The second pivot is the determinant divided by the first pivot.
             const double first = m[j][j], det = m[j][j] * m[j + 1][j + 1] -
                                                 m[j + 1][j] * m[j + 1][j];
             if (j < b && !(first > 1e-13 * diagonal[j]))
@@ -174,7 +177,7 @@ namespace Tessella
               bad = true;
             const double r = rsqrt(first > 0. ? first : 1.),
                          s = first * r * rsqrt(det > 0. ? det : 1.);
-            // (reciprocals of diagonal entries)
+            // From here on, diagonal entries hold their reciprocals.
             m[j][j]         = r;
             m[j + 1][j + 1] = s;
             m[j + 1][j] *= r;
@@ -188,7 +191,7 @@ namespace Tessella
                   m[i][l] -= m[i][j] * m[l][j] + m[i][j + 1] * m[l][j + 1];
               }
           }
-        // ---- a column of the inverse for each lane
+        // ---- each lane computes a column of the inverse
         const unsigned int column = lane & 7u;
 #pragma unroll
         for (unsigned int j = 0; j < 8; ++j)
@@ -210,7 +213,7 @@ namespace Tessella
 
 
 
-      /// What integrals of the unit simplex are multiplied with.
+      /// Factors that map integrals on the unit simplex to those on a simplex.
       template <int dim>
       struct HDGSimplexFactors
       {
@@ -218,14 +221,16 @@ namespace Tessella
                                       n_schur   = n_squares + dim + 1;
         double det;
         double gradient[dim + 1][dim];
-        double schur[n_schur];           ///< of SimplexReference::schur
-        double trace[dim + 1][dim + 1];  ///< of SimplexReference::trace
-        double square[dim + 1][dim + 1]; ///< of blocks of trace_squares
-        /// Roots of the measures of faces against that of the unit one.
+        double schur[n_schur];           ///< factors of SimplexReference::schur
+        double trace[dim + 1][dim + 1];  ///< factors of SimplexReference::trace
+        double square[dim + 1][dim + 1]; ///< factors of the blocks of
+                                         ///< trace_squares
+        /// Square roots of the measures of faces, relative to those of the unit
+        /// simplex.
         double measure[dim + 1];
         double tau[dim + 1];
 
-        /// By one warp.
+        /// Computes all factors, by one warp.
         __device__ void
         set(const HDGData<dim>   &P,
             const unsigned int    k,
@@ -262,7 +267,8 @@ namespace Tessella
                   h_square += gradient[h][d] * gradient[h][d];
                 }
               value *= P.form.a;
-              // (the ratio of the measures of face and simplex)
+              // Ratio of the measures of face and simplex, each relative to the
+              // unit simplex.
               const double length = sqrt(f_square), root = sqrt(length),
                            reciprocal = 1. / root;
               square[f][h] = value * reciprocal * rsqrt(sqrt(h_square));
@@ -273,7 +279,7 @@ namespace Tessella
                   measure[f]           = sqrt(det * length);
                 }
               else if (f > 0 && f <= h)
-                // (pairs in the order (1, 1), (1, 2), ..., (dim, dim))
+                // Pairs are in the order (1, 1), (1, 2), ..., (dim, dim).
                 schur[(f - 1) * dim - (f - 1) * (f - 2) / 2 + h - f] = value;
             }
         }
@@ -282,7 +288,9 @@ namespace Tessella
 
 
       /// The local problem of a simplex. Row f n_face + l of traces belongs to
-      /// function l of face f, chi; the last row to f.
+      /// function l of face f, chi; the last row belongs to the source term f.
+      /// P: data of all kernels; L: layout of the workspace, which begins at
+      /// base; k: polytope; n: its number of functions.
       template <int dim>
       struct HDGSimplexBlock
       {
@@ -290,7 +298,7 @@ namespace Tessella
         const HDGLayout              &L;
         double *const                 base;
         const HDGSimplexFace *const   face;    ///< in shared memory
-        const HDGSimplexFactors<dim> &factors; ///< likewise
+        const HDGSimplexFactors<dim> &factors; ///< in shared memory
         const unsigned int            k, n, n_face, n_rows, n_traces, padded_n;
 
         __device__
@@ -322,16 +330,16 @@ namespace Tessella
         {
           return E() + std::size_t(n) * L.stride;
         }
-        /// 0: data of faces, 1: what f has for traces; 2, 3, 4: integrals of
-        /// traces, right-hand side, given values.
+        /// Vectors of traces. 0: integrals of boundary data, 1: contributions
+        /// of f, 2: given values, 3: right-hand side.
         __device__ double *
         vector(const unsigned int i) const
         {
           return base + L.vectors + i * L.n_rows;
         }
 
-        /// The Schur complement (its lower triangle, without c), the rows of
-        /// traces, and f, after source(). Ends with a barrier.
+        /// Computes the Schur complement (its lower triangle, without c), the
+        /// rows of traces, and f. Requires source(). Ends with a barrier.
         __device__ void
         integrals() const
         {
@@ -391,7 +399,7 @@ namespace Tessella
               }
           }
           __syncthreads();
-          // ---- f, from the sums of all warps
+          // ---- f, from the partial sums of all warps
           const double  root = sqrt(factors.det);
           double *const load = R() + std::size_t(n_rows) * L.stride;
           for (unsigned int i = threadIdx.x; i < padded_n; i += blockDim.x)
@@ -403,8 +411,8 @@ namespace Tessella
             }
         }
 
-        /// int f phi_i, and the integral of |f|, on the unit simplex, each warp
-        /// with points of its own.
+        /// int f phi_i, and the integral of |f|, on the unit simplex. Each warp
+        /// has its own points.
         __device__ void
         source(double *abs_f) const
         {
@@ -421,7 +429,7 @@ namespace Tessella
           double2 *const to =
             reinterpret_cast<double2 *>(base + L.weights + warp * padded_n);
           const double2 *values = reinterpret_cast<const double2 *>(P.load);
-          // (values of several points are on their way)
+          // Loads of several points are in flight at a time.
           constexpr unsigned int batch = 8;
           for (unsigned int i = lane; i < padded_n / 2; i += 32)
             {
@@ -464,7 +472,7 @@ namespace Tessella
             }
         }
 
-        /// Of a point of a boundary face, g or (@p alpha) alpha.
+        /// Value at a point of a boundary face: alpha if @p alpha, else g.
         __device__ double
         boundary_value(const HDGSimplexFace &f,
                        const unsigned int    q,
@@ -474,8 +482,8 @@ namespace Tessella
                                   4 * std::size_t(f.boundary) + q];
         }
 
-        /// sum over points of weight, value and functions l and (unless l is
-        /// m = n_face) m, of a boundary face.
+        /// Sum over the points of a boundary face of weight, chi_l and g; or,
+        /// unless m = n_face, of weight, chi_l, chi_m and alpha.
         __device__ double
         boundary_integral(const HDGSimplexFace &f,
                           const unsigned int    l,
@@ -495,7 +503,7 @@ namespace Tessella
           return sum;
         }
 
-        /// g on faces at the boundary.
+        /// Integrals of g on boundary faces.
         __device__ void
         boundary_data() const
         {
@@ -510,11 +518,11 @@ namespace Tessella
             }
         }
 
-        /// Factorises the Schur complement; rows of traces, and of f, become
-        /// solutions with the factor. Column by column of eight, each of which
-        /// is subtracted from in registers. Diagonal blocks of the factor are
-        /// replaced by their inverses. *bad is set if a pivot is too small.
-        /// Ends with a barrier.
+        /// Factorises the Schur complement. Rows of traces, and of f, become
+        /// solutions with the factor. Columns are processed in groups of eight,
+        /// and all updates of a group are summed in registers. The inverses of
+        /// diagonal blocks replace these blocks of the factor. *bad is set if a
+        /// pivot is too small. Ends with a barrier.
         __device__ void
         factorise(int *bad) const
         {
@@ -531,7 +539,7 @@ namespace Tessella
               const unsigned int  b       = min(8u, n - k);
               double *const       inverse = S + k * (ld + 1);
               const double *const right   = S + min(k + g, n - 1) * ld + t;
-              // (of a tile of 16 rows: what is subtracted, then what is left)
+              // for a tile of 16 rows: first the update, then the difference
               double     c[2][1][2];
               const auto subtract = [&](const unsigned int i0,
                                         const unsigned int end) {
@@ -570,7 +578,7 @@ namespace Tessella
                                  w[1] = {s == 0 ? v.x : v.y};
                     WarpProduct<2, 1, 1, double>::add(r, a, w, all);
                   }
-                // (lanes without a row have read the last one)
+                // Lanes without a row have read the last row.
                 __syncwarp();
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
@@ -584,8 +592,8 @@ namespace Tessella
                         *to = r[h][0][0];
                     }
               };
-              // The first warp goes on to the next diagonal block, others (if
-              // there are some) to the rest.
+              // The first warp goes on to the next diagonal block. Other warps,
+              // if present, process the remaining rows.
               unsigned int begin = k + b, worker = warp, n_workers = n_warps;
               if (begin < n)
                 {
@@ -613,8 +621,8 @@ namespace Tessella
             }
         }
 
-        /// Diagonal block at row @p k, from what is there and the columns
-        /// before, by one warp.
+        /// Factorises the diagonal block at row @p k, after the updates from
+        /// all previous columns, by one warp.
         __device__ void
         diagonal_block(const unsigned int k, int *bad) const
         {
@@ -649,9 +657,10 @@ namespace Tessella
             *bad = 1;
         }
 
-        /// K in functions of faces, from solutions in R(), to both triangles of
-        /// @p to, in rows of @p ld_to (if @p own, those of traces are the same
-        /// but for signs, and have their numbers); and what f has for traces.
+        /// Computes K in functions of faces, from solutions in R(), and the
+        /// contributions of f to traces. K goes to both triangles of @p to,
+        /// with row distance @p ld_to. If @p own, trace functions equal face
+        /// functions up to signs, and K has their order.
         template <bool own>
         __device__ void
         products_of_traces(double *to, const unsigned int ld_to) const
@@ -739,7 +748,7 @@ namespace Tessella
           return f;
         }
 
-        // ---- from chi to the functions of traces
+        // ---- transformation from chi to trace functions
 
         __device__ const double *
         transfer(const unsigned int f, const unsigned int m) const
@@ -747,7 +756,7 @@ namespace Tessella
           return hdg_transfer(P, k, f, m);
         }
 
-        /// An earlier face has the same functions.
+        /// True if an earlier face has the same trace functions.
         __device__ bool
         shares_patch(const unsigned int f) const
         {
@@ -757,7 +766,7 @@ namespace Tessella
           return shared;
         }
 
-        /// Function @p m of traces of a vector in chi.
+        /// Entry of trace function @p m, for a vector in chi.
         template <typename Value>
         __device__ double
         in_traces(const unsigned int m, const Value &value) const
@@ -778,8 +787,8 @@ namespace Tessella
           return sum;
         }
 
-        /// K where functions of traces are not those of faces: T K T^T, by way
-        /// of shared memory.
+        /// K if trace functions differ from functions of faces: T K T^T,
+        /// through shared memory.
         __device__ void
         transform_K(double *K) const
         {
@@ -845,7 +854,7 @@ namespace Tessella
             }
         }
 
-        /// Vectors of traces to global memory, after K.
+        /// Stores vectors of traces in global memory, after K.
         __device__ void
         store_vectors(const double *K) const
         {
@@ -868,7 +877,7 @@ namespace Tessella
                 in_traces(m, [&](const unsigned int f, const unsigned int l) {
                   return vector(1)[f * n_face + l];
                 });
-              // (the first chi is the root of 1 / |f|)
+              // The first chi is the constant 1 / sqrt(measure of the face).
               P.integral[first + m] =
                 in_traces(m, [&](const unsigned int f, const unsigned int l) {
                   return l == 0 ? factors.measure[f] *
@@ -894,7 +903,7 @@ namespace Tessella
             }
         }
 
-        /// What recovery needs: Y and the factor.
+        /// Stores the data for recovery: Y and the factor.
         __device__ void
         store_solver() const
         {
@@ -922,7 +931,7 @@ namespace Tessella
 
 
 
-      /// K and what recovery needs; one block a simplex.
+      /// K and the data for recovery, one thread block for each simplex.
       template <int dim, bool in_shared>
       __global__ void
       __launch_bounds__(dim == 2 ? 128 : 256, dim == 2 ? 5 : 2)
@@ -983,7 +992,8 @@ namespace Tessella
 
 
 
-      /// The matrices from chi to traces, of all faces; a warp for each.
+      /// The matrices from chi to trace functions, for all faces, one warp for
+      /// each.
       template <int dim>
       __global__ void __launch_bounds__(32)
         hdg_transfer_kernel(const __grid_constant__ HDGData<dim> P,
@@ -994,7 +1004,7 @@ namespace Tessella
         const unsigned int     lane = threadIdx.x, k = blockIdx.x / (dim + 1),
                            n      = P.n_face_functions;
         const HDGSimplexFace face = P.faces[blockIdx.x];
-        // (a quad of the facet has its patch)
+        // A point group of the facet has its patch.
         unsigned int at = P.facet_begin[k];
         while (P.facet_quad[at].orientation != face.orientation)
           ++at;

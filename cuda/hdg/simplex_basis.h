@@ -10,9 +10,9 @@ namespace Tessella
   {
     namespace Device
     {
-      /// The next Jacobi polynomial with parameters alpha and 0 of y / s, times
-      /// s^(n + 1), is the present one times (of_y y + of_s s) less the
-      /// previous one times (of_previous s^2).
+      /// Recurrence of Jacobi polynomials with parameters alpha and 0 in y / s:
+      /// the next polynomial times s^(n + 1) is the present one times (of_y y +
+      /// of_s s), minus the previous one times (of_previous s^2).
       struct JacobiStep
       {
         double of_y, of_s, of_previous;
@@ -32,12 +32,13 @@ namespace Tessella
 
       /**
        * Polynomials that are orthonormal on the unit simplex (Proriol,
-       * Koornwinder, Dubiner): products of Jacobi polynomials in collapsed
-       * coordinates, by recurrences that have no denominators, so that they can
-       * be evaluated anywhere. Calls visit(i, value without its factor, factor)
-       * for all functions of total degree up to @p degree. Number: double, or a
-       * type with derivatives. @p step (n, alpha): JacobiStep::make(), or from
-       * a table, for n <= degree, alpha <= 2 degree + 2.
+       * Koornwinder, Dubiner). They are products of Jacobi polynomials in
+       * collapsed coordinates, by recurrences without denominators, so that
+       * they can be evaluated at any point. Calls visit(i, value without its
+       * factor, factor) for all functions of total degree up to @p degree.
+       * Number: double, or a type with derivatives. @p step (n, alpha):
+       * JacobiStep::make(), or an entry of a table, for n <= degree, alpha <= 2
+       * degree + 2.
        */
 #ifdef __CUDACC__
 #  pragma nv_exec_check_disable
@@ -61,7 +62,7 @@ namespace Tessella
         };
         const Number one   = x[0] * 0. + 1.;
         unsigned int index = 0;
-        // (1 - sum of the others): what x_0 is scaled with
+        // Scale of x_0: 1 minus the sum of the other coordinates.
         Number s0 = one;
         for (int d = 1; d < dim; ++d)
           s0 = s0 - x[d];

@@ -184,7 +184,7 @@ namespace Tessella
                 ": it has no volume, or is too thin within its bounding box. Use "
                 "a lower degree or another agglomeration."));
         }
-      std::abort(); // (not reached)
+      std::abort(); // not reached
     }
 
 

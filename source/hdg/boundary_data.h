@@ -7,14 +7,14 @@
 
 #include <string>
 
-// What both backends of hybridizable dG take from the caller's functions, and
-// what they say when that cannot be used.
+// Evaluation and checks of the caller's functions, and error messages, that
+// both backends of hybridizable dG share.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// The advection field, dim arrays, and its normal component.
+    /// The advection field b (dim arrays), and its normal component bn.
     template <int dim>
     void
     normal_advection(const Form<dim>            &form,
@@ -22,15 +22,15 @@ namespace Tessella
                      double *const              *b,
                      double                     *bn);
 
-    /// Throws if this cannot be the stabilisation on a facet of polytope k.
+    /// Throws if tau cannot be the stabilisation on a facet of polytope k.
     template <int dim>
     void
     check_tau(const double              tau,
               const PolytopicMesh<dim> &mesh,
               const unsigned int        k);
 
-    /// Throws where an advection field, dim arrays, enters through a Neumann or
-    /// Robin boundary.
+    /// Throws if the advection field b (dim arrays) enters the domain through a
+    /// Neumann or Robin boundary.
     template <int dim>
     void
     check_outflow(const FacetPointBatch<dim> &points,
@@ -38,8 +38,9 @@ namespace Tessella
                   const double               *bn);
 
     /**
-     * a^-1 at point @p q from the entries of a (the first one, unless
-     * @p tensor). Throws if a is not positive (definite); x: points.
+     * Inverse of a at point @p q of the points x. @p a: the dim * dim entries
+     * of a if @p tensor, else its scalar value. Throws if a is not positive
+     * (tensor: not symmetric and positive definite).
      */
     template <int dim>
     void
@@ -49,17 +50,18 @@ namespace Tessella
                      const double *const *a,
                      double              *inverse);
 
-    /// "polytope 3 (box (0, 0) to (1, 1))"
+    /// Text that names a polytope, such as "polytope 3 (box (0, 0) to (1, 1))".
     template <int dim>
     std::string
     describe_polytope(const PolytopicMesh<dim> &mesh, const unsigned int k);
 
-    /// Why a local problem cannot be solved.
+    /// Reason why a local problem cannot be solved.
     enum class LocalFailure
     {
       diffusion,        ///< the mass matrix with a^-1 is singular
-      schur_complement, ///< so is the rest
-      basis,            ///< polynomials depend on each other on the polytope
+      schur_complement, ///< the Schur complement 1/Z of LocalSolver is singular
+      basis,            ///< basis functions are linearly dependent on the
+                        ///< polytope
       no_stabilisation
     };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
+// Host side of hybridizable dG on a CUDA device. The file is empty in a build
+// without CUDA.
 #include <tessella/base/config.h>
 
 #ifdef TESSELLA_HAVE_CUDA
@@ -38,7 +39,7 @@ namespace Tessella
         for_ranges(n, size, function);
       }
 
-      // Those that PolytopeQuadrature and InterfaceQuadrature take.
+      // Reference rules that PolytopeQuadrature and InterfaceQuadrature use.
       template <int dim>
       Device::RuleTables
       make_rules(const PolytopicMesh<dim>        &mesh,
@@ -83,7 +84,7 @@ namespace Tessella
         return tables;
       }
 
-      /// Points of a batch, growing.
+      /// Growing arrays of points for a batch.
       template <int dim>
       struct Points
       {
@@ -167,7 +168,7 @@ namespace Tessella
       std::sort(boundary_ids.begin(), boundary_ids.end());
       boundary_ids.erase(std::unique(boundary_ids.begin(), boundary_ids.end()),
                          boundary_ids.end());
-      // (rules of lower degrees have lower orders)
+      // Lower degrees have rules of lower order.
       std::vector<unsigned int> mass_degree;
       for (unsigned int p = 0; p < order.size(); ++p)
         {
@@ -255,8 +256,8 @@ namespace Tessella
       form.source       = structure.f;
       form.tau          = problem.tau;
 
-      // ---- constants: by evaluation at a vertex (where there is no diffusion
-      // the method cannot be used)
+      // ---- constants, by evaluation at a vertex. Without diffusion this
+      // throws, since the method cannot be used.
       const bool no_diffusion = structure.diffusion == DiffusionType::none;
       if (mesh.n_owned_polytopes() > 0 &&
           (structure.constant || structure.constant_f || no_diffusion))
@@ -298,7 +299,7 @@ namespace Tessella
             }
           form.f = f;
         }
-      // ---- tables
+      // ---- tables of coefficients that vary
       const auto add = [&form](int &entry, const int n) {
         entry = form.n_tables;
         form.n_tables += n;
@@ -331,7 +332,7 @@ namespace Tessella
       else
         check_tau(problem.tau, mesh, 0);
 
-      // ---- evaluation, by the device or by the host
+      // ---- evaluation of coefficients, by the device or by the host
       coefficients = problem.form.device_coefficients();
       if (coefficients != nullptr)
         {
@@ -411,7 +412,7 @@ namespace Tessella
            ++i)
         {
           const Device::HDGFacetQuad &quad = device->facet_quads()[i];
-          // (bit 2: Dirichlet)
+          // Bit 2 is set on Dirichlet boundaries.
           if (quad.boundary == invalid_index ||
               (!dirichlet && (quad.code & 4u) != 0))
             continue;

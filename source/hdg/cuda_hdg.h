@@ -18,10 +18,11 @@ namespace Tessella
   namespace internal
   {
     /**
-     * The host's part of hybridizable dG on a CUDA device: reference rules,
-     * tables of what the device cannot evaluate itself (coefficients at the
-     * points of a tile, data on the boundary: by the host's threads), errors in
-     * words.
+     * The host's part of hybridizable dG on a CUDA device. It supplies
+     * reference quadrature rules, and tables of data that the device cannot
+     * evaluate itself: coefficients at the points of a tile, and data on the
+     * boundary. The threads of the host compute these tables. It also turns
+     * error codes of the device into error messages.
      */
     template <int dim>
     class CUDAHDG
@@ -33,61 +34,64 @@ namespace Tessella
               const Device::HDGNumbering &numbering,
               const std::size_t           device_memory);
 
-      /// Sizes on this process, and the upload of mesh, trace spaces and
-      /// structure with the largest of all processes.
+      /// Sizes on this process. upload() copies mesh, trace spaces and
+      /// structure to the device, for the largest sizes of all processes.
       const Device::HDGSizes &
       sizes() const;
       void
       upload(const Device::HDGSizes &sizes);
 
-      /// Bytes that assembly has taken on the device, and may take.
+      /// Device memory, in bytes, that assembly has allocated, and that it may
+      /// allocate.
       std::size_t
       memory() const;
       void
       set_device_memory(const std::size_t bytes);
 
-      /// Is it for the mesh and rules of @p problem?
+      /// True if the object was set up for the mesh and rules of @p problem.
       bool
       fits(const LocalProblem<dim> &problem) const;
 
-      /// Matrix and right-hand side in device memory.
+      /// Assembles matrix and right-hand side in device memory. @p keep: local
+      /// solvers stay on the device for recover().
       Device::HDGTimes
       assemble(const LocalProblem<dim> &problem,
                const bool               keep,
                double                  *values,
                double                  *rhs);
 
-      /// See Device::HDGAssembler.
+      /// See Device::HDGAssembler::assemble_blocks().
       Device::HDGTimes
       assemble_blocks(const LocalProblem<dim> &problem,
                       const bool               keep,
                       const typename Device::HDGAssembler<dim>::UseBlocks &use,
                       std::vector<double>                                 &rhs);
 
-      /// Seconds on the device; all in its memory.
+      /// Computes solution and flux from traces, all in device memory. Returns
+      /// seconds on the device.
       double
       recover(const LocalProblem<dim> &problem,
               const double            *trace,
               double                  *solution,
               double                  *flux);
 
-      /// c or alpha is non-zero somewhere, or there is advection: by polytopes,
-      /// after assemble().
+      /// For each polytope, after assemble(): true if c or alpha is non-zero
+      /// somewhere, or with advection.
       std::vector<char> fixes_constant;
 
-      /// Integrals of |g| over the boundary of a polytope where conditions are
-      /// not Dirichlet's, on the host.
+      /// Integral of |g| over the part of a polytope's boundary that has no
+      /// Dirichlet condition, computed on the host.
       double
       integral_abs_g(const LocalProblem<dim> &problem,
                      const unsigned int       polytope) const;
 
-      /// How the last assembly's coefficients were evaluated, in words; and
-      /// the operations of its local problems.
+      /// Description of how the last assembly evaluated coefficients, and the
+      /// number of operations of its local problems.
       std::string coefficients_are;
       double
       operations() const;
 
-      /// Traces of polytopes, see Device::HDGAssembler.
+      /// Data by polytopes' trace functions, see Device::HDGAssembler.
       std::vector<double>
       dirichlet() const;
       void
@@ -101,7 +105,8 @@ namespace Tessella
       upload(const double *from, double *to, const std::size_t n);
 
     private:
-      /// After an assembly.
+      /// Completes fixes_constant after an assembly. Throws if the assembly
+      /// failed.
       void
       finish(const Device::HDGProblem<dim> &problem);
 
@@ -112,14 +117,14 @@ namespace Tessella
       tabulate_tau(const LocalProblem<dim> &problem,
                    std::vector<double>     &table) const;
 
-      /// Data on the boundary by the host.
+      /// Evaluates boundary data on the host.
       void
       tabulate_boundary(const LocalProblem<dim> &problem,
                         std::vector<double>     &table) const;
 
-      /// Calls function(number of a quad, quadrature of its facet, g, alpha)
-      /// for the quads of a polytope on the boundary, those of Dirichlet
-      /// conditions among them or not.
+      /// Calls function(index of a point group, quadrature of its facet, g,
+      /// alpha) for the point groups of a polytope on the boundary. Those on
+      /// Dirichlet boundaries are included if @p dirichlet.
       template <typename Function>
       void
       for_boundary_quads(const LocalProblem<dim> &problem,

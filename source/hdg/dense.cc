@@ -14,7 +14,8 @@ namespace Tessella
     {
       namespace
       {
-        // In a fixed order that vector registers of any width follow.
+        // Dot product, summed in a fixed order that suits vector registers of
+        // any width.
         double
         dot(const unsigned int n, const double *a, const double *b)
         {
@@ -90,7 +91,7 @@ namespace Tessella
                      const unsigned int length,
                      double            *out)
       {
-        // Pieces that stay in the cache for all rows.
+        // Each piece of the rows stays in the cache for all i.
         constexpr unsigned int piece = 256;
         for (unsigned int begin = 0; begin < length; begin += piece)
           {

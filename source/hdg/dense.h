@@ -2,8 +2,8 @@
 #ifndef tessella_source_hdg_dense_h
 #define tessella_source_hdg_dense_h
 
-// Factorisations of small dense matrices, row by row: 20 to 700 rows, by one
-// thread each. Row-major, row i at A + i * stride.
+// Factorisations of small dense matrices (20 to 700 rows), each by one thread.
+// Matrices are stored row by row: row i begins at A + i * stride.
 
 namespace Tessella
 {
@@ -12,10 +12,10 @@ namespace Tessella
     namespace Dense
     {
       /**
-       * Cholesky factor of a symmetric positive definite matrix, of which the
-       * lower triangle is read and overwritten. Returns the first row whose
-       * pivot is below 1e-13 of its diagonal entry (the matrix is singular up
-       * to rounding, or indefinite), or n.
+       * Cholesky factor of a symmetric positive definite matrix, whose lower
+       * triangle is read and overwritten. Returns n, or the first row whose
+       * pivot is below 1e-13 of its diagonal entry. Such a matrix is singular
+       * up to rounding, or indefinite.
        */
       unsigned int
       cholesky(const unsigned int n, double *A, const unsigned int stride);

@@ -22,8 +22,8 @@ namespace Tessella
   {
     namespace
     {
-      /// Parts of what a process owns, connected through interfaces with
-      /// unknowns.
+      /// Parts of the own polytopes, connected through interfaces with trace
+      /// DoFs.
       struct LocalParts
       {
         std::vector<FreePart>     parts;
@@ -58,7 +58,7 @@ namespace Tessella
                       continue;
                     if (code % 2 == 0)
                       part.interfaces.push_back(code / 2);
-                    if (neighbor < n && // (or invalid_index)
+                    if (neighbor < n && // invalid_index is larger, too
                         result.part_of_polytope[neighbor] == invalid_index)
                       {
                         result.part_of_polytope[neighbor] = result.parts.size();
@@ -72,7 +72,8 @@ namespace Tessella
         return result;
       }
 
-      /// For each local part the least number of a polytope in the whole one.
+      /// For each local part, the smallest global polytope index in the whole
+      /// part.
       template <int dim>
       std::vector<double>
       connect_processes(const AgglomerationHandler<dim> &handler,
@@ -116,9 +117,10 @@ namespace Tessella
       }
 
       /**
-       * The sum over all processes of all values; the same to the last bit for
-       * every order of them: they are added as integers, multiples of 2^-30 and
-       * 2^-61 of the largest.
+       * Sum of all values over all processes. The result is the same to the
+       * last bit for every order of the values, since integers are added:
+       * multiples of 2^-30 and 2^-61 of the largest value, rounded down to a
+       * power of two.
        */
       double
       unordered_sum(const MPI_Comm             communicator,
@@ -133,7 +135,7 @@ namespace Tessella
         if (largest == 0. || !std::isfinite(largest))
           return largest;
         const int exponent = std::ilogb(largest);
-        // (2^32 terms at most, each up to 2^31)
+        // No overflow: up to 2^32 terms, each below 2^31 in modulus.
         const double coarse  = std::ldexp(1., exponent - 30),
                      fine    = std::ldexp(1., exponent - 61);
         std::int64_t sums[2] = {0, 0};
@@ -167,7 +169,7 @@ namespace Tessella
       const std::vector<double> label =
         connect_processes(handler, numbering, local);
 
-      // ---- what is fixed, and which parts have unknowns
+      // ---- which parts are fixed, and which have trace DoFs
       std::map<double, std::pair<bool, bool>> parts;
       for (unsigned int p = 0; p < label.size(); ++p)
         {
@@ -187,7 +189,7 @@ namespace Tessella
               part.second                 = part.second || other.second.second;
             }
 
-      // ---- the free ones, in the order of their labels
+      // ---- the free parts, in the order of their labels
       std::vector<FreePart> result;
       for (const auto &entry : parts)
         {
@@ -206,7 +208,7 @@ namespace Tessella
                                        from.interfaces.end());
               }
           std::sort(part.interfaces.begin(), part.interfaces.end());
-          // (the list of a polytope has the same order on all processes)
+          // The list of a polytope has the same order on all processes.
           unsigned int first_polytope = invalid_index;
           if (!part.interfaces.empty())
             {
@@ -269,8 +271,8 @@ namespace Tessella
               function(m[j - first], rhs[j]);
           }
       };
-      // The constant has the integrals of the functions as coefficients, so
-      // these applied to the right-hand side give int f + int g.
+      // The coefficients of the constant 1 are the integrals of the trace
+      // functions, so the product with the right-hand side is int f + int g.
       std::vector<double> products, squares;
       for_unknowns([&](const double m, const double &F) {
         products.push_back(m * F);
@@ -296,7 +298,7 @@ namespace Tessella
       for_unknowns([&](const double m, double &F) { F -= sum / measure * m; });
       if (part.first_interface == invalid_index)
         return;
-      // of the size of the block's diagonal
+      // Scale the rank-one term to the size of the block's diagonal.
       const BlockSparsity &sparsity = numbering.sparsity;
       const unsigned int   i        = part.first_interface,
                          row        = numbering.block_of_interface[i],

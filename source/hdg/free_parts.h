@@ -11,18 +11,20 @@ namespace Tessella
 {
   namespace internal
   {
-    /// A connected part of the domain on which nothing fixes the constant: what
-    /// this process owns of it, possibly nothing.
+    /// A connected part of the domain on which nothing fixes the constant.
+    /// Holds the polytopes and interfaces of the part that this process owns,
+    /// possibly none.
     struct FreePart
     {
       std::vector<unsigned int> polytopes, interfaces;
-      /// The first one of the whole part, or invalid_index if that belongs to
-      /// another process.
+      /// First interface of the whole part, or invalid_index if another process
+      /// owns it.
       unsigned int first_interface = invalid_index;
     };
 
-    /// @p fixed: own polytopes on which something fixes the constant. All
-    /// processes get the same number of parts, in the same order. Collective.
+    /// Finds all such parts. @p fixed: own polytopes on which something fixes
+    /// the constant. All processes get the same number of parts, in the same
+    /// order. Collective.
     template <int dim>
     std::vector<FreePart>
     find_free_parts(const AgglomerationHandler<dim> &handler,
@@ -30,10 +32,11 @@ namespace Tessella
                     const std::vector<char>         &fixed);
 
     /**
-     * Fixes the constant on a part, as the class HDG says. @p sizes: integrals
-     * of |f| and |g| of its polytopes; @p integrals: of the trace functions on
-     * an interface. Sums do not depend on the order of their terms, hence not
-     * on who owns what. Collective.
+     * Fixes the constant on a part, as described in class HDG. @p sizes:
+     * integrals of |f| and |g| for each polytope of the part. @p integrals:
+     * integrals of the trace functions of a given interface. Sums do not depend
+     * on the order of their terms, hence not on the partition of the mesh.
+     * Collective.
      */
     template <int dim>
     void

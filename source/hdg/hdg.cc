@@ -38,10 +38,10 @@ namespace Tessella
 
   namespace
   {
-    // Polytopes a task takes at once.
+    // Number of polytopes that a task processes at once.
     constexpr unsigned int local_grain = 16;
 
-    // Order of quadrature by degree, for coefficients of a given order.
+    // Quadrature order of each degree, for coefficients of a given order.
     std::vector<unsigned int>
     quadrature_orders(const unsigned int dim,
                       const unsigned int max_degree,
@@ -78,7 +78,8 @@ namespace Tessella
                   : data.backend)
     {}
 
-    // Runs what does not communicate; on an error, all processes throw.
+    // Runs work that does not communicate. If it fails on one process, all
+    // processes throw.
     void
     on_all_processes(const std::function<void()> &work) const
     {
@@ -97,7 +98,8 @@ namespace Tessella
       return handler.polynomial_space() == PolynomialSpaceType::tensor_product;
     }
 
-    // Coefficients and data that vary are integrated with two orders more.
+    // Quadrature order of each degree. Coefficients count as polynomials of
+    // degree 2 at least, or of degree 1 if f is constant.
     std::vector<unsigned int>
     orders(const Form<dim> &form, const unsigned int max_degree) const
     {
@@ -196,8 +198,8 @@ namespace Tessella
       report.trace_space_time = timer.wall_time();
     }
 
-    // Runs function(solver, begin, end) for ranges of polytopes; returns the
-    // operations.
+    // Runs function(solver, k) for all own polytopes k on all threads. Returns
+    // the number of operations.
     template <typename Function>
     std::uint64_t
     for_local_problems(const Form<dim> &form, const Function &function) const
@@ -217,13 +219,16 @@ namespace Tessella
       return n_operations;
     }
 
+    // Data of a polytope that decide whether the constant is fixed and whether
+    // the data are compatible.
     struct Balance
     {
       double size  = 0.; // integrals of |f| and |g|
       bool   fixed = false;
     };
 
-    // The K of all polytopes and what belongs to them.
+    // Matrices K of all own polytopes, with right-hand sides, integrals of the
+    // trace functions, and balances.
     struct LocalBlocks
     {
       std::vector<std::uint64_t> matrix_offset, rhs_offset;
@@ -286,8 +291,8 @@ namespace Tessella
       report.trace_block_memory    = 8. * blocks.matrix.size();
     }
 
-    // The part of K that belongs to unknowns; Dirichlet values move to the
-    // right-hand side.
+    // Stores the rows and columns of K that belong to DoFs. Dirichlet values
+    // move to the right-hand side.
     void
     store(const internal::LocalSolver<dim> &solver, LocalBlocks &blocks)
     {
@@ -368,8 +373,9 @@ namespace Tessella
         rhs);
     }
 
-    // Parts of the domain without a fixed constant, once for equal `fixed`
-    // (polytopes, Dirichlet interfaces apart).
+    // Parts of the domain without a fixed constant. They are recomputed only if
+    // `fixed` changes. `fixed` refers to polytopes and disregards Dirichlet
+    // interfaces, which this function adds.
     const std::vector<internal::FreePart> &
     find_free_parts(const std::vector<char> &fixed)
     {
@@ -414,7 +420,7 @@ namespace Tessella
     }
 
 #ifdef TESSELLA_HAVE_CUDA
-    // ---- on a device
+    // ---- backend for a device
 
     internal::CUDAHDG<dim> &
     device_object(const internal::LocalProblem<dim> &problem)
@@ -463,7 +469,7 @@ namespace Tessella
       report.n_tiles                     = times.n_tiles;
     }
 
-    // On several processes: what generate() does, by their devices.
+    // Counterpart of generate() for several processes, each with its device.
     void
     generate_on_device(const Form<dim> &form, LocalBlocks &blocks)
     {
@@ -510,7 +516,7 @@ namespace Tessella
       });
     }
 
-    // Trace functions of an interface of polytope k.
+    // Number of trace functions of an interface, entry e of polytope k.
     unsigned int
     n_functions(const unsigned int k, const unsigned int e) const
     {
@@ -519,7 +525,8 @@ namespace Tessella
          2];
     }
 
-    // The part of K, of all trace functions, that belongs to unknowns.
+    // Stores the rows and columns of K (for all trace functions) that belong to
+    // DoFs.
     void
     store(const unsigned int k, const double *K, LocalBlocks &blocks) const
     {
@@ -557,7 +564,7 @@ namespace Tessella
       return row;
     }
 
-    // Into device memory.
+    // Assembles the matrix and right-hand side into device memory.
     void
     assemble_on_device(const Form<dim> &form, double *values, double *rhs)
     {
@@ -574,7 +581,7 @@ namespace Tessella
         find_free_parts(cuda.fixes_constant);
       if (!free.empty())
         {
-          // (rare and small against everything else)
+          // This case is rare, and its copies take little of the total time.
           std::vector<double> host_values(
             numbering.sparsity.n_nonzero_elements()),
             host_rhs(numbering.n_owned_dofs()), integral, abs_f;
@@ -606,7 +613,7 @@ namespace Tessella
       assembled = true;
     }
 
-    // All in device memory.
+    // Computes solution and flux from traces. All vectors are in device memory.
     void
     recover_on_device(const Form<dim> &form,
                       const double    *trace,
@@ -623,7 +630,7 @@ namespace Tessella
                                         : report.local_generation_operations;
     }
 
-    // Projections of Dirichlet data, when they are asked for.
+    // Copies the projections of Dirichlet data to the host on first use.
     void
     fetch_dirichlet()
     {
@@ -632,7 +639,8 @@ namespace Tessella
       const std::vector<double> values = device->dirichlet();
       for (unsigned int i = 0; i < mesh().n_interfaces(); ++i)
         if (dirichlet_offset[i + 1] > dirichlet_offset[i])
-          // (ghosts have no boundary)
+          // Ghost polytopes have no boundary interfaces, so side 0 is an own
+          // polytope.
           std::copy_n(values.begin() +
                         device->trace_offset()
                           [mesh().interface_polytope[2 * std::size_t(i)]] +
@@ -643,7 +651,7 @@ namespace Tessella
     }
 #endif
 
-    // Before an assembly.
+    // Preparations of an assembly.
     void
     prepare(const Form<dim> &form)
     {
@@ -683,7 +691,7 @@ namespace Tessella
     {
       bool same = revision == mesh().revision &&
                   numbering.block_of_interface.size() == mesh().n_interfaces();
-      // (all others have no condition)
+      // All other interfaces have no boundary condition.
       for (std::size_t b = 0; same && b < boundary_interfaces.size(); ++b)
         {
           const unsigned int i = boundary_interfaces[b];
@@ -697,7 +705,7 @@ namespace Tessella
                              "reinit() of the HDG object first."));
     }
 
-    // Unknowns of own and of ghost blocks, as numbering has them.
+    // Trace DoFs of own and ghost blocks, in the order of `numbering`.
     struct Unknowns
     {
       const double *own, *ghosts;
@@ -711,7 +719,7 @@ namespace Tessella
     };
 
 #ifdef TESSELLA_HAVE_EPETRA
-    // With those of ghosts from their owners. Collective.
+    // View of the vector with ghost values from their owners. Collective.
     Unknowns
     exchange(const TrilinosWrappers::MPI::Vector &vector) const
     {
@@ -725,7 +733,7 @@ namespace Tessella
     }
 #endif
 
-    // lambda on all interfaces of polytope k.
+    // Coefficients lambda of all interfaces of polytope k.
     void
     local_trace(const unsigned int   k,
                 const Unknowns      &unknowns,
@@ -751,7 +759,8 @@ namespace Tessella
         }
     }
 
-    // Owned by processes as the degrees of freedom of the handler are.
+    // Vectors are distributed over the processes like the degrees of freedom of
+    // the handler.
     void
     reinit_vector(Vector<double> &vector, const unsigned int n_components) const
     {
@@ -774,7 +783,7 @@ namespace Tessella
     }
 #endif
 
-    // A vector of the host that all processes share.
+    // Throws if a vector without distribution is used on several processes.
     template <typename VectorType>
     void
     check_shared(const VectorType &) const
@@ -799,16 +808,17 @@ namespace Tessella
     TraceSpace<dim>               trace;
     std::vector<unsigned int>     boundary_interfaces;
     internal::TraceNumbering<dim> numbering;
-    // of ghosts; null on one process
+    // exchange of ghost values; null on one process
     std::unique_ptr<internal::HostHalo<double>> halo;
-    // projections of Dirichlet values by interface
+    // projections of Dirichlet values, interface by interface
     std::vector<std::uint64_t> dirichlet_offset;
     std::vector<double>        dirichlet;
-    // for each polytope, trace function and f: u, then the components of q
+    // u, then the components of q, for each polytope and each of its trace
+    // functions, then for f
     std::vector<std::uint64_t> kept_offset;
     std::vector<double>        kept;
 
-    // parts without a fixed constant, and for what they were found
+    // parts without a fixed constant, and the argument they were found for
     std::vector<internal::FreePart> parts;
     std::vector<char>               present_fixed;
 
@@ -816,7 +826,8 @@ namespace Tessella
     std::vector<bool>                       fixed_interfaces;
     bool                                    dirichlet_is_here = false;
     std::unique_ptr<internal::CUDAHDG<dim>> device;
-    // for matrices and vectors of the host
+    // device memory for the matrix and right-hand side if the caller keeps
+    // them on the host
     std::unique_ptr<DeviceVector<double>> device_values;
 #endif
   };
@@ -1127,7 +1138,7 @@ namespace Tessella
                 data.local_trace(k, unknowns, lambda);
                 const unsigned int n = mesh.n_basis[k], all = (dim + 1) * n;
                 const double      *row = data.kept.data() + data.kept_offset[k];
-                // (f comes last)
+                // The row for f comes last.
                 const double *const particular =
                   row + std::size_t(lambda.size()) * all;
                 sum.assign(particular, particular + all);

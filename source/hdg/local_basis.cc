@@ -42,8 +42,8 @@ namespace Tessella
                      exponents.data(),
                      &mesh.box[2 * std::size_t(dim) * k],
                      tensor_product};
-      // Each pass multiplies a condition number of up to 1e16 by 1e-13 at
-      // least.
+      // Each pass reduces a condition number of up to 1e16 by a factor of about
+      // 1e13.
       for (unsigned int pass = 0; pass < 6; ++pass)
         {
           add_mass(mesh, k, order);
@@ -70,8 +70,8 @@ namespace Tessella
           n_operations += 2 * std::uint64_t(n) * n * n / 3;
           Dense::invert_lower(
             n, mass.data(), n_padded, inverse.data(), n_padded);
-          // The largest coefficients of orthonormal functions tell how close
-          // to dependent the present ones are (pivots do not).
+          // The largest coefficients of orthonormal functions tell how close to
+          // linear dependence the present functions are. Pivots do not.
           double square = 0.;
           for (unsigned int i = 0; i < n; ++i)
             for (unsigned int j = 0; j <= i; ++j)

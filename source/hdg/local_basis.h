@@ -17,55 +17,58 @@ namespace Tessella
     /**
      * A basis of a polytope's space that is safe to solve local problems in.
      *
-     * Legendre polynomials on the bounding box lose their independence on a
-     * polytope that fills its box in part only: on a triangle the condition
-     * number of their mass matrix is beyond 1e12 for degree 9. Where it is
-     * large (squares of the coefficients of orthonormal functions above 1e3 in
-     * the mean), functions that are orthonormal on the polytope take their
-     * place. They are found by Cholesky factorisations of mass matrices, of the
-     * basis, then of what came out, until that is orthonormal to rounding; a
-     * shift helps the first factorisation past condition numbers beyond 1e13
-     * (shifted Cholesky QR, Fukaya et al., SIAM J. Sci. Comput. 42 (2020)).
-     * Coefficients go back to the Legendre basis in the end.
+     * Legendre polynomials on the bounding box become nearly dependent on a
+     * polytope that fills only part of its box: on a triangle the condition
+     * number of their mass matrix is beyond 1e12 for degree 9. If it is large
+     * (mean square of the coefficients of orthonormal functions above 1e3),
+     * functions that are orthonormal on the polytope replace them. They are
+     * found by repeated Cholesky factorisation of the mass matrix, first of the
+     * Legendre basis, then of each new basis, until that is orthonormal to
+     * rounding. A shift helps the first factorisation past condition numbers
+     * beyond 1e13 (shifted Cholesky QR, Fukaya et al., SIAM J. Sci. Comput. 42
+     * (2020)). Results are transformed back to coefficients of the Legendre
+     * basis, see to_box().
      *
-     * Cost per point: N^2 operations for the mass matrix and, where functions
-     * are replaced, about 3 N^2, and N^2 (dim + 1) in each transform().
+     * Cost per point: N^2 operations for the mass matrix and, if functions are
+     * replaced, about 3 N^2, and N^2 (dim + 1) in each transform().
      */
     template <int dim>
     class LocalBasis
     {
     public:
-      /// @p exponents: of the largest degree, or more.
+      /// @p exponents: those of the largest degree or of a higher one.
       LocalBasis(const HostKernels::Kernels<dim>  &kernels,
                  const std::vector<unsigned char> &exponents,
                  const bool                        tensor_product);
 
-      /// For polytope @p k of @p mesh with quadrature of @p order. Throws if
-      /// the polynomials are linearly dependent on it.
+      /// Chooses the basis on polytope @p k of @p mesh with quadrature of @p
+      /// order. Throws if the polynomials are linearly dependent on it.
       void
       reinit(const PolytopicMesh<dim> &mesh,
              const unsigned int        k,
              const unsigned int        order);
 
-      /// Values and gradients of the Legendre functions: row r of function i at
-      /// basis[(i * (dim + 1) + r) * m + q]; @p m: padded.
+      /// Values and gradients of the Legendre functions: row r of function i
+      /// begins at basis[(i * (dim + 1) + r) * m]. @p m: number of points,
+      /// padded.
       void
       evaluate_box(const double *const *x,
                    const unsigned int   m,
                    std::vector<double> &basis) const;
 
-      /// From these to those of the present basis, in place.
+      /// Transforms values and gradients of the Legendre functions to those of
+      /// the present basis, in place.
       void
       transform(const unsigned int m, std::vector<double> &basis);
 
-      /// Coefficients: rows of the present basis to rows of the Legendre basis,
-      /// in place.
+      /// Transforms rows of coefficients from the present basis to the Legendre
+      /// basis, in place.
       void
       to_box(const unsigned int n_rows,
              double            *rows,
              const unsigned int stride);
 
-      /// Is it another basis than the Legendre functions?
+      /// True unless the basis is that of the Legendre functions.
       bool
       is_transformed() const
       {

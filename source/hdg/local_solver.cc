@@ -164,7 +164,7 @@ namespace Tessella
       for (unsigned int e = begin; e < end; ++e)
         assemble_interface(e - begin);
 
-      // Padding is the identity: it takes no part.
+      // The padding is the identity and does not influence the result.
       for (unsigned int d = 0; d < n_mass / n_padded; ++d)
         for (unsigned int i = n_basis; i < n_padded; ++i)
           A[std::size_t(d * n_padded + i) * (n_mass + 1)] = 1.;
@@ -186,7 +186,7 @@ namespace Tessella
     {
       const unsigned int k = polytope, n = n_basis;
       const unsigned int order = problem.order[mesh.degree[k]];
-      // Basis functions of a slice stay in the cache.
+      // A slice is so short that its basis functions stay in the cache.
       const unsigned int slice =
         std::min(256u,
                  std::max(32u,
@@ -204,7 +204,7 @@ namespace Tessella
       blocks.c = structure.c ? c : nullptr;
       blocks.f = structure.f ? f : nullptr;
 
-      // Sub-cells one after the other until a slice is full.
+      // Slices may span several sub-cells.
       unsigned int subcell = mesh.subcell_offset[k], point = 0;
       if (subcell < mesh.subcell_offset[k + 1])
         volume_quadrature.reinit_subcell(mesh, subcell, order);
@@ -268,7 +268,7 @@ namespace Tessella
                   stabilised     = stabilised || c[q] > 0.;
                 }
 
-          // value and gradients: rows of m points
+          // values and gradients: dim + 1 rows of m points for each function
           const unsigned int function_stride = (dim + 1) * m;
           local_basis.evaluate_box(x, m, basis);
           local_basis.transform(m, basis);
@@ -302,7 +302,7 @@ namespace Tessella
                     symmetric);
           };
 
-          // A: lower blocks of a tensor, else the upper triangle
+          // A: the lower blocks for a tensor, else the upper triangle
           for (unsigned int d = 0; d < (tensor ? dim : 1); ++d)
             for (unsigned int e = 0; e <= d; ++e)
               {
@@ -317,8 +317,8 @@ namespace Tessella
           weigh(nullptr, one);
           for (unsigned int d = 0; d < dim; ++d)
             multiply(1 + d, Ht.data() + d * n_padded, stride, false);
-          // E: div(b u) tests with -b.grad phi_i, b . grad u is a trial row,
-          // which is computed transposed
+          // E: div(b u) tests with -b.grad phi_i; b . grad u is a row of the
+          // trial functions and is computed transposed
           if (advection || blocks.c != nullptr)
             {
               if (advection && problem.conservative)
@@ -520,7 +520,7 @@ namespace Tessella
         {
           S[q]          = direct_tau + std::max(bn[q], 0.);
           S_minus_bn[q] = S[q] - bn[q];
-          // (the energy of the element has S - b.n / 2 on its boundary)
+          // The energy of the polytope has S - b.n / 2 on its boundary.
           stabilised = stabilised || tau + S[q] + S_minus_bn[q] > 0.;
         }
       const bool dirichlet_condition =
@@ -543,7 +543,7 @@ namespace Tessella
       psi.resize(std::size_t(n_psi) * m);
       weighted_psi.resize(std::size_t(n_psi) * m);
       problem.trace.evaluate(patch, trace_x, m, psi.data(), m, scratch);
-      // weighted psi times a factor (or one)
+      // psi times weights, and times a factor if given
       const auto weigh = [&](const double *factor) {
         for (unsigned int i = 0; i < n_psi; ++i)
           for (unsigned int q = 0; q < m; ++q)
@@ -565,8 +565,8 @@ namespace Tessella
                   accumulate);
         };
 
-      // ---- F, and R and T: multiples of one product where factors are
-      // constant
+      // ---- F, R and T. If the factors are constant, all are multiples of one
+      // product.
       double *const F_rows = Ft.data() + std::size_t(first) * stride;
       double *const R_rows = Rt.data() + std::size_t(first) * n_padded;
       if (planar)
@@ -729,7 +729,7 @@ namespace Tessella
               true,
               !advection);
 
-      // ---- Y = R + H^T A^-1 F, and T alike
+      // ---- Y_R = R + H^T A^-1 F, and Y_T likewise
       Yt.assign(std::size_t(n_rows) * n_padded, 0.);
       product(n_rows,
               n,
@@ -756,7 +756,8 @@ namespace Tessella
         {
           mirror(n, E.data(), n_padded);
           regular = Dense::cholesky(n_padded, E.data(), n_padded) == n_padded;
-          // The highest polynomials are held by tau and c alone.
+          // Only tau and c control the polynomials of highest degree that are
+          // orthogonal to all lower degrees, since H maps these to zero.
           double smallest = std::numeric_limits<double>::max(), largest = 0.;
           for (unsigned int i = 0; i < n; ++i)
             {
@@ -925,7 +926,7 @@ namespace Tessella
     void
     LocalSolver<dim>::solve(const double *lambda)
     {
-      // One row instead of all.
+      // Combine all rows into one.
       std::vector<double> &T       = advection ? Tt : Rt;
       const auto           combine = [&](std::vector<double> &rows,
                                const unsigned int   n) {

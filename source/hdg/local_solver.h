@@ -17,7 +17,7 @@ namespace Tessella
 {
   namespace internal
   {
-    /// What all local problems share.
+    /// Data that all local problems share.
     template <int dim>
     struct LocalProblem
     {
@@ -25,27 +25,27 @@ namespace Tessella
       const TraceSpace<dim>           &trace;
       const Form<dim>                 &form;
       const HostKernels::Kernels<dim> &kernels;
-      /// Order of quadrature by degree.
+      /// Quadrature order of each polynomial degree.
       std::vector<unsigned int> order;
-      /// Of the largest degree; smaller spaces are prefixes.
+      /// Exponents for the largest degree; smaller spaces are prefixes.
       std::vector<unsigned char> exponents;
       bool                       tensor_product;
-      /// Advection is div(b u), not b . grad u.
+      /// Advection is div(b u) instead of b . grad u.
       bool   conservative;
       double tau;
-      /// If set, instead: of a facet and a side.
+      /// Stabilisation of a facet and a side; replaces tau if set.
       std::function<double(unsigned int, unsigned int)> tau_of_facet;
-      /// LocalSpaces::reduced_flux.
+      /// The flux has one degree less, see LocalSpaces::reduced_flux.
       bool reduced_flux = false;
     };
 
     /**
-     * The local problems of a hybridizable method, one polytope after the
-     * other; one object a thread, since it owns the buffers.
+     * Solver of the local problems of a hybridizable method, polytope by
+     * polytope. Each thread has its own object, with its own buffers.
      *
-     * With the basis phi of the polytope, normals n out of it and the trace
-     * functions psi of all its interfaces (numbered interface by interface in
-     * the polytope's order), and S = tau + max(b.n, 0):
+     * phi are the basis functions of the polytope, n is its outer normal, psi
+     * are the trace functions of all its interfaces (numbered interface by
+     * interface in the polytope's order), and S = tau + max(b.n, 0). Then
      *
      *   A = (a^-1 phi_j, phi_i) per component,  H_d = (d_d phi_i, phi_j),
      *   F_d = <n_d phi_i, psi_m>,  R = <S phi_i, psi_m>,
@@ -57,26 +57,26 @@ namespace Tessella
      *   - H^T q + E u     = T lambda + f,
      *   F^T q - R^T u + G lambda = g    (summed over the two sides).
      *
-     * Hence with the Schur complement 1/Z = E + H^T A^-1 H and
-     * Y_T = T + H^T A^-1 F, Y_R alike:
+     * With the Schur complement 1/Z = E + H^T A^-1 H, with Y_T = T + H^T A^-1 F
+     * and with Y_R alike, it follows that
      *   u = Z (Y_T lambda + f),  q = A^-1 (F lambda - H u),
      *   K = G + F^T A^-1 F - Y_R^T Z Y_T,   right-hand side g + Y_R^T Z f.
      * These are the matrices Z, U, Q, K of King et al., J. Sci. Comput. 60
      * (2014), (8) to (18), for q = grad u there and q = a grad u here.
      *
-     * With LocalSpaces::reduced_flux q has the first n_flux functions only: A
-     * is the identity and H and F are zero for the others. With B = <phi_i,
-     * psi_m> and D = <tau / h psi_l, psi_m> of a patch, D stands for tau in G,
+     * With LocalSpaces::reduced_flux, q has the first n_flux functions only: A
+     * is the identity and H and F are zero for the others. For each patch, B =
+     * <phi_i, psi_m> and D = <tau / h psi_l, psi_m>. Then D replaces tau in G,
      * D B in R and T, and B^T D B in E.
      *
-     * phi are the functions of LocalBasis, in which A is well conditioned; it
-     * is factorised by Cholesky and its factor inverted (products run at the
-     * speed of the vector units). So is 1/Z without advection; with advection
-     * 1/Z is inverted by elimination with pivoting. All else are products;
-     * everything is stored with the trace (or function) as row, such that
-     * products contract contiguous indices, in rows padded with zeros to whole
-     * vectors. f is one more column of T. Without advection K is symmetric to
-     * the last bit.
+     * phi are the functions of LocalBasis, for which A is well conditioned. A
+     * is factorised by Cholesky and its factor inverted, since products run at
+     * the speed of the vector units. So is 1/Z without advection; with
+     * advection 1/Z is inverted by elimination with pivoting. Everything else
+     * is a matrix product. All matrices are stored with the trace (or function)
+     * as row, such that products contract contiguous indices. Rows are padded
+     * with zeros to whole vectors. f is one more column of T. Without advection
+     * K is symmetric to the last bit.
      */
     template <int dim>
     class LocalSolver
@@ -84,38 +84,39 @@ namespace Tessella
     public:
       explicit LocalSolver(const LocalProblem<dim> &problem);
 
-      /// Integrals on polytope @p k.
+      /// Integrates over polytope @p k and its interfaces.
       void
       assemble(const unsigned int k);
 
-      /// Eliminates q and u: fills K and rhs. Then solution_row() and
-      /// flux_row() hold U, Q and the particular solution, if @p recovery.
+      /// Eliminates q and u and fills K. If @p recovery, solution_row() and
+      /// flux_row() then hold U, Q and the particular solution.
       void
       eliminate(const bool recovery);
 
-      /// Solves for given traces instead: row 0 of solution_row() and
-      /// flux_row().
+      /// Solves the local problem for given traces instead. The result is row 0
+      /// of solution_row() and flux_row().
       void
       solve(const double *lambda);
 
       // ---- after assemble()
       unsigned int polytope = 0, n_basis = 0, n_traces = 0;
-      /// First trace function of each interface of the polytope, and their
-      /// number at the end.
+      /// First trace function of each interface of the polytope; last, the
+      /// number of trace functions.
       std::vector<unsigned int> column;
-      /// L2 projection of Dirichlet values (entries of Dirichlet interfaces).
+      /// L2 projection of Dirichlet values; only entries of Dirichlet
+      /// interfaces are set.
       std::vector<double> dirichlet;
-      /// Integrals of the trace functions and, on Neumann and Robin
-      /// interfaces, of data times them.
+      /// Integrals of the trace functions and, on Neumann and Robin interfaces,
+      /// of the trace functions times the data.
       std::vector<double> trace_integral, boundary_rhs;
       /// Integrals of |f|, and of |g| on Neumann and Robin interfaces.
       double integral_abs_f = 0., integral_abs_g = 0.;
-      /// c or alpha is non-zero somewhere.
+      /// True if c or alpha is non-zero somewhere, or with advection.
       bool fixes_constant = false;
 
       // ---- after eliminate()
       /// K with row stride n_traces + 1; the last column is minus the
-      /// right-hand side.
+      /// right-hand side without boundary data (see boundary_rhs).
       std::vector<double> K;
 
       /// Coefficients of u for the trace function @p m, or for f alone
@@ -126,14 +127,14 @@ namespace Tessella
         return &U[std::size_t(m) * n_padded];
       }
 
-      /// Coefficients of component @p d of q.
+      /// Coefficients of component @p d of q, likewise.
       const double *
       flux_row(const unsigned int m, const unsigned int d) const
       {
         return &Q[std::size_t(m) * dim * n_padded + d * n_padded];
       }
 
-      /// Floating-point operations since the object was made.
+      /// Floating-point operations since the object was constructed.
       std::uint64_t
       operations() const
       {
@@ -154,27 +155,27 @@ namespace Tessella
                     const bool         boundary);
 
       /// Adds the stabilisation that acts on the projection of u to the traces
-      /// of @p patch, whose B and D are complete.
+      /// of @p patch. Its B and D must be complete.
       void
       add_projected_stabilisation(const unsigned int entry,
                                   const unsigned int patch);
 
-      /// Leaves q the functions of one degree less than u.
+      /// Restricts q to functions of one degree less than u.
       void
       restrict_flux();
 
-      /// Factorises A and 1/Z and fills U, Q for n_rows rows of F, T.
+      /// Factorises A and 1/Z, and fills U and Q for n_rows rows of F and T.
       void
       factorise(const unsigned int n_rows);
 
       void
       compute_flux(const unsigned int n_rows);
 
-      /// U and Q from the local basis to the Legendre functions.
+      /// Transforms U and Q from the local basis to the Legendre functions.
       void
       to_box(const unsigned int n_rows);
 
-      /// C (+)= A B^T over contiguous rows of length n.
+      /// C = A B^T or C += A B^T, over contiguous rows of length n.
       void
       product(const unsigned int n_left,
               const unsigned int n_right,
@@ -202,7 +203,7 @@ namespace Tessella
 
       unsigned int n_padded = 0, n_mass = 0, stride = 0;
       bool         stabilised = false;
-      // points of a slice or facet
+      // points of a slice of the volume or of a facet
       unsigned int        capacity = 0;
       std::vector<double> point_memory;
       double             *x[dim], *trace_x[dim], *normal[dim], *w;
@@ -211,7 +212,7 @@ namespace Tessella
       std::vector<unsigned int> subcells, materials;
       std::vector<double> basis, weighted, psi, weighted_psi, facet_product;
       std::vector<double> scratch;
-      // B and D of the present patch, D B
+      // B, D and D B of the present patch
       std::vector<double> patch_B, patch_D, patch_DB;
 
       // matrices

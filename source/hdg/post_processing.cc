@@ -23,7 +23,7 @@ namespace Tessella
   {
     namespace
     {
-      /// Polytope by polytope; one object a thread.
+      /// Post-processing polytope by polytope. Each thread has its own object.
       template <int dim>
       class PostProcessor
       {
@@ -71,8 +71,8 @@ namespace Tessella
                            q);
             }
 
-          // The integral of u* is that of u: one row more, of the size of the
-          // others.
+          // The condition that u* and u have the same integral is a rank-one
+          // term, scaled to the size of the other entries.
           double square = 0., largest = 0.;
           for (unsigned int i = 0; i < n; ++i)
             {
@@ -126,7 +126,7 @@ namespace Tessella
         }
 
 
-        // Gradient terms of m points of the present sub-cell.
+        // Adds the gradient terms of a slice of points of the present sub-cell.
         void
         add_points(const unsigned int begin,
                    const unsigned int n_points,
@@ -164,8 +164,8 @@ namespace Tessella
             points[d] = x[d];
           local_basis.evaluate_box(points, m, basis);
 
-          // a^-1 q times weights, and the integral of u; the coarse space is a
-          // prefix of the Legendre functions
+          // a^-1 q times weights, and the integral of u. The coarse space is a
+          // prefix of the Legendre functions.
           for (unsigned int i = 0; i < n_coarse; ++i)
             for (unsigned int p = 0; p < m; ++p)
               integral += w[p] * u[i] * basis[i * stride + p];

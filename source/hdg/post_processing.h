@@ -10,15 +10,15 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Throws unless @p finer is fit for post_process().
+    /// Throws if post_process() cannot use @p finer.
     template <int dim>
     void
     check_post_processing(const AgglomerationHandler<dim> &handler,
                           const AgglomerationHandler<dim> &finer);
 
-    /// HDG::post_process() on own polytopes; vectors as PolytopicMesh numbers
-    /// degrees of freedom. Cost: per polytope about 2 dim N^2 q operations
-    /// with N functions of the finer space at q points.
+    /// Implements HDG::post_process() on own polytopes. Vectors are numbered as
+    /// the degrees of freedom in PolytopicMesh. Cost per polytope: about 2 dim
+    /// N^2 q operations for N functions of the finer space and q points.
     template <int dim>
     void
     post_process(const AgglomerationHandler<dim> &handler,

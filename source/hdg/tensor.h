@@ -10,8 +10,8 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Inverse of a symmetric positive definite matrix of 2 or 3 rows; false
-    /// if it is not.
+    /// Inverse of a symmetric positive definite matrix of 2 or 3 rows. Returns
+    /// false if the matrix is not symmetric or not positive definite.
     template <int dim>
     TESSELLA_HOST_DEVICE inline bool
     invert_tensor(const double (&a)[dim][dim], double (&inverse)[dim][dim])

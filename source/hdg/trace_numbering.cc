@@ -19,12 +19,12 @@ namespace Tessella
   {
     namespace
     {
-      /// The block that begins at @p dof, of [begin, end).
+      /// The block whose first DoF is @p dof.
       unsigned int
       block_at(const std::vector<std::uint64_t> &dof_offset,
                const std::uint64_t               dof)
       {
-        // (blocks have unknowns: no two begin at the same)
+        // Every block has DoFs, so no two blocks begin at the same DoF.
         const auto position =
           std::lower_bound(dof_offset.begin(), dof_offset.end(), dof);
         AssertThrow(position != dof_offset.end() && *position == dof,
@@ -99,7 +99,7 @@ namespace Tessella
           first_of_rank.begin() - 1);
       };
 
-      // ---- owners of side 0 tell those of side 1
+      // ---- owners of side 0 send first DoFs to owners of side 1
       std::vector<double> numbers(2 * std::size_t(mesh->n_facets()), -1.);
       for (unsigned int block = 0; block < n_owned_blocks(); ++block)
         {
@@ -110,8 +110,8 @@ namespace Tessella
             numbers[2 * std::size_t(f)] = first + dof_offset[block];
         }
       handler->exchange_facet_values(numbers);
-      std::map<std::uint64_t, unsigned int> ghosts; // size by first unknown
-      std::map<std::uint64_t, unsigned int> shared; // interface by the same
+      std::map<std::uint64_t, unsigned int> ghosts; // size by first DoF
+      std::map<std::uint64_t, unsigned int> shared; // interface by first DoF
       for (unsigned int i = 0; i < mesh->n_interfaces(); ++i)
         if (mesh->interface_polytope[2 * std::size_t(i)] >= n_owned &&
             trace->n_functions[i] > 0)
@@ -133,9 +133,9 @@ namespace Tessella
                 trace->n_functions[i] > 0);
       };
 
-      // ---- owners of side 1 tell those of side 0 what that couples with:
-      // first unknown, their number, and for each interface of the polytope the
-      // same
+      // ---- owners of side 1 send couplings to owners of side 0: first DoF and
+      // number of DoFs of the interface, number of interfaces it couples with,
+      // then first DoF and number of DoFs of each
       std::map<unsigned int, std::vector<std::uint64_t>> lists;
       std::size_t                                        n_sent = 0;
       for (const auto &entry : shared)
@@ -162,7 +162,7 @@ namespace Tessella
               list.push_back(trace->n_functions[j]);
               width += trace->n_functions[j];
             }
-          // (ranks ascend with the numbers of unknowns)
+          // Ranks ascend with the indices of DoFs.
           if (sends.empty() || sends.back().rank != rank)
             sends.push_back({rank, n_sent, n_sent});
           n_sent += trace->n_functions[i] * (width + 1);
@@ -203,7 +203,7 @@ namespace Tessella
             receives.back().end = n_received;
           }
 
-        // ---- ghosts behind own blocks
+        // ---- number ghosts after own blocks
         std::map<std::uint64_t, unsigned int> ghost_block;
         for (const auto &ghost : ghosts)
           {
@@ -258,7 +258,7 @@ namespace Tessella
                 mesh->interface_polytope[2 * std::size_t(
                                                interface_of_block[row]) +
                                          side];
-              if (k >= n_owned) // (or invalid_index)
+              if (k >= n_owned) // a ghost, or invalid_index
                 continue;
               for (unsigned int e = mesh->polytope_interface_offset[k];
                    e < mesh->polytope_interface_offset[k + 1];
@@ -418,7 +418,7 @@ namespace Tessella
                     mesh->interface_polytope[2 * std::size_t(interface) + side];
                   if (k == invalid_index)
                     continue;
-                  // rows of K for this interface, and the blocks of its columns
+                  // rows of K for this interface, and the blocks of K's columns
                   const double *K, *load;
                   if (k < n_owned)
                     {

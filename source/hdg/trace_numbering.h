@@ -19,36 +19,37 @@ namespace Tessella
   namespace internal
   {
     /**
-     * Numbers of trace unknowns, and which of them couple.
+     * Numbering of trace DoFs, and the sparsity of their couplings.
      *
-     * Every interface with unknowns is a block row, owned by the process that
-     * owns the polytope on side 0. In local numbers come own blocks in the
-     * order of the flat view, then ghosts in the order of their global numbers:
-     * interfaces of own polytopes that belong to other processes, and further
-     * interfaces of ghost polytopes, with which own rows couple. A row takes
-     * what the polytope on side 1 gives from the process that owns that.
+     * Every interface with DoFs is a block row, owned by the process that owns
+     * the polytope on side 0. In local numbering, own blocks come first, in the
+     * order of the flat view. Ghosts follow in the order of their global
+     * indices: interfaces of own polytopes that other processes own, and
+     * further interfaces of ghost polytopes, with which own rows couple. The
+     * contribution of a polytope on side 1 to a row is received from the
+     * process that owns that polytope.
      */
     template <int dim>
     class TraceNumbering
     {
     public:
-      /// @p fixed: interfaces without unknowns. Collective. References must
-      /// outlive the object.
+      /// @p fixed: interfaces without DoFs. References must outlive the object.
+      /// Collective.
       void
       reinit(const AgglomerationHandler<dim> &handler,
              const TraceSpace<dim>           &trace,
              const std::vector<bool>         &fixed);
 
-      /// Block of each interface, invalid_index if it has no unknowns.
+      /// Block of each interface, or invalid_index if it has no DoFs.
       std::vector<unsigned int> block_of_interface;
-      /// Of own blocks.
+      /// Interface of each own block.
       std::vector<unsigned int> interface_of_block;
-      /// First unknown of each block, ghosts included, in local numbers.
+      /// First DoF of each block, ghosts included, in local numbering.
       std::vector<std::uint64_t> dof_offset;
       BlockSparsity              sparsity;
       /// Null on one process.
       std::shared_ptr<const BlockPartition> partition;
-      /// Global numbers of the unknowns of ghosts.
+      /// Global indices of the ghost DoFs.
       std::vector<dealii::types::global_dof_index> ghost_columns;
 
       unsigned int
@@ -61,40 +62,41 @@ namespace Tessella
       {
         return dof_offset.empty() ? 0 : dof_offset[n_owned_blocks()];
       }
-      /// Of all processes.
+      /// Number of trace DoFs of all processes.
       std::uint64_t
       n_dofs() const
       {
         return partition == nullptr ? n_owned_dofs() : partition->n_rows();
       }
-      /// First one of this process.
+      /// Global index of the first DoF of this process.
       std::uint64_t
       first_dof() const
       {
         return partition == nullptr ? 0 : partition->first_row();
       }
 
-      /// Unknowns of the interfaces of own polytope @p k, in its order: their
-      /// number before each of them, and in all.
+      /// First column of each interface of own polytope @p k in its matrix K,
+      /// which leaves out interfaces without DoFs; last, the number of columns.
       void
       free_columns(const unsigned int         k,
                    std::vector<unsigned int> &columns) const;
 
-      /// Number of an interface in the list of its polytope on @p side.
+      /// Position of an interface in the list of its polytope on @p side.
       unsigned int
       entry_of(const unsigned int interface, const unsigned int side) const;
 
       /**
-       * The matrix K of a polytope for all its unknowns (n_free of them), and
-       * its right-hand side.
+       * The matrix K of a polytope for all its n_free DoFs, and its right-hand
+       * side.
        */
       struct LocalBlock
       {
         const double *matrix, *rhs;
       };
       /**
-       * Block rows from the K of their polytopes: side 0, then side 1.
-       * @p block_of: LocalBlock of an own polytope. Collective.
+       * Computes block rows and right-hand side as sums of the K of their
+       * polytopes, first side 0, then side 1. @p block_of: LocalBlock of an own
+       * polytope. Collective.
        */
       void
       gather(const std::function<LocalBlock(const unsigned int)> &block_of,
@@ -106,8 +108,8 @@ namespace Tessella
       number_in_parallel();
       void
       make_sparsity();
-      /// What other processes' rows take from own polytopes, and own rows from
-      /// theirs.
+      /// Exchanges the contributions of polytopes to rows that other processes
+      /// own.
       void
       exchange(const std::function<LocalBlock(const unsigned int)> &block_of,
                std::vector<double> &received) const;
@@ -116,18 +118,19 @@ namespace Tessella
       const PolytopicMesh<dim>        *mesh    = nullptr;
       const TraceSpace<dim>           *trace   = nullptr;
 
-      /// Messages between processes, in numbers.
+      /// A message to or from another process: values [begin, end) of all
+      /// messages.
       struct Message
       {
         unsigned int rank;
         std::size_t  begin, end;
       };
       std::vector<Message> sends, receives;
-      /// Interfaces whose contributions are sent, in order.
+      /// Interfaces whose contributions are sent, in this order.
       std::vector<unsigned int> sent_interfaces;
-      /// Of own blocks with a ghost on side 1: blocks of that polytope's
-      /// unknowns are remote_columns[remote_begin[row]] .. [row + 1]; its
-      /// contribution lies at remote_position[row].
+      /// For own blocks with a ghost on side 1: the blocks of that polytope's
+      /// DoFs are remote_columns[remote_begin[row]] .. [row + 1]. Its
+      /// contribution begins at remote_position[row] of the values received.
       std::vector<unsigned int> remote_columns;
       std::vector<std::size_t>  remote_begin, remote_position;
     };

@@ -14,13 +14,14 @@ namespace Tessella
 {
   namespace
   {
-    /// Of a generator's largest norm, what must be left to make a function.
+    /// Generators whose remainder has less than this fraction of the largest
+    /// norm make no function.
     constexpr double dependence_tolerance = 1e-8;
 
     template <int dim>
     constexpr unsigned int frame_size = dim *(dim + 2);
 
-    /// Points of a patch as its side 0 sees them.
+    /// Quadrature points and corners of a patch, seen from its side 0.
     template <int dim>
     struct PatchPoints
     {
@@ -68,7 +69,8 @@ namespace Tessella
                               std::size_t(dim) * mesh.facet_vertex_offset[end]);
     }
 
-    /// Orthonormal axes, the last one along the mean normal if there is one.
+    /// Orthonormal axes. The last one points along the mean normal, unless the
+    /// mean normal vanishes or @p axes_of_space is set.
     template <int dim>
     void
     set_axes(const PatchPoints<dim> &points,
@@ -82,7 +84,7 @@ namespace Tessella
       for (const double n : points.mean_normal)
         norm += n * n;
       norm = std::sqrt(norm);
-      // (the normals of a closed interface cancel)
+      // The normals of a closed interface cancel.
       if (axes_of_space || !(norm > 0.1 * points.measure))
         return;
       double n[3] = {};
@@ -94,7 +96,8 @@ namespace Tessella
           std::copy(values, values + 4, axes);
           return;
         }
-      // The axis of space that is farthest from the normal, made orthogonal.
+      // Make the coordinate axis that is farthest from the normal orthogonal to
+      // it.
       unsigned int a = 0;
       for (unsigned int d = 1; d < 3; ++d)
         if (std::abs(n[d]) < std::abs(n[a]))
@@ -115,7 +118,7 @@ namespace Tessella
       std::copy(values, values + dim * dim, axes);
     }
 
-    /// Axes, centre, reciprocal half extents.
+    /// Frame of a patch: axes, centre, reciprocal half extents.
     template <int dim>
     void
     set_frame(const PatchPoints<dim> &points,
@@ -162,8 +165,8 @@ namespace Tessella
         }
     }
 
-    /// Generators at points: values[g * stride + q]; those with a degree in a
-    /// coordinate without extent are zero.
+    /// Values of the generators at points: values[g * stride + q]. Generators
+    /// that vary with a coordinate without extent are zero.
     template <int dim>
     void
     evaluate_generators(const double                     *frame,
@@ -239,14 +242,15 @@ namespace Tessella
         value *= factor;
     }
 
-    /// A vector over points and what it is made of.
+    /// Values at points of a linear combination of generators, and its
+    /// coefficients.
     struct Combination
     {
       std::vector<double> values, coefficients;
     };
 
-    /// Takes the parts along orthonormal functions out of @p c, twice, and
-    /// makes its norm one.
+    /// Removes the components along orthonormal functions from @p c (twice,
+    /// against rounding), and normalises it.
     void
     orthonormalise(const std::vector<Combination> &functions, Combination &c)
     {
@@ -274,7 +278,8 @@ namespace Tessella
           for (unsigned int g = 0; g < rest.size(); ++g)
             {
               const double n = std::sqrt(dot(rest[g].values, rest[g].values));
-              // (of equals the first, whatever the rounding)
+              // If several generators have equal norms, take the first,
+              // whatever the rounding.
               if (n > norm * (1. + 1e-10))
                 {
                   norm  = n;
@@ -298,7 +303,7 @@ namespace Tessella
       return functions;
     }
 
-    /// Coefficients of the functions of a patch.
+    /// Functions of a patch, with their coefficients.
     template <int dim>
     std::vector<Combination>
     make_basis(const PatchPoints<dim>           &points,
@@ -337,8 +342,8 @@ namespace Tessella
         pivoted_gram_schmidt(std::move(generators));
 
       // Functions are evaluated from their coefficients, which magnify rounding
-      // where generators nearly depend on each other: once more with the values
-      // that come out.
+      // errors if generators nearly depend on each other. Hence a second
+      // orthonormalisation, with the values that the coefficients produce.
       std::vector<Combination> result;
       for (Combination &c : functions)
         {
@@ -354,8 +359,9 @@ namespace Tessella
         }
       return result;
     }
-    /// The same on one straight edge, with its frame: Legendre polynomials are
-    /// orthonormal there but for a factor, and Gram-Schmidt would give them.
+    /// Coefficients and frame for a patch of one straight edge: Legendre
+    /// polynomials are orthogonal there, and Gram-Schmidt would produce them,
+    /// scaled.
     std::vector<double>
     make_edge_basis(const PolytopicMesh<2>           &mesh,
                     const unsigned int                facet,
@@ -425,7 +431,7 @@ namespace Tessella
         patch_offset.push_back(degree.size());
       }
 
-    // ---- their functions, by all threads
+    // ---- functions of the patches
     const unsigned int n = degree.size();
     frame.assign(std::size_t(n) * frame_size<dim>, 0.);
     n_patch_functions.assign(n, 0);
