@@ -205,10 +205,10 @@ namespace Tessella
         SlabRules    slab;
         /// Geometry for SlabAffineKernel, with n = dim - 1. slab_box: centre of
         /// each polytope's bounding box in space and scale of its variables
-        /// (whose range ends at sqrt(3)). slab_facet: vertices of facets in
-        /// space, n n values each. For n = 2, they are in such an order that
-        /// the normal follows from it; for n = 3, the sign of the normal is
-        /// stored as tenth value.
+        /// (whose range ends at sqrt(3)). slab_facet: centre of each facet in
+        /// space and its edges from the first vertex, n n values in all. For n
+        /// = 2, the sign of the edge is such that the normal follows from it;
+        /// for n = 3, the sign of the normal is stored as tenth value.
         const double *slab_box, *slab_facet;
         /// True if SlabKernel has computed all upright rows.
         bool leave_out_upright;

@@ -86,7 +86,8 @@ namespace Tessella
                                   const Data<dim>    &data,
                                   const cudaStream_t  stream)
       {
-        // For four variables, the numbers of tiles match choose() in launch.cu.
+        // At most three tiles occur in four variables, see choose() in
+        // launch.cu.
         if constexpr (dim == 4)
           {
             if (choice.tiles <= 2)
