@@ -75,7 +75,7 @@ namespace Tessella
       /// Peak rates of the current device, measured in about 50 ms.
       struct Rates
       {
-        double flops     = 0.; ///< FP64 matrix operations per second
+        double flops = 0.; ///< FP64 operations per second in matrix products
         double bandwidth = 0.; ///< bytes per second, reads and writes
         double download  = 0.; ///< bytes per second into pinned memory
       };
