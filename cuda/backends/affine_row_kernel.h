@@ -13,38 +13,41 @@ namespace Tessella
     namespace Device
     {
       /**
-       * Half a warp computes the block row of a polytope, for degree 1 where
-       * the volume is AffineIntegrals and coefficients of interior facets are
-       * constant. Products of four functions would leave most of the matrix
-       * units idle: a lane has a facet instead, and all entries of its two
-       * blocks. An affine function on a triangle is its values at the vertices,
-       * and the mean of a product of two is
+       * Computes the block row of a polytope with half a warp, for degree 1 if
+       * the volume is served by AffineIntegrals and the coefficients of
+       * interior facets are constant. Products of four functions would leave
+       * most of the matrix units idle. Each lane has a facet instead, and
+       * computes all entries of its two blocks. An affine function on a
+       * triangle is given by its values at the vertices, and the mean of a
+       * product of two such functions is
        *
        *   (sum of products + product of sums) / 12.
        *
        * Only facets on the boundary, whose coefficients are tabulated, need
-       * quadrature. Facets of one neighbour follow each other; the sums over
-       * them, and over all facets for the diagonal block, are taken in their
-       * order, through shared memory.
+       * quadrature. Facets of one neighbour are consecutive. The sums over the
+       * facets of a neighbour, and over all facets for the diagonal block, are
+       * computed in the order of the facets, through shared memory. N: number
+       * of functions; l: index of the lane within its half of the warp.
        */
       template <typename Number>
       struct AffineRowKernel
       {
         static constexpr int          dim = 3, N = 4;
-        static constexpr unsigned int n_lanes = 16; ///< of a row
-        /// Numbers of a lane in shared memory: a block, lanes' blocks in
-        /// different banks.
+        static constexpr unsigned int n_lanes = 16; ///< lanes per row
+        /// Number of values of a lane in shared memory: a block and padding,
+        /// which separates the banks of the lanes' blocks.
         static constexpr unsigned int stride = N * N + 2;
 
         struct Shared
         {
           double block[32 * stride];
-          /// Of each half: first lane of each neighbour's facets, and the first
-          /// column of its block, invalid_index: there is none.
+          /// For each half: first lane of the facets of each neighbour, and
+          /// first column of the neighbour's block, or invalid_index if there
+          /// is none.
           unsigned int first[2][n_lanes + 1], column[2][n_lanes];
         };
 
-        /// Whether it computes a form's rows.
+        /// True if this kernel computes the rows of a form.
         static bool
         serves(const Data<dim> &D)
         {
@@ -57,7 +60,7 @@ namespace Tessella
         Shared            &shared;
         const unsigned int lane, half, l;
         const unsigned int k;
-        const bool         valid; ///< there is a row
+        const bool         valid; ///< this half of the warp has a row
         const Row          row;
         const double       theta;
         double             own[N][N];
@@ -84,9 +87,9 @@ namespace Tessella
               own[i][j] = 0.;
         }
 
-        /// Variables of a box and the factor of all functions: function 0 is
-        /// that factor, function d + 1 the factor times (x_d - center_d)
-        /// scale_d.
+        /// Variables of a bounding box and the common factor of all functions:
+        /// function 0 is this factor, function d + 1 the factor times (x_d -
+        /// center_d) scale_d.
         struct Box
         {
           double center[dim], scale[dim], factor;
@@ -106,8 +109,8 @@ namespace Tessella
           }
         };
 
-        /// Values of functions at the vertices but for the factor, their sums,
-        /// and derivatives in a direction.
+        /// Values of functions at the vertices without the common factor, their
+        /// sums, and derivatives in one direction.
         struct Trace
         {
           double value[dim][dim], sum[dim], derivative[dim];
@@ -159,7 +162,7 @@ namespace Tessella
         __device__ void
         add_facets(const Box &box)
         {
-          // neighbour of the last facet before
+          // neighbour of the preceding facet
           unsigned int       before = invalid_index;
           const unsigned int n = valid ? row.facet_end - row.facet_begin : 0;
           for (unsigned int begin = 0; __any_sync(~0u, begin < n);
@@ -177,7 +180,7 @@ namespace Tessella
               else if (active)
                 add_boundary(box, quad);
 
-              // ---- facets of one neighbour
+              // ---- runs of facets with the same neighbour
               unsigned int previous =
                 __shfl_up_sync(~0u, quad.neighbor, 1, n_lanes);
               if (l == 0)
@@ -198,7 +201,7 @@ namespace Tessella
                 }
               if (l == 0)
                 shared.first[half][n_runs] = min(n - min(begin, n), n_lanes);
-              // The first ones may belong to a block that is there already.
+              // The first run may continue a block that is already in memory.
               const bool continued = __shfl_sync(
                 ~0u, begin > 0 && quad.neighbor == previous, 0, n_lanes);
               __syncwarp();
@@ -229,7 +232,7 @@ namespace Tessella
           bn *= area;
           const double c =
             facet.measure * __ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.);
-          // Facets lie where side 0 sees them.
+          // Facets are stored as side 0 sees them; the other side is shifted.
           double shift[dim] = {};
           if (quad.code & FacetQuad::shifted)
 #pragma unroll
@@ -276,7 +279,7 @@ namespace Tessella
             }
         }
 
-        /// A facet on the boundary.
+        /// Adds a facet on the boundary.
         __device__ void
         add_boundary(const Box &box, const FacetQuad &quad)
         {
@@ -318,8 +321,8 @@ namespace Tessella
             }
         }
 
-        /// Blocks of neighbours: eight lanes for each. continued: the first one
-        /// has been begun.
+        /// Writes the blocks of neighbours, with eight lanes for each.
+        /// continued: the first block already has values.
         __device__ void
         write_blocks(const unsigned int n_runs, const bool continued)
         {
@@ -369,7 +372,7 @@ namespace Tessella
               Number(D.form.source() ? D.form.f * I.integral(l) : 0.);
           add_facets(Box(D, k));
 
-          // ---- diagonal block: a lane for each entry
+          // ---- diagonal block: one lane per entry
           double *const block = shared.block + lane * stride;
 #pragma unroll
           for (int i = 0; i < N; ++i)

@@ -17,9 +17,9 @@ namespace Tessella
     {
       namespace
       {
-        /// Bytes of a chunk's values and tables, if there is no reason for
-        /// less: large enough to fill the device, small enough to overlap
-        /// copies.
+        /// Size in bytes of a chunk's values and tables, unless a smaller size
+        /// is required: large enough to fill the device, small enough to
+        /// overlap copies.
         constexpr std::size_t max_chunk        = std::size_t(1) << 28,
                               min_chunk        = std::size_t(1) << 24,
                               max_fast_chunk   = std::size_t(1) << 29,
@@ -48,8 +48,10 @@ namespace Tessella
                                          a_bar[2 * std::size_t(f) + 1]);
         }
 
-        // Tables of a chunk from what the host has sent. Points of the volume
-        // in the first direction, arrays in the second.
+        // Packed source of each array of the volume tables. The kernel expands
+        // packed tables that the host has sent into the tables of a chunk:
+        // points of the volume in the first grid direction, arrays in the
+        // second.
         template <int dim>
         struct PackedSources
         {
@@ -59,8 +61,8 @@ namespace Tessella
 
         template <int dim>
         __global__ void
-        unpack_volume_kernel(const double            *packed, // first point
-                             const std::uint64_t      n_packed,
+        unpack_volume_kernel(const double       *packed, // at the first point
+                             const std::uint64_t n_packed,
                              const PackedSources<dim> sources,
                              const std::uint64_t      n,
                              double                  *table)
@@ -74,7 +76,7 @@ namespace Tessella
             source < 0 ? sources.f : packed[source * n_packed + q];
         }
 
-        // A warp an entry of polytope_interface.
+        // One warp per entry of polytope_interface.
         template <int dim>
         __global__ void
         unpack_facets_kernel(const double        *interior,
@@ -162,7 +164,7 @@ namespace Tessella
           , degrees(degrees)
         {}
 
-        // Everything that does not depend on the form.
+        // Uploads everything that does not depend on the form.
         void
         upload()
         {
@@ -206,7 +208,7 @@ namespace Tessella
           add(D.rules, rules.data.data(), rules.data.size());
           add(D.exponents, exponents_host.data(), exponents_host.size());
           workspace->upload(memory, parts);
-          // written before kernels that read them
+          // Set before the kernels that read them.
           sigma   = reinterpret_cast<double *>(memory + bytes);
           D.sigma = sigma;
           bytes += aligned(mesh.n_facets() * sizeof(double));
@@ -225,8 +227,8 @@ namespace Tessella
           kernels->bind(D);
         }
 
-        // Calls visit(pointer of D, array, size) for all arrays that are copied
-        // as they are.
+        // Calls visit(pointer in D, array, size) for all arrays that are copied
+        // unchanged.
         template <typename Visitor>
         static void
         visit_arrays(Data<dim>                &D,
@@ -270,7 +272,7 @@ namespace Tessella
           visit(D.row_width, sparsity.row_width);
         }
 
-        // function(k) for all polytopes, by all threads.
+        // Calls function(k) for all polytopes, distributed over all threads.
         template <typename Function>
         void
         over_polytopes(const Function &function) const
@@ -283,7 +285,7 @@ namespace Tessella
                    });
         }
 
-        // First quadrature points of sub-cells and facets.
+        // Computes the first quadrature point of each sub-cell and facet.
         void
         count_points()
         {
@@ -313,8 +315,8 @@ namespace Tessella
             });
         }
 
-        // Tabulated facet points before each entry of polytope_interface, here
-        // and on the device.
+        // Computes the number of tabulated facet points that precede each entry
+        // of polytope_interface, on host and device.
         void
         count_facet_points(const bool boundary_only, const bool no_bottom)
         {
@@ -343,8 +345,9 @@ namespace Tessella
           present_entry_q = sums.data();
         }
 
-        // Points of packed facet tables before each entry, and from where on an
-        // interface has them.
+        // Computes the number of points of packed facet tables that precede
+        // each entry of polytope_interface, and the first packed point of each
+        // interface.
         void
         count_packed_points()
         {
@@ -393,7 +396,7 @@ namespace Tessella
 
         // ---- evaluation of a form on the device
 
-        // The mesh and the fields of an assembly.
+        // Uploads the mesh data and the fields that an evaluation reads.
         void
         prepare_evaluation(const Evaluation<dim> &evaluation)
         {
@@ -462,7 +465,7 @@ namespace Tessella
           task.mesh   = M;
           task.sigma  = sigma;
           task.wanted = no_error;
-          // (slabs have no discrete fields)
+          // Forms on slabs have no discrete fields.
           if constexpr (dim < 4)
             {
               const auto &list = evaluation.coefficients->fields();
@@ -514,7 +517,7 @@ namespace Tessella
             throw Error(error);
         }
 
-        // n . a n for all polytopes.
+        // Computes n . a n for all polytopes.
         void
         launch_penalty(const Evaluation<dim> &evaluation)
         {
@@ -527,8 +530,8 @@ namespace Tessella
                                 a_bar.size() * sizeof(double),
                                 workspace->kernel_stream),
                 "the assembly on the device");
-          // Polytopes of very many points are worked on by several blocks, of
-          // which each takes at least 1024 points.
+          // Polytopes of very many points are processed by several thread
+          // blocks, each of which has at least 1024 points.
           if (most_points == 0)
             for (unsigned int k = first; k < last; ++k)
               most_points = std::max(most_points, volume_points(k, k + 1));
@@ -553,8 +556,8 @@ namespace Tessella
           return bytes;
         }
 
-        // The tables of a chunk; what of it is to be described if that is
-        // anything.
+        // Computes the tables of a chunk. @p clock may be null: no times are
+        // recorded then.
         void
         launch_tables(const Evaluation<dim> &evaluation,
                       const FormData<dim>   &form,
@@ -575,7 +578,7 @@ namespace Tessella
             present_entry_q[mesh.polytope_interface_offset[chunk.begin]];
           task.first_polytope = chunk.begin;
           task.n_polytopes    = chunk.end - chunk.begin;
-          // (several points a thread: see PointRange)
+          // A thread has several points, see PointRange.
           constexpr unsigned int n = 4 * tabulation_threads;
           if (clock != nullptr)
             clock->start(stream);
@@ -611,8 +614,8 @@ namespace Tessella
           return result;
         }
 
-        // Throws if a kernel has met a bad point: the first one is evaluated
-        // once more, for its description.
+        // Throws if a kernel has recorded an invalid point: the first such
+        // point is evaluated once more to describe the error.
         void
         check_points(const Evaluation<dim>    &evaluation,
                      const FormData<dim>      &form,
@@ -649,9 +652,10 @@ namespace Tessella
           evaluation.coefficients->throw_error(download_record().error);
         }
 
-        // Vectors and matrices on the device are worked on in the default
+        // Operations on vectors and matrices on the device run in the default
         // stream, for which the streams of the workspace do not wait: fields
-        // may still be computed, and the matrix be read that is to be written.
+        // may still be under computation, and the target matrix may still be
+        // read.
         static void
         wait_for_default_stream()
         {
@@ -667,10 +671,11 @@ namespace Tessella
             {{reinterpret_cast<const char *>(from), n * sizeof(Number), 0}});
         }
 
-        // Where the tables and results of block rows lie in a slot.
+        // Sizes in bytes of the tables and results of block rows in a slot;
+        // they are stored in this order.
         struct Layout
         {
-          std::size_t volume = 0, facets = 0, values = 0, rhs = 0; // sizes
+          std::size_t volume = 0, facets = 0, values = 0, rhs = 0;
           std::size_t
           bytes() const
           {
@@ -693,7 +698,8 @@ namespace Tessella
                  present_entry_q[mesh.polytope_interface_offset[begin]];
         }
 
-        // Of [begin, end), with numbers of the given size.
+        // Layout of block rows [begin, end); the last arguments are the sizes
+        // of a matrix value and a vector entry, or 0.
         Layout
         layout(const unsigned int   begin,
                const unsigned int   end,
@@ -714,8 +720,9 @@ namespace Tessella
           return layout;
         }
 
-        // As many block rows from `begin` on as fit into the given size, but
-        // at least one. All sizes grow with the end, which is bisected.
+        // Largest range of block rows from `begin` on that fits into the given
+        // size, but at least one block row. All sizes grow with the end, which
+        // is found by bisection.
         Chunk
         next_chunk(const unsigned int   begin,
                    const FormData<dim> &form,
@@ -749,13 +756,13 @@ namespace Tessella
         const Degrees                     degrees;
         std::unique_ptr<Kernels<dim>>     kernels;
         RawArray<std::uint64_t> subcell_q, facet_q, entry_q[3], packed_q[2];
-        /// Volume points of the polytope that has most; 0: not looked for yet,
-        /// which takes as long as a kernel.
+        /// Number of volume points of the polytope with most points. 0: not
+        /// known yet, since the search needs as much time as a kernel.
         std::uint64_t        most_points = 0;
         Array<std::uint64_t> packed_q_device;
 
         Data<dim> D = {};
-        // in the workspace's memory
+        // in the memory of the workspace
         double              *sigma           = nullptr;
         std::uint64_t       *entry_q_device  = nullptr;
         const std::uint64_t *present_entry_q = nullptr;
@@ -991,12 +998,13 @@ namespace Tessella
           }
         const std::size_t total =
           I.layout(I.first, I.last, form, values_size, rhs_size).bytes();
-        // Kernels are faster than copies to the host: small chunks first, so
-        // that copies start soon, then larger ones, since each launch ends with
-        // a round of blocks that does not fill the device. What the host
-        // tabulates comes at an even pace. Where kernels take little time
-        // beside the copy or nothing is copied, one chunk if it is not too
-        // large.
+        // Kernels are faster than copies to the host. The first chunks are
+        // small, so that copies start soon; later ones are larger, since each
+        // launch ends with a wave of thread blocks that does not fill the
+        // device. If the host tabulates coefficients, all chunks have the same
+        // size, because its tables come at an even pace. If the kernels need
+        // little time compared with the copy, or if no result is copied, a
+        // single chunk is used unless it is too large.
         const auto chunk_size = [&](const std::size_t n_chunks,
                                     const std::size_t limit) {
           return std::min(std::min(limit,
@@ -1046,7 +1054,8 @@ namespace Tessella
           W.reserve_pinned(total);
         times.memory = W.used();
 
-        // ---- what the device was busy with, in seconds since the start
+        // ---- intervals in which the device was busy, in seconds since the
+        // start
         std::vector<std::pair<double, double>> busy;
         const auto                             note =
           [&](const Event &begin, const Event &end, double &sum) {
@@ -1077,7 +1086,7 @@ namespace Tessella
                 I.sigma);
             check(cudaGetLastError(), "the start of a kernel");
             I.penalty_end.record(W.kernel_stream);
-            // (not what the caller's numbers stand for)
+            // The values on the device do not belong to the caller's revision.
             I.sigma_revision = 0;
           }
         const auto finish_upload = [&](Pipeline::Slot &slot) {
@@ -1097,8 +1106,8 @@ namespace Tessella
           finish_upload(slot);
         };
 
-        // n_arrays arrays of n numbers in a pinned buffer to those of n_all
-        // numbers on the device.
+        // Copies n_arrays arrays of n values each from a pinned buffer into
+        // arrays of n_all values on the device.
         const auto upload_arrays = [&](const double       *from,
                                        const std::uint64_t n,
                                        double             *to,
@@ -1118,7 +1127,7 @@ namespace Tessella
           times.bytes_up += sizeof(double) * double(n) * n_arrays;
         };
 
-        // ---- the volume of all chunks
+        // ---- volume tables of all chunks
         std::vector<char> symmetric(chunks.size());
         const auto        send_volumes = [&]() {
           for (unsigned int c = 0; c < chunks.size(); ++c)
@@ -1148,7 +1157,7 @@ namespace Tessella
           times.tabulation += seconds(now() - before);
         };
 
-        // ---- results on their way
+        // ---- copies of results to the host
         unsigned int n_started = 0, n_finished = 0;
         const auto   finish_piece = [&]() {
           auto &piece = W.piece[n_finished % Pipeline::n_pieces];
@@ -1184,7 +1193,7 @@ namespace Tessella
                                 W.n_processes >= Download::least_processes;
         if (by_workers)
           W.download.start();
-        // All of an array of a chunk to the host.
+        // Starts the copy of an array of a chunk to the host.
         const auto start_array = [&](const unsigned int chunk,
                                      const Event       &ready,
                                      const char        *from,
@@ -1210,7 +1219,7 @@ namespace Tessella
                            });
               });
         };
-        // Block rows [begin, end) to the callback.
+        // Passes block rows [begin, end) to the callback.
         const auto start_rows = [&](const char        *from,
                                     const unsigned int begin,
                                     const unsigned int end) {
@@ -1249,8 +1258,8 @@ namespace Tessella
           if (slot.busy)
             finish_slot(slot);
           finish_upload(slot);
-          // Tables of the volume (if they are not there already), a gap, tables
-          // of facets.
+          // Volume tables if they are not on the device yet, padding, facet
+          // tables.
           const std::size_t   gap        = rounds ? 0 : aligned(layout.volume);
           const std::uint64_t n_interior = packed_facets && rounds
                                              ? I.packed_points(false,
@@ -1320,7 +1329,7 @@ namespace Tessella
               check(cudaStreamWaitEvent(W.kernel_stream, slot.upload_end, 0),
                     "the assembly on the device");
             }
-          // What the slot held before must have left it.
+          // The former contents of the slot must have left it.
           if (slot.busy)
             check(cudaStreamWaitEvent(W.kernel_stream, slot.download_end, 0),
                   "the assembly on the device");
@@ -1455,8 +1464,8 @@ namespace Tessella
           slot.download_end.record(W.download_stream);
         };
 
-        // Until the workers have moved what belongs to a chunk.
-        double     last_arrival = 0.; // since the start
+        // Waits until the workers have copied the results of a chunk.
+        double     last_arrival = 0.; // seconds since the start
         const auto finish_chunk = [&](const unsigned int number) {
           const double arrival =
                          seconds(W.download.finish(number) - start_time),
@@ -1476,7 +1485,8 @@ namespace Tessella
           {
             if (rounds)
               send_volumes();
-            // A chunk is computed while the one before comes back.
+            // A chunk is computed while the results of the preceding one are
+            // copied.
             for (unsigned int c = 0; c < chunks.size(); ++c)
               {
                 if (by_workers && n_slots == 1 && c > 0)
@@ -1484,7 +1494,8 @@ namespace Tessella
                 start(c);
                 if (by_workers)
                   {
-                    // (they may begin with it when the one before is done)
+                    // Workers may begin with this chunk once the preceding one
+                    // is finished.
                     download(c);
                     if (n_slots > 1 && c > 0)
                       finish_chunk(c - 1);
@@ -1516,7 +1527,7 @@ namespace Tessella
           }
         catch (...)
           {
-            // Nothing may still write to buffers.
+            // No copy may still write to the buffers.
             cudaStreamSynchronize(W.upload_stream);
             cudaStreamSynchronize(W.kernel_stream);
             cudaStreamSynchronize(W.download_stream);
@@ -1525,7 +1536,7 @@ namespace Tessella
             throw;
           }
 
-        // ---- time in which the device had nothing to do
+        // ---- time in which the device was idle
         times.loop = times.idle = seconds(now() - start_time);
         std::sort(busy.begin(), busy.end());
         double end = 0.;

@@ -20,8 +20,8 @@
 #include "../device/times.h"
 #include "../device/workspace.h"
 
-// Assembly on a CUDA device, in plain types: no deal.II header here or in what
-// implements it.
+// Assembly on a CUDA device, in plain types: neither this header nor its
+// implementation includes deal.II headers.
 
 namespace Tessella
 {
@@ -29,52 +29,56 @@ namespace Tessella
   {
     namespace Device
     {
-      /// The reference rules of a mesh and form, by type and degree.
+      /// Reference quadrature rules of a mesh and a form, by type and degree.
       struct RuleTables
       {
         using Entry = RuleEntry;
         Entry subcell[5][11];
         Entry facet[4][11];
-        /// On sub-cells that are simplices, by order (from 1 on): for
-        /// integrands known to be of lower degree than those above.
+        /// Rules on simplicial sub-cells, by order from 1 on, for integrands
+        /// whose degree is known to be lower than the rules above assume.
         Entry               simplex[21];
         std::vector<double> data;
       };
 
-      /// What a form needs on the device.
+      /// Data of a form that the device needs.
       template <int dim>
       struct FormData
       {
         bool volume    = false; ///< the matrix has volume terms
         bool facets    = false;
         bool symmetric = false;
-        /// Volume coefficients do not vary: C[i][j], rows and columns value
-        /// (0) and gradient (1..dim).
+        /// Volume coefficients are constant: C[i][j], where rows and columns
+        /// are value (0) and gradient (1..dim).
         bool   constant_volume = false;
         double C[dim + 1][dim + 1];
-        /// Only a scalar diffusion and reaction: C is diagonal.
+        /// The volume terms are a scalar diffusion and a reaction, so that C is
+        /// diagonal.
         bool diagonal = false;
-        /// Rows of C that are not zero: 1 values, 2 << d gradient.
+        /// Bits of the non-zero rows of C: 1 value, 2 << d gradient.
         unsigned int volume_rows = 0;
-        /// Facet terms as Form::has_penalty_facets() describes them, and
-        /// whether they have derivatives at all.
+        /// penalty_facets: the facet terms are as described for
+        /// Form::has_penalty_facets(). flux: the facet terms contain
+        /// derivatives.
         bool penalty_facets = false, flux = false;
-        /// Interior facets follow from constant a, b and theta; and so do those
-        /// at the bottom of a slab, without diffusion and data.
+        /// constant_facets: the terms of interior facets follow from constant
+        /// a, b and theta. constant_bottom: so do those at the bottom of a
+        /// slab, which then have neither diffusion nor data.
         bool         constant_facets = false, constant_bottom = false;
         double       a[dim * dim], b[dim], theta = 0.;
         VolumeLayout volume_layout;
         FacetLayout  facet_layout;
-        /// Nothing in the matrix depends on the last variable but the basis.
+        /// Apart from the basis, no term of the matrix depends on the last
+        /// variable.
         bool stationary = false;
-        /// The right-hand side f is this one everywhere, and has no table.
+        /// The right-hand side has the constant value f and needs no table.
         bool   constant_f = false;
         double f          = 0.;
         bool   matrix = false, rhs = false;
-        /// f has a table, but is the same everywhere all the same.
+        /// f has a table, but the same value at all points.
         bool same_f = false;
-        /// Facet tables may come as PackedTables describes it, with one b for
-        /// both sides if continuous.
+        /// Facet tables may be packed as PackedTables describes, with a single
+        /// b for both sides if b is continuous.
         bool packed_facets = false, continuous = false;
 
         /// The right-hand side has a volume term.
@@ -86,12 +90,13 @@ namespace Tessella
       };
 
       /**
-       * What of the tables goes from the host to the device, where they are
-       * put together: of tensors of the volume the entries above the diagonal
-       * and, unless they are symmetric, after everything else those below it;
-       * no f that is the same everywhere; every interior facet once, with c of
-       * both sides and b of one of them (or of both, if it jumps), side 0
-       * being the own one; and boundary facets with their arrays c, b, r, s.
+       * Layout of the tables that are sent from the host to the device, where
+       * the full tables are reconstructed from them. Volume tensors: entries on
+       * and above the diagonal and, unless the tensors are symmetric, those
+       * below it after all other arrays. f: left out if it is the same at all
+       * points. Interior facets: once each, with c of both sides and b of one
+       * side (of both sides if b jumps), where side 0 counts as own side.
+       * Boundary facets: the arrays c, b, r, s.
        */
       template <int dim>
       struct PackedTables
@@ -135,15 +140,16 @@ namespace Tessella
             }
         }
 
-        /// Arrays; the last n_lower of the volume are below the diagonal.
+        /// Numbers of arrays; the last n_lower volume arrays are below the
+        /// diagonal.
         int n_volume = 0, n_lower = 0, n_interior = 0, n_boundary = 0;
-        /// The packed array of each array of VolumeLayout, -1 for a constant f;
-        /// and if tensors are symmetric.
+        /// Index of the packed array of each array of VolumeLayout, -1 for a
+        /// constant f; symmetric: the same if the tensors are symmetric.
         int volume[max_arrays], symmetric[max_arrays];
       };
 
-      /// A range of polytopes that the device works on at once, and how many
-      /// points are tabulated for it.
+      /// Range of polytopes that the device processes at once, and the number
+      /// of points that are tabulated for it.
       struct Chunk
       {
         unsigned int  begin, end;
@@ -153,12 +159,13 @@ namespace Tessella
       template <typename Number>
       using Target = AssemblyTarget<Number>;
 
-      /// Entry i of an array of which only a range is kept.
+      /// Array of which only a range is stored; operator[] takes the index in
+      /// the whole array.
       template <typename T>
       struct Range
       {
         const T    *data  = nullptr;
-        std::size_t first = 0; ///< number of the entry data[0]
+        std::size_t first = 0; ///< index of the entry data[0]
 
         const T &
         operator[](const std::size_t i) const
@@ -167,23 +174,24 @@ namespace Tessella
         }
       };
 
-      /// How the host's threads evaluate a form: functions that are called by
-      /// the thread that assembles.
+      /// Functions that evaluate a form with the host's threads; they are
+      /// called by the thread that assembles.
       struct Tabulation
       {
-        /// Tables of the volume and of the facets of a chunk.
+        /// Computes the volume and facet tables of a chunk.
         std::function<void(const Chunk &, double *, double *)> chunk;
         /// Called before the first chunk.
         std::function<void()> start_chunks;
 
         /**
-         * If these are set, and where the tables of all polytopes fit into the
-         * device's memory, they are called instead, so that every coefficient
-         * is evaluated once: first the volume of chunk after chunk, all arrays
-         * of PackedTables (false: those below the diagonal are needed), then,
-         * as the penalty is known from there on, the facets. Those may be
-         * packed: what belongs to side 0 of the chunk's polytopes, interior
-         * arrays and boundary arrays.
+         * If these functions are set and the tables of all polytopes fit into
+         * device memory, they are called instead, so that every coefficient is
+         * evaluated once. The first pass tabulates the volume, chunk by chunk,
+         * with all arrays of PackedTables; `volume` returns false if the
+         * entries below the diagonal are needed. Then the penalty is known, and
+         * the second pass tabulates the facets. Facet tables may be packed:
+         * points of side 0 of the chunk's polytopes, arrays of interior and of
+         * boundary facets.
          */
         std::function<bool(const Chunk &, double *)>           volume;
         std::function<void()>                                  start_facets;
@@ -191,16 +199,16 @@ namespace Tessella
         std::function<void(const Chunk &, double *, double *)> packed_facets;
       };
 
-      /// Penalty of all facets, and a number that stands for these values: they
-      /// are uploaded when it changes. 0: unknown.
+      /// Penalty factor of all facets, and a revision that identifies these
+      /// values: they are uploaded when it changes. 0: unknown.
       struct Penalty
       {
         const double *sigma    = nullptr;
         std::uint64_t revision = 0;
       };
 
-      /// What evaluation of a form on the device needs of the mesh besides (see
-      /// MeshData).
+      /// Mesh data that the evaluation of a form on the device needs in
+      /// addition (see MeshData).
       struct CoefficientArrays
       {
         std::vector<unsigned int> facet_subcell, facet_material,
@@ -209,23 +217,23 @@ namespace Tessella
         unsigned int               first_subcell = 0;
       };
 
-      /// Evaluation of a form on the device.
+      /// Settings for the evaluation of a form on the device.
       template <int dim>
       struct Evaluation
       {
         const DeviceCoefficients<dim> *coefficients = nullptr;
-        /// Called once for a mesh.
+        /// Called once per mesh.
         std::function<CoefficientArrays()> arrays;
-        /// The penalty is worked out on the device: constant * max over sides
-        /// of (factor * a-bar), factor: two a facet, with a number that stands
-        /// for them.
+        /// If true, the penalty factor is computed on the device: constant *
+        /// max over sides of (factor * a-bar). factor: two values per facet,
+        /// with a revision that identifies them.
         bool          penalty         = false;
         double        constant        = 0.;
         const double *factor          = nullptr;
         std::uint64_t factor_revision = 0;
       };
 
-      /// More device memory is needed for one block row than there is.
+      /// A single block row needs more device memory than is available.
       struct RowTooLarge : public Error
       {
         RowTooLarge(const unsigned int polytope, const std::size_t bytes)
@@ -237,46 +245,46 @@ namespace Tessella
         std::size_t  bytes; ///< values and tables of the row
       };
 
-      /// Of all polytopes of the whole mesh: kernels are chosen by these, so
-      /// that a part of it is computed by the same ones.
+      /// Properties of all polytopes of the whole mesh. Kernels are selected by
+      /// them, so that the same kernels compute a part of the mesh.
       struct Degrees
       {
         unsigned int max_degree = 0, max_basis = 0, min_basis = 0;
-        /// All sub-cells and facets are simplices; or sub-cells are prisms,
-        /// and facets prisms or simplices.
+        /// simplices: all sub-cells and facets are simplices. prisms: sub-cells
+        /// are prisms, and facets are prisms or simplices.
         bool simplices = false, prisms = false;
-        /// Boundary id of the bottom of a slab, after all others of a
-        /// polytope; invalid_index: there is none.
+        /// Boundary id of the bottom of a slab, which follows all other
+        /// boundary ids of a polytope; invalid_index if the mesh is not a slab.
         unsigned int bottom_id = invalid_index;
       };
 
       /**
-       * Block rows of a matrix on the device. Mesh, structure and rules are
-       * uploaded by the constructor; assemble() goes through the block rows in
-       * chunks. While one chunk is computed the results of the one before it
-       * come back in pieces through pinned buffers, from where the host's
-       * threads move them on.
+       * Assembly of block rows of a matrix on the device. The constructor
+       * uploads mesh, structure and rules; assemble() processes the block rows
+       * in chunks. While one chunk is computed, the results of the preceding
+       * one are copied in pieces to pinned buffers, from where the host's
+       * threads move them to their target.
        *
        * A warp computes a block row, or a block of a large one (launch.h), as
        * products of test rows and trial rows at the quadrature points of the
        * volume and of the facets, which are accumulated in registers and
-       * written once. No atomics; the order of summation is fixed by the mesh,
-       * so results are the same to the last bit in every run, for all sizes of
-       * chunks and pieces.
+       * written once. The kernels use no atomics, and the mesh determines the
+       * order of summation. Results are therefore the same to the last bit in
+       * every run, for all sizes of chunks and pieces.
        *
        * <b>Parts.</b> The mesh may be a part of a larger one: only rows of the
-       * polytopes in [first, last) are computed, the other polytopes are
-       * neighbours of these. Polytopes, interfaces and facets must be in the
-       * order that they have in the whole mesh.
+       * polytopes in [first, last) are computed, the other polytopes are their
+       * neighbours. Polytopes, interfaces and facets must be in the order that
+       * they have in the whole mesh.
        *
-       * <b>Memory.</b> Workspace::limit() holds for mesh and chunks together; a
-       * chunk has at least one block row.
+       * <b>Memory.</b> Workspace::limit() applies to mesh and chunks together;
+       * a chunk has at least one block row.
        */
       template <int dim>
       class Assembler
       {
       public:
-        /// What is passed by reference must live as long as this object does.
+        /// Objects passed by reference must outlive this object.
         Assembler(const PolytopicMesh<dim>         &mesh,
                   const BlockSparsity              &sparsity,
                   const unsigned int                first,
@@ -288,15 +296,16 @@ namespace Tessella
                   const Parallel                   &parallel);
         ~Assembler();
 
-        /// Makes what forms need besides whose interior facets have constant
-        /// coefficients; the first one does it otherwise.
+        /// Prepares the data for forms whose interior facets have constant
+        /// coefficients. Without a call of this function, the first such form
+        /// does so.
         void
         expect_constant_facets();
 
         /**
-         * Computes the block rows of the matrix and the vector (what
-         * @p form asks for). Coefficients come from @p tabulation, or from
-         * @p evaluation, if it is given, on the device.
+         * Computes the block rows of the matrix, the vector, or both, as @p
+         * form requests. Coefficients come from @p tabulation or, if @p
+         * evaluation is given, are evaluated on the device.
          */
         template <typename Number>
         Times
@@ -306,9 +315,9 @@ namespace Tessella
                  const Target<Number>  &target,
                  const Evaluation<dim> *evaluation = nullptr);
 
-        /// Largest n . a n over each polytope's points for its side of its
-        /// facets (two numbers a facet; those of other polytopes are zero), to
-        /// the host.
+        /// Computes the largest n . a n over the points of each polytope on its
+        /// side of its facets and copies it to the host: two values per facet;
+        /// those of polytopes outside of [first, last) are zero.
         void
         largest_diffusion(const Evaluation<dim> &evaluation, double *a_bar);
 
@@ -316,12 +325,12 @@ namespace Tessella
         const std::uint64_t *
         subcell_points() const;
 
-        /// First tabulated facet point of each entry of polytope_interface,
-        /// for the form being assembled.
+        /// First tabulated facet point of each entry of polytope_interface, for
+        /// the form that is being assembled.
         const std::uint64_t *
         entry_points() const;
 
-        /// Points of packed facet tables before each entry of
+        /// Number of points of packed facet tables that precede each entry of
         /// polytope_interface.
         const std::uint64_t *
         packed_interior_points() const;
@@ -356,7 +365,7 @@ namespace Tessella
                      .n_points;
       }
 
-      /// Degree that quadrature on an interface goes by.
+      /// Degree that determines the quadrature on an interface.
       template <int dim>
       inline unsigned int
       interface_degree(const PolytopicMesh<dim> &mesh,
@@ -370,7 +379,8 @@ namespace Tessella
                  : mesh.degree[polytope[1]];
       }
 
-      /// Number of quadrature points of a facet of an interface of that degree.
+      /// Number of quadrature points of a facet of an interface of the given
+      /// degree.
       template <int dim>
       inline unsigned int
       n_facet_points(const PolytopicMesh<dim> &mesh,

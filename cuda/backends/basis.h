@@ -9,10 +9,12 @@
 #include "data.h"
 #include "points.h"
 
-// Basis functions at batches of quadrature points ("slots"), as tables in
-// shared memory: the functions of x, and products of functions of y and z; in
-// four variables products of functions of x and y, and of the others. A basis
-// function and its derivatives take one entry of each.
+// Basis functions at batches of quadrature points, as tables in shared memory.
+// Each point of a batch occupies a "slot". The first table has the functions of
+// x, the second one products of functions of y and z; in four variables, the
+// first table has products of functions of x and y, the second one products of
+// functions of the other two variables. A basis function and its derivatives
+// are products of one entry of each table.
 
 namespace Tessella
 {
@@ -35,18 +37,19 @@ namespace Tessella
       template <typename Number>
       using Two = typename Vector2<Number>::type;
 
-      /// Distance between entries of a table for a number of slots: the eight
-      /// addresses that a quarter of a warp reads at once lie in different
-      /// banks, because functions 2i and 2i+1 have the same entry or ones of
-      /// different parity.
+      /// Distance between entries of a table for the given number of slots. It
+      /// makes the eight addresses that a quarter of a warp reads at once lie
+      /// in different banks, because functions 2i and 2i+1 have the same entry
+      /// or entries of different parity.
       __host__ __device__ constexpr unsigned int
       slot_stride(const unsigned int n_slots)
       {
         return n_slots == 4 ? 4 : n_slots + 4;
       }
 
-      /// Products of functions of y and z; in four variables, where the degree
-      /// in the last one may be independent of the others, of the last two.
+      /// Number of products of functions of y and z; in four variables, of the
+      /// last two variables, where the degree in the last one may be
+      /// independent of the others.
       __host__ __device__ constexpr unsigned int
       n_pairs(const int dim, const unsigned int degree, const bool tensor)
       {
@@ -55,15 +58,15 @@ namespace Tessella
                         : (degree + 1) * (degree + 2) / 2;
       }
 
-      /// Entries of the first table: functions of x, or products of functions
-      /// of x and y, of total degree always.
+      /// Number of entries of the first table: functions of x, or products of
+      /// functions of x and y, which always have bounded total degree.
       __host__ __device__ constexpr unsigned int
       n_first_entries(const int dim, const unsigned int degree)
       {
         return dim == 4 ? (degree + 1) * (degree + 2) / 2 : degree + 1;
       }
 
-      /// Numbers of an entry of the first table where all derivatives are
+      /// Number of values of an entry of the first table if all derivatives are
       /// needed.
       __host__ __device__ constexpr unsigned int
       first_entry_size(const int dim)
@@ -71,7 +74,7 @@ namespace Tessella
         return dim == 4 ? 3 : 2;
       }
 
-      /// Entry of a product in the table.
+      /// Index of a product in the second table.
       template <int dim>
       __host__ __device__ constexpr unsigned int
       pair_index(const unsigned int ey,
@@ -84,8 +87,9 @@ namespace Tessella
                         : (ey + ez) * (ey + ez + 1) / 2 + ez;
       }
 
-      /// Where a function lies in the tables: entry of the first << 16 | entry
-      /// of the second; those beyond n are any valid one.
+      /// Position of a function in the tables: entry of the first table << 16 |
+      /// entry of the second table. Functions beyond n have an arbitrary valid
+      /// position.
       template <int dim>
       __device__ inline unsigned int
       table_position(const Data<dim>   &D,
@@ -105,9 +109,10 @@ namespace Tessella
       }
 
       /// Values and derivatives (times factor) of the one-dimensional functions
-      /// of a box: first is center and scale of the map, second the scales
-      /// of values and of derivatives. Explicitly fused, since the right-hand
-      /// side is computed by two kernels.
+      /// of a box. `first` holds centre and scale of the map, `second` the
+      /// scales of values and of derivatives. Uses explicit fused
+      /// multiply-adds, since two kernels compute the right-hand side and must
+      /// agree.
       template <int L, typename Number>
       __device__ inline void
       legendre(const double2      first,
@@ -148,7 +153,8 @@ namespace Tessella
           }
       }
 
-      /// Maps of a polytope's box, as legendre() takes them.
+      /// Maps of the bounding box of a polytope, in the form that legendre()
+      /// takes.
       template <int dim>
       struct BoxMap
       {
@@ -165,23 +171,26 @@ namespace Tessella
         }
       };
 
-      /// The tables of one slot. P: degree, or -1 if it is known at run time
-      /// only. stride: distance between entries.
+      /// Tables of one slot. P: degree, or -1 if it is known at run time only;
+      /// L: number of one-dimensional functions; stride: distance between
+      /// entries.
       template <int dim, int P, typename Number>
       struct SlotTables
       {
         static constexpr int          L     = P >= 0 ? P + 1 : 11;
         static constexpr unsigned int known = P >= 0 ? P : 0;
 
-        /// Of the two variables of products, or one.
+        /// One-dimensional functions and derivatives of the two variables of
+        /// the second table (of one variable in 2-D).
         Number             y[L], dy[L], z[dim > 2 ? L : 1], dz[dim > 2 ? L : 1];
         const unsigned int degree, stride;
         const bool         tensor;
 
-        /// Writes the functions of x (and y), values times sign, by which
-        /// derivatives of the others are multiplied. m: factors of the
-        /// derivatives. In four variables X has the derivative in x if X_y
-        /// is given, which gets the one in y, else their sum.
+        /// Writes the functions of x (and y in 4-D) to X. The values are
+        /// multiplied by sign, and so are the derivatives of the other
+        /// variables. m: factors of the derivatives. In four variables, X gets
+        /// the derivative in x and X_y the one in y if X_y is given; else X
+        /// gets their sum.
         __device__
         SlotTables(const Data<dim>   &D,
                    const unsigned int polytope,
@@ -196,7 +205,7 @@ namespace Tessella
           , stride(stride)
           , tensor(P < 0 && D.tensor_space)
         {
-          // All loads first.
+          // All loads come first.
           const BoxMap<dim> box(D, polytope);
           const auto       &map = box.entry;
           legendre(map[0], map[1], degree, point[0], m[0], y, dy);
@@ -263,13 +272,14 @@ namespace Tessella
                 function(pair_index<dim>(ky, kz, degree, all), ky, kz);
         }
 
-        /// For sums of values and one directional derivative: a function is
-        /// X.x P.x, its derivative and c times its value X.y P.x + X.x P.y.
-        /// Overwrites derivatives here.
+        /// For sums of values and one directional derivative: the value of a
+        /// function is X.x P.x, and its directional derivative plus c times its
+        /// value is X.y P.x + X.x P.y. Overwrites the derivatives of this
+        /// object.
         __device__ void
         write_directional(const Number c, Two<Number> *pairs)
         {
-          // c goes to the derivatives of the last variable
+          // c is added to the derivatives of the last variable.
 #pragma unroll
           for (unsigned int k = 0; k < L; ++k)
             if (k <= degree)
@@ -297,7 +307,7 @@ namespace Tessella
           });
         }
 
-        /// For values only: a function is X.x V.
+        /// For values only: the value of a function is X.x V.
         __device__ void
         write_values(Number *V) const
         {
@@ -308,8 +318,9 @@ namespace Tessella
           });
         }
 
-        /// For all derivatives: a function is X.x V, its derivatives X.y V, X.x
-        /// G.x, X.x G.y; in four variables X.y V, X_y V, X.x G.x, X.x G.y.
+        /// For all derivatives: the value of a function is X.x V, and its
+        /// derivatives are X.y V, X.x G.x, X.x G.y; in four variables X.y V,
+        /// X_y V, X.x G.x, X.x G.y.
         __device__ void
         write_gradient(Number *V, Two<Number> *G) const
         {
@@ -336,7 +347,8 @@ namespace Tessella
 
 
 
-      /// Number of a function of total degree at most any, see Legendre.
+      /// Index of a function in the space of bounded total degree, which is
+      /// independent of the degree of the space; see Legendre.
       template <int dim>
       __host__ __device__ constexpr unsigned int
       function_index(const unsigned int kx,
@@ -349,8 +361,9 @@ namespace Tessella
                             rest * (rest + 1) / 2 + kz;
       }
 
-      /// Writes all functions of degree P, by number: sign times the value, and
-      /// the derivative in direction m plus sign c times the value.
+      /// Writes all functions of degree up to P in the order of their indices:
+      /// sign times the value, and the derivative in direction m plus sign c
+      /// times the value.
       template <int dim, int P, typename Number>
       __device__ inline void
       write_functions(const BoxMap<dim> &map,
@@ -362,8 +375,8 @@ namespace Tessella
                       const unsigned int stride)
       {
         constexpr int L = P + 1;
-        // What all functions have in common goes into those of x, the sign into
-        // derivatives of the others.
+        // The common factor of all functions is applied to the functions of x,
+        // the sign also to the derivatives of the other variables.
         double scale = 1.;
 #pragma unroll
         for (int d = 0; d < dim; ++d)
@@ -416,8 +429,9 @@ namespace Tessella
               }
       }
 
-      /// Adds the right-hand side at one of four points each; explicitly fused,
-      /// so that all kernels round in the same way.
+      /// Adds the right-hand side; each of four lanes contributes one point.
+      /// Uses explicit fused multiply-adds, so that all kernels round in the
+      /// same way.
       template <int T, typename Number>
       __device__ inline void
       add_source(Number (&sum)[T], const Number source, const Number (&v)[T])
@@ -427,7 +441,7 @@ namespace Tessella
           sum[t] = fma(source, v[t], sum[t]);
       }
 
-      /// Sum over the four lanes of a function.
+      /// Sum over the four lanes that share a function.
       template <int T, typename Number>
       __device__ inline void
       sum_over_points(Number (&sum)[T])
@@ -442,14 +456,15 @@ namespace Tessella
 
 
 
-      /// Integrals over a polytope of simplices of the affine functions 0 to
-      /// dim of its box, from the volume and first moments; for VolumeRule of
-      /// one point. Explicitly fused, as add_source().
+      /// Integrals of the affine functions 0 to dim over a polytope of
+      /// simplices, computed from its volume and first moments; for a
+      /// VolumeRule of one point. Uses explicit fused multiply-adds, as
+      /// add_source() does.
       template <int dim>
       struct AffineIntegrals
       {
-        double map[dim];        ///< scales
-        double value;           ///< of function 0
+        double map[dim];        ///< scales of the bounding box
+        double value;           ///< value of function 0
         double moment[dim + 1]; ///< first moments in box coordinates, volume
 
         __device__
@@ -474,7 +489,7 @@ namespace Tessella
 #pragma unroll
           for (int d = 0; d <= dim; ++d)
             moment[d] = 0.;
-          // All groups of eight lanes do the same.
+          // All groups of eight lanes do the same work.
           for (unsigned int s = lane & 7u; (s & ~7u) < row.n_subcells; s += 8)
             {
               double x[dim],
@@ -498,7 +513,7 @@ namespace Tessella
                 moment[d] += __shfl_xor_sync(~0u, moment[d], step);
         }
 
-        /// Of function i > 0.
+        /// Derivative of function i > 0 in direction i - 1.
         __device__ double
         derivative(const int i) const
         {
@@ -523,16 +538,17 @@ namespace Tessella
       };
 
       /// Moments up to degree 2 of a polytope of simplices, in the coordinates
-      /// xi of its box; they have the integrals of the quadratic functions and
-      /// of products of their derivatives, each of which is one monomial 1 or
-      /// xi_d (number 0 or d + 1) times a factor.
+      /// xi of its bounding box. They yield the integrals of the quadratic
+      /// functions and of products of their derivatives; each derivative is a
+      /// multiple of a monomial 1 or xi_d (with index 0 or d + 1).
       ///
-      /// A lane has a sub-cell: with volume V and vertices y,
+      /// Each lane processes a sub-cell. With volume V, vertices y and n = dim,
       ///
-      ///   integral of xi_d xi_e = V / ((n + 1) (n + 2)) (sum y_d y_e + sum y_d
-      ///   sum y_e).
+      ///   integral of xi_d xi_e
+      ///     = V / ((n + 1) (n + 2)) (sum y_d y_e + sum y_d sum y_e).
       ///
-      /// Explicitly fused, as add_source().
+      /// Uses explicit fused multiply-adds, as add_source() does. In the code,
+      /// n is dim + 1.
       template <int dim>
       struct QuadraticIntegrals
       {
@@ -543,11 +559,11 @@ namespace Tessella
         static constexpr std::size_t size =
           (n * n + n_moments * stride) * sizeof(double);
 
-        double  scale[dim]; ///< of the box
-        double  value;      ///< of function 0
-        double *M;          ///< [d][e], integrals of products of monomials
+        double  scale[dim]; ///< scales of the bounding box
+        double  value;      ///< value of function 0
+        double *M;          ///< M[d][e]: integrals of products of monomials
 
-        /// By a warp, in shared memory.
+        /// Computes the moments with a whole warp, in shared memory.
         __device__
         QuadraticIntegrals(const Data<dim>   &D,
                            const unsigned int k,
@@ -565,7 +581,7 @@ namespace Tessella
               scale[d] = map.entry[2 * d].y;
               value *= map.entry[2 * d + 1].x;
             }
-          double sum = 0.; // of moment number lane
+          double sum = 0.; // moment with the index of the lane
           for (unsigned int begin = 0; begin < row.n_subcells; begin += 32)
             {
               const unsigned int m = min(row.n_subcells - begin, 32u);
@@ -624,7 +640,7 @@ namespace Tessella
                   sum += part[lane * stride + s];
               __syncwarp();
             }
-          // Number d (d + 1) / 2 + e is that of monomials d and e.
+          // Moment d (d + 1) / 2 + e belongs to monomials d and e.
           if (lane < n_moments)
             {
               const unsigned int d =
@@ -635,7 +651,7 @@ namespace Tessella
           __syncwarp();
         }
 
-        /// Exponents of variable d, two bits for each function.
+        /// Exponents of variable d for all functions, two bits each.
         __host__ __device__ static constexpr unsigned int
         exponents(const int d)
         {
@@ -661,11 +677,12 @@ namespace Tessella
           return table[d] >> 2 * i & 3u;
         }
 
-        /// Of function i.
+        /// Integral of function i.
         __device__ double
         integral(const unsigned int i) const
         {
-          // It is a monomial's times a factor; squares less something constant.
+          // The function is a multiple of a product of two monomials; a
+          // function with a square has a constant term in addition.
           unsigned int a = 0, b = 0;
           double       factor = 1., less = 0.;
 #pragma unroll
@@ -689,8 +706,8 @@ namespace Tessella
                            fma(factor, M[a * n + b], __dmul_rn(less, M[0])));
         }
 
-        /// Derivative d of function i: number of the monomial; returns its
-        /// factor over that of function 0.
+        /// Derivative d of function i: sets the index of its monomial and
+        /// returns its factor relative to function 0.
         __device__ double
         derivative(const unsigned int i,
                    const int          d,
@@ -706,38 +723,41 @@ namespace Tessella
             if (f != d && exponent(i, f) == 1 && e == 1)
               {
                 monomial = f + 1;
-                // the square of what both have
+                // product of the scales of the two linear functions, sqrt(3)
+                // each
                 factor = 3.;
               }
           return scale[d] * factor;
         }
       };
 
-      /// Whether kernels have QuadraticIntegrals.
+      /// True if the kernels use QuadraticIntegrals.
       template <int dim, int P, Cells cells>
       constexpr bool quadratic_integrals =
         P == 2 && dim < 4 && cells == Cells::simplices;
 
-      /// Volume quads [begin, end) of a polytope; where points are numbered
-      /// through, its first sub-cell and number of points.
+      /// Volume point groups [begin, end) of a polytope; if points are numbered
+      /// consecutively, also its first sub-cell and its number of points.
       struct VolumeRange
       {
         unsigned int begin, end, first_subcell, n_points;
       };
 
-      /// A point of a sub-cell, invalid_index: none.
+      /// A point q of a sub-cell; invalid_index marks an empty slot.
       struct VolumeSlot
       {
-        unsigned int  subcell, q;
-        std::uint64_t first_point; ///< number of the sub-cell's first one
+        unsigned int subcell, q;
+        std::uint64_t
+          first_point; ///< index of the first point of the sub-cell in the mesh
       };
 
-      /// Tables of a batch of slots in shared memory, what is in them, and how
-      /// a warp fills them.
+      /// Tables of a batch of slots in shared memory, and the functions with
+      /// which a warp fills them.
       ///
-      /// dense: the points of facets may be three to a quad, and lie one after
-      /// the other; if functions are few, their tables have all functions
-      /// instead of factors.
+      /// P: degree, or -1 if it is known at run time only. dense: groups of
+      /// facet points may have three points and are stored contiguously; for
+      /// degrees 1 and 2 in two and three variables, the tables hold all
+      /// functions ("whole") instead of factors.
       template <int dim,
                 int P,
                 typename Number,
@@ -747,22 +767,24 @@ namespace Tessella
       {
         static constexpr unsigned int known = P >= 0 ? P : 0;
         static constexpr bool whole = dense && dim < 4 && (P == 1 || P == 2);
-        /// Functions of a side, if whole.
+        /// Number of functions of a side, if whole.
         static constexpr unsigned int n_whole =
           Legendre::n_functions(dim, known, false);
 
         const Data<dim>   &D;
         const unsigned int n_slots, stride, n_x, n_pairs_;
-        /// Where all functions are: first the polytope's, then the neighbour's.
+        /// All functions, if whole: those of the polytope, then those of the
+        /// neighbour.
         Two<Number> *functions;
-        /// Functions of the row's polytope and of the neighbour.
+        /// Factors of the functions of the polytope and of the neighbour.
         Two<Number> *own_x, *own_pairs, *other_x, *other_pairs;
-        /// With write_gradient(): values and derivatives of products.
+        /// Values and derivatives of products, see write_gradient().
         Number      *V;
         Two<Number> *G;
         Number      *X_y; ///< derivatives in y, in four variables
         Number      *volume_coefficients; ///< [c * stride + slot]
-        Number      *coefficients; ///< of values on facets, for each side
+        Number
+          *coefficients; ///< coefficients of values on facets, for each side
 
         __device__
         Batch(const Data<dim> &D, const unsigned int n_slots, void *shared)
@@ -788,8 +810,8 @@ namespace Tessella
                     : other_pairs + n_pairs_ * stride))
         {}
 
-        /// Lets the right-hand side lie where fill_volume() without a matrix
-        /// writes no derivatives.
+        /// Stores the right-hand side where fill_volume() without a matrix
+        /// would have derivatives, which it does not write.
         __device__ void
         leave_out_derivatives()
         {
@@ -797,14 +819,14 @@ namespace Tessella
                                 (n_coefficients(!D.form.diagonal) - 1) * stride;
         }
 
-        /// For facets without the neighbour's functions.
+        /// Layout for facets without the functions of the neighbour.
         __device__ void
         leave_out_neighbor()
         {
           coefficients = reinterpret_cast<Number *>(other_x);
         }
 
-        /// Bytes of shared memory with leave_out_derivatives().
+        /// Bytes of shared memory after leave_out_derivatives().
         static std::size_t
         values_size(const unsigned int n_slots,
                     const unsigned int degree,
@@ -829,7 +851,7 @@ namespace Tessella
                  sizeof(Number);
         }
 
-        /// The same for fill_facets().
+        /// Bytes of shared memory for fill_facets().
         static std::size_t
         facet_size(const unsigned int n_slots,
                    const unsigned int degree,
@@ -842,14 +864,14 @@ namespace Tessella
                  sizeof(Number);
         }
 
-        // The last one is the right-hand side.
+        // Number of coefficients, the last of which is the right-hand side.
         __host__ __device__ static constexpr unsigned int
         n_coefficients(const bool full)
         {
           return (full ? (dim + 1) * (dim + 1) : 2) + 1;
         }
 
-        /// Right-hand side at the slots, times the weight.
+        /// Right-hand side at the slots, times the quadrature weight.
         __device__ const Number *
         source() const
         {
@@ -857,8 +879,9 @@ namespace Tessella
                  (n_coefficients(!D.form.diagonal) - 1) * stride;
         }
 
-        /// Whether a coefficient of the volume may not be zero; asked on prisms
-        /// only, where most are.
+        /// Returns false if a volume coefficient is known to be zero. Only
+        /// kernels for prisms and for four variables check this, since most of
+        /// their coefficients are zero.
         __device__ bool
         has_entry(const int row, const int column) const
         {
@@ -866,10 +889,10 @@ namespace Tessella
                  (D.volume_entries >> (row * (dim + 1) + column) & 1u);
         }
 
-        /// Calls function(e) for rows (or columns) of the volume's
-        /// coefficients, by bits of those that are not zero: those of
-        /// derivatives together, so that there are few branches between
-        /// products, except on prisms.
+        /// Calls function(e) for the non-zero rows (or columns) of the volume
+        /// coefficients, which are given as bits. Those of derivatives are
+        /// taken together, so that products are separated by few branches,
+        /// except on prisms and in four variables.
         template <typename Function>
         __device__ static void
         for_lines(const unsigned int lines, const Function &function)
@@ -890,7 +913,8 @@ namespace Tessella
               function(e);
         }
 
-        /// Value and derivatives of a function, from its entries in the tables.
+        /// Value and derivatives of a function, computed from its table
+        /// entries.
         __device__ void
         gradient(const unsigned int x,
                  const unsigned int pair,
@@ -908,16 +932,16 @@ namespace Tessella
             a[dim] = vx.x * d.y;
         }
 
-        /// The points of affine sub-cells of one degree are numbered through in
-        /// the order of sub-cells, and need no list.
+        /// True if points need no list: those of affine sub-cells of one degree
+        /// are numbered consecutively in the order of sub-cells.
         __device__ bool
         numbered() const
         {
           return P >= 0 && affine<cells>(D);
         }
 
-        /// Quads of a polytope's volume: of the list, or those of its points
-        /// numbered through.
+        /// Volume point groups of a polytope: a range of the list, or
+        /// consecutively numbered points.
         __device__ VolumeRange
         volume_range(const Row &row) const
         {
@@ -929,8 +953,9 @@ namespace Tessella
           return {row.volume_begin, row.volume_end, 0, 0};
         }
 
-        /// What the lane's slot holds of the quads from begin on. Loaded before
-        /// it is needed, since its data takes one memory access after another.
+        /// Point for the slot of this lane, of the groups from begin on. It is
+        /// loaded ahead, since its data requires several dependent memory
+        /// accesses.
         __device__ VolumeSlot
         volume_slot(const VolumeRange &range, const unsigned int begin) const
         {
@@ -961,21 +986,21 @@ namespace Tessella
           return s;
         }
 
-        /// Slots of a facet quad.
+        /// Number of slots of a group of facet points.
         __device__ unsigned int
         facet_spacing() const
         {
           return P >= 0 && dense ? D.facet_step : 4;
         }
 
-        /// Facet quads that fit into all slots.
+        /// Number of groups of facet points that fit into all slots.
         __device__ unsigned int
         n_facet_quads() const
         {
           return facet_spacing() == 3 ? n_slots / 3 : n_slots / 4;
         }
 
-        /// Quad that a slot belongs to (also of slots beyond all quads).
+        /// Group that a slot belongs to, also for slots beyond all groups.
         __device__ unsigned int
         facet_quad_of(const unsigned int slot) const
         {
@@ -992,14 +1017,15 @@ namespace Tessella
           return quad;
         }
 
-        /// The same without registers: starts to copy quads from begin on to
-        /// where tables leave room, of 32 slots; finish_facet_quads() ends it.
-        /// (Compute capability 8.0 and later.)
+        /// Asynchronous version of facet_quad() that needs no registers: starts
+        /// to copy the groups from begin on to a free part of the tables (of 32
+        /// slots), and finish_facet_quads() completes the copy. Compute
+        /// capability 8.0 and later.
         __device__ void
         start_facet_quads(const unsigned int begin,
                           const unsigned int end) const
         {
-          // half a quad for each lane
+          // Each lane copies half of a group.
           const unsigned int lane = threadIdx.x & 31u, i = lane / 2;
           if (begin < end && i < n_facet_quads())
             {
@@ -1033,17 +1059,19 @@ namespace Tessella
           return reinterpret_cast<double2 *>(own_pairs + i * stride + n_slots);
         }
 
-        /// What fill_volume() tells of the coefficients: there are ones of
-        /// derivatives of test functions times values, the tensor is not
-        /// symmetric (at one of the points).
+        /// Result of fill_volume(). has_flux: coefficients of derivatives of
+        /// test functions times values are present. has_skew: the tensor is not
+        /// symmetric at one of the points.
         static constexpr unsigned int has_flux = 1, has_skew = 2;
 
-        /// Fills slots with points of the volume: tables of gradients and, if
-        /// @p matrix, the coefficients of the form times the weight (diagonal:
-        /// of gradients, of values; else all, row by row), and the right-hand
-        /// side. split: the symmetric part of the tensor stands above its
-        /// diagonal, the skew part below it, and the result tells what else
-        /// there is, the same for all lanes.
+        /// Fills slots with points of the volume: tables of gradients (values
+        /// if not @p matrix), the right-hand side and, if @p matrix, the
+        /// coefficients of the form, times the weight. For a diagonal form,
+        /// these are the coefficient of gradients and that of values; else all
+        /// coefficients, row by row. split: the symmetric part of the tensor is
+        /// stored on and above its diagonal, the skew part below it, and the
+        /// result, which is the same for all lanes, tells which further parts
+        /// are present.
         template <bool matrix, bool split = false>
         __device__ unsigned int
         fill_volume(const unsigned int polytope, const VolumeSlot &slot)
@@ -1061,7 +1089,7 @@ namespace Tessella
               const std::uint64_t table_index =
                 slot.first_point + q - D.first_volume_point;
               Number *const coefficient = volume_coefficients + lane;
-              // All loads from tables first.
+              // All loads from tables come first.
               SplitCoefficients tensor;
               double            source = D.form.f;
               if (matrix && split && !D.form.diagonal)
@@ -1117,9 +1145,10 @@ namespace Tessella
             return 0;
         }
 
-        /// Starts to load the coefficients of a point into its slot, which
-        /// write_volume_coefficients() finishes: many loads at once that need
-        /// no registers, where the device can.
+        /// Starts to load the coefficients of a point into its slot;
+        /// write_volume_coefficients() completes the loads. Where the device
+        /// supports it, many loads are in flight at once without occupying
+        /// registers.
         __device__ void
         load_volume_coefficients(const std::uint64_t t, Number *c) const
         {
@@ -1185,7 +1214,7 @@ namespace Tessella
               else
 #pragma unroll
                 for (int i = 0; i < n * n; ++i)
-                  // (others are not read in the same kernels)
+                  // The kernels that skip zero entries do not read them either.
                   if ((cells != Cells::prisms && dim < 4) ||
                       (D.volume_entries >> i & 1u))
                     c[i * stride] = Number(w * D.form.C[i / n][i % n]);
@@ -1205,7 +1234,7 @@ namespace Tessella
               c[i * stride] *= Number(w);
         }
 
-        /// Coefficients of a point.
+        /// Coefficients at a point.
         struct SplitCoefficients
         {
           double a[dim][dim], beta[dim], b[dim], c;
@@ -1233,7 +1262,7 @@ namespace Tessella
           const auto          at = [&](const int array) {
             return D.volume_table + (array * D.n_volume_points + t);
           };
-          // Arrays of one coefficient follow each other.
+          // The components of a coefficient are consecutive arrays.
           const auto next = [&](const double *&from) {
             const double value = __ldg(from);
             from += D.n_volume_points;
@@ -1268,7 +1297,7 @@ namespace Tessella
           to.c = L.c >= 0 ? __ldg(at(L.c)) : 0.;
         }
 
-        /// See fill_volume(): writes them times the weight.
+        /// Writes the coefficients times the weight, see fill_volume().
         __device__ unsigned int
         write_split_coefficients(const double             w,
                                  const SplitCoefficients &from,
@@ -1293,7 +1322,7 @@ namespace Tessella
                   c[((d + 1) * n + 1 + e) * stride] = Number(0.5 * w * (x + y));
                 }
             }
-          // (what is rarely there)
+          // These parts are rarely present.
           if (__any_sync(n_slots < 32 ? (1u << n_slots) - 1 : ~0u, parts != 0))
 #pragma unroll
             for (int d = 0; d < dim; ++d)
@@ -1320,27 +1349,28 @@ namespace Tessella
           {}
         };
 
-        /// What is integrated on facets.
+        /// Terms that are integrated on facets.
         enum class Facets
         {
-          /// v (c w + b . grad w) + theta (b . grad v) w, where both sides'
-          /// terms have these coefficients (interior penalty). With h = b .
-          /// grad v + c v / 2, which the tables have as derivatives, this is v
-          /// h(w) + (theta h(v) + (1 - theta) c v / 2) w; without derivatives
-          /// of v they have b . grad v + c v.
+          /// v (c w + b . grad w) + theta (b . grad v) w, where the terms of
+          /// both sides have the same coefficients (interior penalty). With h =
+          /// b . grad v + c v / 2, which the tables hold as derivatives, this
+          /// is v h(w) + (theta h(v) + (1 - theta) c v / 2) w; without
+          /// derivatives of v, the tables hold b . grad v + c v.
           penalty,
           /// v (c w + b . grad w)
           value_rows,
-          /// (beta . grad v) w, beta of the diagonal block
+          /// (beta . grad v) w, with beta of the diagonal block
           flux_rows,
-          /// the same for the neighbour's block
+          /// (beta . grad v) w, with beta of the neighbour's block
           flux_rows_pair,
           /// the right-hand side r v + s . grad v
           rhs
         };
 
-        /// Facets::penalty with derivatives of test functions. There are none
-        /// at the bottom of a slab, where kernels of block rows leave them out.
+        /// True for Facets::penalty with derivatives of test functions. These
+        /// vanish at the bottom of a slab, where the kernels of block rows
+        /// leave them out.
         __device__ bool
         two_sided(const bool bottom) const
         {
@@ -1349,8 +1379,8 @@ namespace Tessella
           return D.form.flux && D.form.theta != 0. && !(leaves_out && bottom);
         }
 
-        /// Zeroes the neighbour's functions in a slot that fill_facets() may
-        /// leave out.
+        /// Sets the neighbour's functions to zero in a slot that fill_facets()
+        /// may leave out.
         __device__ void
         clear_other(const unsigned int slot)
         {
@@ -1363,9 +1393,9 @@ namespace Tessella
             to[i * stride + slot].x = to[i * stride + slot].y = 0.;
         }
 
-        /// Fills slots with the points of facet quads [begin, end): tables of
+        /// Fills slots with the facet point groups [begin, end): tables of
         /// directional derivatives and coefficients of values, all times the
-        /// weight; the neighbour's with opposite sign if @p pair.
+        /// weight; those of the neighbour with opposite sign if @p pair.
         template <Facets terms, bool pair>
         __device__ void
         fill_facets(const unsigned int polytope,
@@ -1374,7 +1404,7 @@ namespace Tessella
                     const unsigned int end)
         {
           const unsigned int lane = threadIdx.x & 31u;
-          // With few slots, half of the warp serves each side.
+          // With at most 16 slots, each half of the warp serves one side.
           const unsigned int slot    = lane < n_slots ? lane : lane - n_slots;
           const bool         split   = pair && n_slots <= 16;
           const unsigned int m       = facet_quad_of(slot),
@@ -1403,8 +1433,7 @@ namespace Tessella
               double own_m[dim], other_m[dim], c[2];
               if (tabulated)
                 read_facet_coefficients<terms>(quad, q, own_m, other_m, c);
-              // (both sides' early)
-              // (early, as all loads)
+              // Maps of both sides, loaded early, as all other data.
               using Map = std::conditional_t<whole, BoxMap<dim>, NoMap>;
               const Map own_map(D, polytope),
                 other_map(D, neighbor == invalid_index ? polytope : neighbor);
@@ -1414,7 +1443,7 @@ namespace Tessella
               if (m >= min(end - begin, n_facet_quads()) ||
                   of_quad >= D.facet_step || first >= n)
                 w = 0.;
-              // no data there
+              // The bottom of a slab has no data.
               if (terms == Facets::rhs && bottom)
                 w = 0.;
               const bool side = quad.code & FacetQuad::side;
@@ -1447,11 +1476,11 @@ namespace Tessella
                     w * (__ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.));
                 }
 
-              // What the tables take of the coefficient.
+              // Part of the coefficient that the tables include.
               const double folded = terms != Facets::penalty ? 0.
                                     : two_sided(bottom)      ? 0.5 * c[0]
                                                              : c[0];
-              // Side 0 first: shared memory of both sides is apart.
+              // Side 0 comes first; the sides use disjoint shared memory.
 #pragma unroll(whole ? 2 : 1)
               for (unsigned int s = split ? lane / n_slots : 0;
                    s < (pair ? 2u : 1u);
@@ -1462,7 +1491,8 @@ namespace Tessella
                   double y[dim];
                   for (int d = 0; d < dim; ++d)
                     y[d] = x[d];
-                  // Facets lie where side 0 sees them.
+                  // Facets are stored as side 0 sees them; the other side is
+                  // shifted.
                   if ((quad.code & FacetQuad::shifted) && (s == 1) != side)
                     {
                       const double *shift =
@@ -1511,8 +1541,8 @@ namespace Tessella
           __syncwarp();
         }
 
-        // c[1] with opposite sign. All loads before anything is computed with
-        // them.
+        // Reads the coefficients at a facet point; c[1] gets the opposite sign.
+        // All loads precede computations with the values.
         template <Facets terms>
         __device__ void
         read_facet_coefficients(const FacetQuad   &quad,

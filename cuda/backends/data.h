@@ -8,7 +8,7 @@
 
 #include "assembly.h"
 
-// What kernels read.
+// Data that the kernels read.
 
 namespace Tessella
 {
@@ -16,41 +16,46 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Up to four quadrature points of a sub-cell: the depth of one product
-      /// of the matrix units.
+      /// Group of up to four quadrature points of a sub-cell; four is the depth
+      /// of a product of the matrix units.
       struct alignas(16) VolumeQuad
       {
-        unsigned int  subcell, first; ///< first point in the sub-cell's rule
-        std::uint64_t point;          ///< its number in the mesh
+        unsigned int subcell,
+          first;             ///< first point, index in the rule of the sub-cell
+        std::uint64_t point; ///< first point, index in the mesh
       };
 
-      /// The same of a facet, as one of its two polytopes sees it.
+      /// Group of up to four quadrature points of a facet, as seen from one of
+      /// its two polytopes.
       struct alignas(16) FacetQuad
       {
         unsigned int facet;
-        unsigned int code; ///< flags, and the first point in the facet's rule
+        unsigned int
+          code; ///< flags, and index of the first point in the facet's rule
         unsigned int neighbor; ///< or invalid_index
         unsigned int column;   ///< first column of the neighbour's block
-        unsigned int entry;    ///< in polytope_interface
-        unsigned int point;    ///< number of the first point in the entry
+        unsigned int entry;    ///< entry of polytope_interface
+        unsigned int point;    ///< index of the first point within the entry
 
-        /// Flags of code: side of the polytope; there is a periodic shift; the
-        /// facet is a prism; it is part of a slab's bottom.
+        /// Flags of code. side: the polytope is side 1; shifted: the interface
+        /// has a periodic shift; prism: the facet is a prism; bottom: the facet
+        /// belongs to the bottom of a slab.
         static constexpr unsigned int side = 1, shifted = 2, prism = 4,
                                       bottom = 8;
-        /// Where the first point begins.
+        /// Position of the bits of the first point.
         static constexpr unsigned int point_shift = 4;
       };
 
-      /// A rule for all sub-cells of the mesh, whose points are then numbered
-      /// through.
+      /// Quadrature rule of all sub-cells of the mesh, whose points are then
+      /// numbered consecutively.
       struct VolumeRule
       {
-        unsigned int n_points, offset; ///< as in RuleTables
+        unsigned int n_points, offset; ///< offset as in RuleTables
         unsigned int inverse;          ///< 2^32 / n_points, rounded up
-        /// No terms but constant ones of derivatives or a constant right-hand
-        /// side: AffineIntegrals for affine functions and one point,
-        /// QuadraticIntegrals for quadratic ones on simplices.
+        /// The terms consist of constant coefficients of derivatives or a
+        /// constant right-hand side only: AffineIntegrals serves affine
+        /// functions and one point, QuadraticIntegrals quadratic functions on
+        /// simplices.
         bool closed_form;
 
         bool
@@ -61,25 +66,28 @@ namespace Tessella
         }
       };
 
-      /// The rule in space of prisms, or of the facets between them: the first
-      /// points of the product with one in time.
+      /// Spatial rule of prisms, or of the facets between them: the first
+      /// points of the product with a rule in time.
       struct SlabRule
       {
-        unsigned int n_space, n_points; ///< points in space, and all
-        unsigned int offset;            ///< as in RuleTables
-        unsigned int inverse;           ///< 2^32 / n_space, rounded up
-        double       factor;            ///< by which weights are multiplied
+        unsigned int n_space,
+          n_points;           ///< number of points in space and in space-time
+        unsigned int offset;  ///< offset as in RuleTables
+        unsigned int inverse; ///< 2^32 / n_space, rounded up
+        double       factor;  ///< factor that weights are multiplied by
       };
 
-      /// What SlabKernel needs besides.
+      /// Additional data for SlabKernel.
       struct SlabRules
       {
         SlabRule     volume, facet;
-        unsigned int quads_per_facet;  ///< of FacetQuad
-        unsigned int facets_per_batch; ///< that 16 points are enough for
-        double       inverse_length;   ///< of the interval of upright rows
-        /// SlabAffineKernel has a lane for a row of few facets; most rows have
-        /// more.
+        unsigned int quads_per_facet; ///< number of point groups per facet
+        unsigned int
+               facets_per_batch; ///< number of facets that fit into 16 points
+        double inverse_length;   ///< inverse length of the time interval of
+                                 ///< upright rows
+        /// Rows of at most this many facets are computed by a single lane of
+        /// SlabAffineKernel. mostly_many_facets: most rows have more.
         static constexpr unsigned int few_facets = 16;
         bool                          mostly_many_facets;
       };
@@ -87,16 +95,19 @@ namespace Tessella
       /// A block row.
       struct alignas(16) Row
       {
-        std::uint64_t value;    ///< first value
-        unsigned int  width;    ///< entries of a row
+        std::uint64_t value;    ///< index of the first value
+        unsigned int  width;    ///< number of entries of a row
         unsigned int  diagonal; ///< first column of the diagonal block
-        /// Its quads: of facets, of those at the bottom of a slab, of facets on
-        /// the boundary, of the volume. (What comes first is all that
-        /// SlabAffineKernel reads.)
+        /// Ranges of its point groups: facets (from facet_begin to facet_end),
+        /// which end with those on the boundary (from boundary_begin), which
+        /// end with those at the bottom of a slab (from bottom_begin); volume.
+        /// SlabAffineKernel reads only the members up to here, which therefore
+        /// come first.
         unsigned int facet_begin, bottom_begin;
-        bool         empty_blocks; ///< some that no facet contributes to
-        /// An element of a slab that is as high as the slab, as are its
-        /// neighbours (and not computed in parts): SlabKernel may do it.
+        bool empty_blocks; ///< some blocks receive no facet contributions
+        /// The polytope is an element of a slab that is as high as the slab, as
+        /// are its neighbours, and is not computed in parts: SlabKernel may
+        /// compute the row.
         bool         upright;
         unsigned int boundary_begin, facet_end, volume_begin, volume_end;
         unsigned int degree, n_basis;
@@ -109,27 +120,29 @@ namespace Tessella
         }
       };
 
-      /// A tile of a block, or a part of its quadrature points.
+      /// A tile of a block, for all or a part of its quadrature points.
       struct Unit
       {
         std::uint64_t block;
         unsigned int  row, column; ///< first row and column of the tile
-        /// Range of quads: those of the volume, if the block is a diagonal one,
-        /// then those of facets.
+        /// Range of point groups: those of the volume for a diagonal block,
+        /// followed by those of facets.
         unsigned int begin, end;
-        /// Where partial sums go; invalid_index: straight to the matrix.
+        /// Index of the partial sums that the unit writes; invalid_index: the
+        /// unit adds directly to the matrix.
         unsigned int scratch;
       };
 
-      /// Partial sums of a tile, to be added in this order.
+      /// Partial sums of a tile, to be added in order.
       struct Reduction
       {
-        unsigned int unit; ///< first one
+        unsigned int unit; ///< first unit
         unsigned int n_parts;
       };
 
-      /// What the kernels read; pointers are to device memory. Arrays named
-      /// as those of PolytopicMesh and BlockSparsity are copies of them.
+      /// Data that the kernels read; pointers are to device memory. Arrays with
+      /// the names of members of PolytopicMesh and BlockSparsity are copies of
+      /// them.
       template <int dim>
       struct Data
       {
@@ -157,59 +170,66 @@ namespace Tessella
         const double        *rules, *sigma;
         const unsigned char *exponents;
         RuleTables::Entry    subcell_rule[5][11], facet_rule[4][11];
-        /// For an affine mesh, all of one degree, and the form.
+        /// Rule for an affine mesh of one degree; depends on the form.
         VolumeRule volume_rule;
 
         // ---- set by Kernels::bind()
         const VolumeQuad   *volume_quad;
         const FacetQuad    *facet_quad;
         const Row          *rows;
-        const unsigned int *block_row;  ///< row of each block
-        const uint2        *block_quad; ///< interior quads of each block
-        const Unit         *units;
-        const Reduction    *reductions;
-        void               *scratch;
-        unsigned int        first_scratch;
-        /// All sub-cells are simplices, or prisms, and so are facets: vertices
-        /// lie at fixed distances. affine_type: the sub-cells' type;
-        /// six_points: facets have two quads of three points each.
+        const unsigned int *block_row; ///< row of each block
+        const uint2
+          *block_quad; ///< range of interior facet point groups of each block
+        const Unit      *units;
+        const Reduction *reductions;
+        void            *scratch;
+        unsigned int     first_scratch;
+        /// affine: all sub-cells are simplices, or all are prisms, and facets
+        /// likewise, so that vertices are stored at fixed distances.
+        /// affine_type: type of the sub-cells. six_points: facets have two
+        /// groups of three points each.
         bool         affine, tensor_space, uniform, six_points;
         unsigned int affine_type;
-        /// Rows of more quads than this are computed in parts.
+        /// Rows with more point groups than this are computed in parts.
         unsigned int split_limit;
         unsigned int max_degree, n_pairs; ///< sizes of tables
-        /// Points of a facet quad: 4, or 3 where that makes no more quads.
+        /// Number of points of a facet point group: 4, or 3 where that does not
+        /// increase the number of groups.
         unsigned int facet_step;
-        /// Columns of the volume's coefficients that are not zero: 1 values, 2
+        /// Bits of the non-zero columns of the volume coefficients: 1 value, 2
         /// << d gradient.
         unsigned int volume_columns;
-        /// Those that are not zero: bit e (dim + 1) + f for row e, column f.
+        /// Bits of the non-zero volume coefficients: bit e (dim + 1) + f for
+        /// row e, column f.
         unsigned int volume_entries;
         SlabRules    slab;
-        /// For SlabAffineKernel, n = dim - 1: centre of each polytope's box in
-        /// space and scale of its variables (which go to sqrt(3)); vertices of
-        /// facets in space, n n numbers each, in such an order that the normal
-        /// follows from it (n = 2), or with its sign (a tenth number, n = 3).
+        /// Geometry for SlabAffineKernel, with n = dim - 1. slab_box: centre of
+        /// each polytope's bounding box in space and scale of its variables
+        /// (whose range ends at sqrt(3)). slab_facet: centre of each facet in
+        /// space and its edges from the first vertex, n n values in all. For n
+        /// = 2, the sign of the edge is such that the normal follows from it;
+        /// for n = 3, the sign of the normal is stored as tenth value.
         const double *slab_box, *slab_facet;
-        /// SlabKernel has computed the rows that it can.
+        /// True if SlabKernel has computed all upright rows.
         bool leave_out_upright;
-        /// SlabAffineKernel also does the boundary's part of the right-hand
-        /// side.
+        /// True if SlabAffineKernel also computes the boundary part of the
+        /// right-hand side.
         bool upright_boundary;
 
         FormData<dim> form;
 
-        // ---- of a chunk
+        // ---- data of a chunk
         const double *volume_table, *facet_table;
         std::uint64_t n_volume_points, n_facet_points;
         std::uint64_t first_volume_point, first_facet_point;
-        /// Number of the matrix, of the chunk's first row on.
+        /// Target arrays of the kernel's number type; first_value and first_dof
+        /// are the indices of their first entries.
         void         *values, *rhs;
         std::uint64_t first_value, first_dof;
         unsigned int  first_polytope, n_polytopes;
-        std::uint64_t first_unit; ///< block or unit
+        std::uint64_t first_unit; ///< first block or unit
 
-        /// Rows that other kernels compute.
+        /// True for rows that other kernels compute.
         __device__ bool
         leaves_out(const Row &row) const
         {

@@ -15,14 +15,15 @@ namespace Tessella
     {
       namespace
       {
-        /// Quads of a part of a row, and of the largest row that is not
-        /// computed in parts; fixed, since they decide on the order of
-        /// summation.
+        /// Number of point groups of a part of a row, and largest number in a
+        /// row that is not computed in parts. They are constants, since they
+        /// determine the order of summation.
         constexpr unsigned int part_size = 512, split_limit = 1280;
-        /// Entries of the tiles of units.
+        /// Number of rows and columns of the tiles of units.
         constexpr unsigned int unit_tile = 32;
 
-        /// The kernel for a space of largest degree and number of functions.
+        /// Chooses the kernel for a space with given maximal degree and number
+        /// of functions.
         KernelChoice
         choose(const int          dim,
                const unsigned int degree,
@@ -40,7 +41,7 @@ namespace Tessella
             choice.tiles  = tiles;
             choice.packed = packed;
           };
-          // In four variables there are general kernels only.
+          // In four variables, only general kernels exist.
           if (dim < 4 && uniform && !(tensor_space && degree > 0))
             {
               if (dim == 2 && degree <= 6)
@@ -74,7 +75,8 @@ namespace Tessella
                               0}});
         }
 
-        /// The row of each block, and its quads, which not all kernels read.
+        /// Uploads the row and the point groups of each block, which only some
+        /// kernels read.
         void
         blocks_to_device(Workspace             &workspace,
                          const Parallel        &parallel,
@@ -98,7 +100,7 @@ namespace Tessella
           to_device(workspace, block_quad, block_quads);
         }
 
-        /// Columns of the volume's coefficients that are not zero.
+        /// Bits of the non-zero columns of the volume coefficients.
         template <int dim>
         unsigned int
         volume_columns(const FormData<dim> &form)
@@ -122,7 +124,7 @@ namespace Tessella
           return columns;
         }
 
-        /// Coefficients of the volume that are not zero, as far as known.
+        /// Bits of the volume coefficients that are not known to be zero.
         template <int dim>
         unsigned int
         volume_entries(const FormData<dim> &form)
@@ -140,7 +142,8 @@ namespace Tessella
           return entries;
         }
 
-        /// Degree of the volume's integrands, for constant coefficients.
+        /// Polynomial degree of the volume integrands, for constant
+        /// coefficients.
         template <int dim>
         int
         volume_degree(const FormData<dim> &form, const int p)
@@ -181,7 +184,7 @@ namespace Tessella
         pairs  = n_pairs(dim, max_degree, tensor_space);
         choice = choose(dim, max_degree, max_basis, uniform, tensor_space);
 
-        // Three points to a quad lie closer in the slots of a warp.
+        // With groups of three points, fewer slots of a warp stay empty.
         bool triples = uniform && (simplices || prisms);
         for (const FacetType type : {FacetType::simplex, FacetType::prism})
           {
@@ -193,7 +196,7 @@ namespace Tessella
 
         set_slab_rules();
 
-        // ---- number of quads of each row
+        // ---- number of point groups of each row
         const auto interface_degree = [&](const unsigned int i) {
           const unsigned int other = mesh.interface_polytope[2 * i + 1],
                              p = mesh.degree[mesh.interface_polytope[2 * i]];
@@ -217,7 +220,7 @@ namespace Tessella
                  [&](const std::size_t begin, const std::size_t end) {
                    for (std::size_t k = first + begin; k < first + end; ++k)
                      {
-                       // counts first
+                       // counts first, offsets later
                        unsigned int n_volume = 0, n_facets = 0;
                        for (unsigned int s = mesh.subcell_offset[k];
                             s < mesh.subcell_offset[k + 1];
@@ -268,7 +271,7 @@ namespace Tessella
             "too many for one assembly on a CUDA device. Use a "
             "smaller problem or the host backend.");
 
-        // ---- quads, and those of each block
+        // ---- point groups, and those of each block
         RawArray<FacetQuad> facets(n_facets);
         block_quads = RawArray<uint2>(sparsity.block_column.size());
         parallel(
@@ -301,8 +304,8 @@ namespace Tessella
                       row_k.bottom_begin = std::min(row_k.bottom_begin, f);
                     if (neighbor != invalid_index)
                       {
-                        // (mostly the next block; neighbours on other
-                        // processes come in another order)
+                        // Usually the next block; neighbours on other processes
+                        // are in a different order.
                         while (sparsity.block_column[block] != neighbor)
                           if (++block == last_block)
                             block = first_block;
@@ -440,8 +443,8 @@ namespace Tessella
                             const Parallel      &parallel,
                             const Data<dim>     &D)
       {
-        // Kernels that are compiled for a degree number the points of affine
-        // sub-cells themselves; those that compute tiles do not.
+        // Kernels that are compiled for a degree compute the points of affine
+        // sub-cells themselves; kernels of tiles read the list.
         const bool numbered = choice.degree >= 0 && (simplices || prisms),
                    matrix =
                      form.matrix && !(slab_matrix(form) && n_not_upright == 0),
@@ -708,7 +711,7 @@ namespace Tessella
           dim > 2 && prisms && uniform && max_degree >= 1 && max_degree <= 3;
         if (!slab)
           return;
-        // The points in space are the first ones of the product.
+        // The points in space are the first points of the product.
         const auto make = [&](const RuleTables::Entry &entry,
                               const unsigned int       rule_dim) {
           const double *time = rules.data.data() + entry.offset +
@@ -756,7 +759,7 @@ namespace Tessella
             !form.penalty_facets)
           return false;
         if (!form.constant_volume)
-          // (tables of b have the coefficient of d/dt)
+          // Tables of b include the coefficient of d/dt.
           return !form.constant_facets && form.volume_layout.b >= 0;
         if (!form.constant_facets || !form.constant_bottom ||
             !(form.b[dim - 1] > 0.) || form.C[0][dim] != form.b[dim - 1] ||
@@ -800,8 +803,8 @@ namespace Tessella
       {
         if (!(simplices || prisms) || choice.degree < 0)
           return VolumeRule();
-        // (those of prisms are exact for twice their degree, but one point, the
-        // centre, for one more)
+        // Rules of prisms are exact for twice their index; the rule with one
+        // point, the centre, is exact for degree 1 as well.
         const auto              &all  = rules.subcell[static_cast<unsigned int>(
           prisms ? SubCellType::prism : SubCellType::simplex)];
         RuleTables::Entry        rule = all[max_degree];
@@ -828,7 +831,8 @@ namespace Tessella
       VolumeRule
       Kernels<dim>::rhs_rule(const FormData<dim> &form) const
       {
-        // Kernels of block rows of simplices have one rule for both.
+        // Kernels of block rows of simplices use one rule for matrix and
+        // right-hand side.
         const bool known = form.constant_f && form.constant_volume;
         int        p     = max_degree;
         if (known && simplices && choice.scheme == RowScheme::rows)
@@ -949,7 +953,7 @@ namespace Tessella
         clock.start(stream);
         D.volume_columns = volume_columns(D.form);
         D.volume_entries = volume_entries(D.form);
-        // What SlabKernel computes is left out by the others.
+        // Other kernels skip the rows that SlabKernel computes.
         const bool slab_rows = D.form.matrix && slab_matrix(D.form),
                    rhs_rows  = D.form.rhs && slab_rhs(D.form);
         const bool boundary =
@@ -966,8 +970,8 @@ namespace Tessella
                                      stream);
             clock.stop("rows of slabs", stream);
           }
-        // The kernels of block rows may compute the volume's part of the
-        // right-hand side on the way.
+        // The kernels of block rows may compute the volume part of the
+        // right-hand side along with the matrix.
         bool rhs = false;
         if (D.form.matrix && !(slab_rows && n_not_upright == 0))
           {
@@ -992,9 +996,9 @@ namespace Tessella
                 D.volume_rule = matrix_rule(D.form);
                 if (choice.scheme == RowScheme::rows)
                   {
-                    // On affine cells only where it is the same, to the last
-                    // bit, as alone: with the same rule, and points that are
-                    // numbered in both kernels.
+                    // On affine cells only where the result is the same to the
+                    // last bit as that of the separate kernel: with the same
+                    // rule, and points that both kernels number consecutively.
                     rhs =
                       !slab_rows && !rhs_rows &&
                       (!D.affine || choice.degree < 0 ||

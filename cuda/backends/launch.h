@@ -18,41 +18,42 @@ namespace Tessella
   {
     namespace Device
     {
-      /// How the block rows of a mesh are computed.
+      /// Scheme by which the block rows of a mesh are computed.
       enum class RowScheme
       {
         rows,   ///< a warp computes a block row
-        blocks, ///< a warp computes a block or half of one
+        blocks, ///< a warp computes a block or half of a block
         units   ///< a warp computes a tile of 32 x 32 entries
       };
 
-      /// The kernel that serves a mesh.
+      /// Kernel that is used for a mesh.
       struct KernelChoice
       {
         RowScheme scheme = RowScheme::units;
-        /// Degree that the kernel is compiled for; -1: any.
+        /// Degree that the kernel is compiled for; -1: any degree.
         int degree = -1;
-        /// Tiles of 8 own functions, and whether the last one is shared with
-        /// the neighbour's (RowKernel).
+        /// Number of tiles of 8 own functions, and whether the last tile is
+        /// shared with the neighbour's functions (RowKernel).
         int  tiles  = 4;
         bool packed = false;
       };
 
       /**
-       * What the kernels need besides the mesh (lists of quadrature points by
-       * fours, tiles of large blocks), the choice of kernels and their start.
+       * Data of the kernels in addition to the mesh (point groups, tiles of
+       * large blocks), the selection of kernels, and their launch.
        *
        * Rows of very many points are computed in parts of a fixed number of
-       * points, which are added in order: results do not depend on the device.
+       * points, which are added in order, so that results do not depend on the
+       * device.
        */
       template <int dim>
       class Kernels
       {
       public:
         /**
-         * For the block rows of polytopes [first, last) of a mesh. degrees: of
-         * the whole mesh, which may be larger. first_point: number of the first
-         * quadrature point of each sub-cell.
+         * Constructor for the block rows of polytopes [first, last) of a mesh.
+         * degrees: properties of the whole mesh, which may be larger.
+         * first_point: index of the first quadrature point of each sub-cell.
          */
         Kernels(const PolytopicMesh<dim> &mesh,
                 const BlockSparsity      &sparsity,
@@ -63,23 +64,23 @@ namespace Tessella
                 Workspace                &workspace,
                 const Parallel           &parallel);
 
-        /// Bytes on the device.
+        /// Memory on the device in bytes.
         std::size_t
         memory() const;
 
-        /// The same for a mesh, at most.
+        /// Upper bound of the memory on the device for a mesh, in bytes.
         static std::size_t
         memory(const PolytopicMesh<dim> &mesh,
                const BlockSparsity      &sparsity,
                const RuleTables         &rules);
 
-        /// Sets what belongs to this class.
+        /// Sets the members of @p data that this class owns.
         void
         bind(Data<dim> &data) const;
 
-        /// Makes the list of quadrature points of the volume, if kernels for a
-        /// form read it, and what SlabAffineKernel reads, from the mesh in
-        /// data. Arguments as of the constructor.
+        /// Prepares the list of volume point groups if kernels for a form read
+        /// it, and the data of SlabAffineKernel, from the mesh in data. The
+        /// other arguments are those of the constructor.
         void
         prepare(const FormData<dim> &form,
                 const std::uint64_t *first_point,
@@ -87,19 +88,19 @@ namespace Tessella
                 const Parallel      &parallel,
                 const Data<dim>     &data);
 
-        /// Whether kernels for slabs alone compute a form with constant
-        /// coefficients: little work for each value, so that chunks should be
-        /// large.
+        /// Returns true if special kernels for slabs compute the whole form,
+        /// with constant coefficients. These do little work for each value, so
+        /// that chunks should be large.
         bool
         fast(const FormData<dim> &form) const;
 
-        /// Name of the kernel that a form is assembled with.
+        /// Name of the kernel that assembles a form.
         std::string
         name(const FormData<dim> &form) const;
 
-        /// Block rows of a chunk into data.values and entries of the
-        /// right-hand side into data.rhs, as the form asks for them; both hold
-        /// @p Number.
+        /// Computes the block rows of a chunk into data.values and the entries
+        /// of the right-hand side into data.rhs, as the form requests; both
+        /// arrays hold @p Number.
         template <typename Number>
         void
         launch(Data<dim>          data,
@@ -108,13 +109,13 @@ namespace Tessella
                KernelClock       &clock);
 
       private:
-        /// The rule with fewest points that is exact for the volume terms of
-        /// the matrix or the right-hand side: where coefficients are constant
-        /// and all sub-cells affine ones of one degree, integrands are
-        /// polynomials whose degree is known (that of derivatives is lower),
-        /// and the result is the same but for rounding. Each depends on the
-        /// form only, not on what is assembled with it. simple: AffineIntegrals
-        /// are enough if there is one point.
+        /// Rule with the least number of points that is exact for the volume
+        /// terms of the matrix or the right-hand side. If coefficients are
+        /// constant and all sub-cells are affine and of one degree, integrands
+        /// are polynomials of known degree (that of derivatives is lower), and
+        /// the result differs by rounding only. Each rule depends on the form
+        /// only, not on the terms that are assembled together. simple:
+        /// AffineIntegrals suffices if the rule has one point.
         VolumeRule
         volume_rule(const bool known,
                     const int  degree,
@@ -126,8 +127,8 @@ namespace Tessella
         VolumeRule
         rhs_rule(const FormData<dim> &form) const;
 
-        /// Whether SlabKernel computes the matrix, the right-hand side; each
-        /// depends on the form only, as above.
+        /// True if SlabKernel computes the matrix or the right-hand side,
+        /// respectively; each depends on the form only, as above.
         bool
         slab_matrix(const FormData<dim> &form) const;
 
@@ -144,11 +145,12 @@ namespace Tessella
         n_subcell_points(const unsigned int subcell,
                          const unsigned int degree) const;
 
-        /// Rules for it; none if it does not serve the mesh.
+        /// Sets the rules for SlabKernel; clears them if it does not serve the
+        /// mesh.
         void
         set_slab_rules();
 
-        /// Tiles of some rows in device memory.
+        /// Tiles of a set of rows, in device memory.
         struct UnitList
         {
           std::vector<unsigned int> rows;
@@ -183,7 +185,7 @@ namespace Tessella
         KernelChoice              choice;
         unsigned int              max_degree, max_basis, pairs, facet_step;
         bool                      uniform, tensor_space, simplices, prisms;
-        /// SlabKernel serves the mesh, but for a number of rows.
+        /// slab: SlabKernel serves the mesh, except for n_not_upright rows.
         bool            slab;
         unsigned int    n_not_upright;
         SlabRules       slab_rules;
@@ -195,26 +197,26 @@ namespace Tessella
         Array<Row>          rows;
         Array<unsigned int> block_row;
         Array<uint2>        block_quad;
-        /// Rows that are computed in parts, and all rows (made when a form
-        /// needs them).
+        /// Rows that are computed in parts; all_units: tiles of all rows, made
+        /// when a form needs them.
         std::vector<unsigned int> split_rows;
-        /// Rows on the boundary, except those; without and with the bottom of
-        /// a slab.
+        /// Rows on the boundary that are not computed in parts, without and
+        /// with those that are at the bottom of a slab only.
         std::vector<unsigned int> boundary_rows[2];
         Array<unsigned int>       boundary_row[2];
         UnitList                  split_units, all_units, rhs_units;
-        /// Of rows that SlabKernel does not do.
+        /// Tiles of the rows that SlabKernel does not compute.
         UnitList      other_units;
         Array<double> scratch;
-        /// As in Data, and numbers of a polytope and a facet.
+        /// Arrays as in Data, and number of values per polytope and facet.
         Array<double>                slab_box, slab_facet;
         static constexpr std::size_t slab_box_size = 2 * (dim - 1),
                                      slab_facet_size =
                                        ((dim - 1) * (dim - 1) + 1) / 2 * 2;
       };
 
-      /// Starts one of the compiled kernels: instantiated for both dimensions
-      /// and number types in files of their own, to be compiled in parallel.
+      /// Launches one of the compiled kernels. Each dimension and number type
+      /// is instantiated in a file of its own, for parallel compilation.
       template <int dim, typename Number>
       struct Launcher
       {
@@ -223,7 +225,7 @@ namespace Tessella
              const Data<dim>    &data,
              const cudaStream_t  stream);
 
-        /// n_blocks: blocks of the chunk.
+        /// n_blocks: number of blocks of the chunk.
         static void
         blocks(const KernelChoice &choice,
                const Data<dim>    &data,
@@ -237,14 +239,15 @@ namespace Tessella
               const std::uint64_t n_reductions,
               const cudaStream_t  stream);
 
-        /// The volume's part of the right-hand side.
+        /// Computes the volume part of the right-hand side.
         static void
         rhs(const KernelChoice &choice,
             const Data<dim>    &data,
             const unsigned int  max_basis,
             const cudaStream_t  stream);
 
-        /// Adds the boundary's part for n polytopes of a list.
+        /// Adds the boundary part of the right-hand side for n polytopes of a
+        /// list.
         static void
         rhs_boundary(const KernelChoice &choice,
                      const Data<dim>    &data,
@@ -261,8 +264,9 @@ namespace Tessella
                   const cudaStream_t  stream);
       };
 
-      /// Starts one of the kernels for slabs, degree 1 to 3; prismatic: of that
-      /// degree in time for every function of space; constant: see SlabKernel.
+      /// Launches one of the kernels for slabs, of degree 1 to 3. prismatic:
+      /// every function of space is multiplied by all functions of time up to
+      /// that degree. constant: see SlabKernel.
       template <int dim, typename Number>
       struct SlabLauncher
       {

@@ -10,7 +10,7 @@
 #include "row_kernel.h"
 #include "tile_kernel.h"
 
-// Implementation of Launcher, for the files that instantiate it.
+// Implementation of Launcher, included by the files that instantiate it.
 
 namespace Tessella
 {
@@ -24,8 +24,8 @@ namespace Tessella
         check(cudaGetLastError(), "the start of a kernel");
       }
 
-      /// Shared memory of kernels that fill both kinds of slots; P, dense: see
-      /// Batch.
+      /// Bytes of shared memory of kernels that use both kinds of slots; P,
+      /// dense: see Batch.
       template <int dim, typename Number, int P = -1, bool dense = false>
       std::size_t
       shared_memory(const Data<dim>   &data,
@@ -86,7 +86,8 @@ namespace Tessella
                                   const Data<dim>    &data,
                                   const cudaStream_t  stream)
       {
-        // (four variables: see Kernels, which chooses)
+        // At most three tiles occur in four variables, see choose() in
+        // launch.cu.
         if constexpr (dim == 4)
           {
             if (choice.tiles <= 2)

@@ -20,24 +20,25 @@ namespace Tessella
       namespace PaperKernels
       {
         constexpr unsigned int block_size = 64;
-        /// Thread blocks for which registers must suffice on a multiprocessor:
-        /// these were the fastest on an H200. (The paper does not limit
-        /// registers, see its remark 3.1. With interior_blocks = 1 the kernels
-        /// of precomputed_pattern together take 1.3 to 1.5 times as long.)
+        /// Minimal number of thread blocks per multiprocessor, which limits
+        /// registers; the values were the fastest on an H200. The paper does
+        /// not limit registers, see its remark 3.1: with interior_blocks = 1,
+        /// the kernels of precomputed_pattern need 1.3 to 1.5 times as long in
+        /// total.
         constexpr unsigned int element_blocks = 1, general_element_blocks = 8,
                                interior_blocks = 10;
-        /// Of the reference rule in constant memory, in doubles.
+        /// Capacity for the reference rule in constant memory, in doubles.
         constexpr unsigned int  max_constant_rule = 7168;
         constexpr std::uint64_t invalid_key       = ~std::uint64_t(0);
         /// sqrt(2 n + 1) P_n: coefficient of x^m at [11 n + m].
         static __constant__ double polynomials[121];
-        /// Points (coordinates, weight) of the rule that a kernel uses.
+        /// Points (coordinates, weight) of the rule that a kernel reads.
         static __constant__ double constant_rule[max_constant_rule];
-        /// Exponents of all functions.
+        /// Exponents of all basis functions.
         static __constant__ uchar4 functions[1331];
 
-        /// What kernels read; arrays named as those of PolytopicMesh and
-        /// BlockSparsity are copies of them.
+        /// Data that the kernels read; arrays with the names of members of
+        /// PolytopicMesh and BlockSparsity are copies of them.
         template <int dim>
         struct Arguments
         {
@@ -52,7 +53,7 @@ namespace Tessella
           const unsigned int  *interface_polytope, *interface_shift;
           FormData<dim>        form;
 
-          // ---- the part: its polytopes, the pattern and the results
+          // ---- part of the mesh: its polytopes, pattern and results
           unsigned int         begin, end;
           std::uint64_t        first_value, first_dof;
           const std::uint64_t *value_offset;
@@ -65,7 +66,7 @@ namespace Tessella
           double        *entries;
           unsigned int   column_bits;
 
-          // ---- the group of simplices of a launch
+          // ---- group of simplices of a launch
           const unsigned int *list;
           unsigned int        n, n_functions, n_points;
           const double       *rule;  // null if in constant memory
@@ -75,7 +76,7 @@ namespace Tessella
 
 
 
-        /// Coordinate d, or the weight (d = m), of point q of the rule.
+        /// Coordinate d of point q of the rule, or its weight if d = m.
         template <int m, bool general, int dim>
         __device__ __forceinline__ double
         rule(const Arguments<dim> &A, const unsigned int q, const int d)
@@ -86,7 +87,7 @@ namespace Tessella
 
 
 
-        /// The affine map from a reference simplex to the variables in which a
+        /// Affine map from a reference simplex to the variables in which a
         /// bounding box is [-1, 1]^dim.
         template <int m, int dim>
         struct AffineMap
@@ -141,7 +142,8 @@ namespace Tessella
 
 
 
-        /// A basis function and its gradient, but for the factor of the box.
+        /// A basis function and its gradient, without the factor of the
+        /// bounding box.
         template <int dim>
         __device__ __forceinline__ void
         evaluate(const uchar4 exponents,
@@ -190,11 +192,11 @@ namespace Tessella
         struct Place
         {
           unsigned int  n;          // number of functions
-          unsigned int  first;      // degree of freedom
+          unsigned int  first;      // index of the first DoF
           std::uint64_t first_row;  // position of the first row's values
-          unsigned int  width;      // of rows
-          double        box_factor; // of all functions
-          bool          rows;       // belong to the part
+          unsigned int  width;      // of a row
+          double        box_factor; // common factor of all functions
+          bool          rows;       // the rows belong to the part
         };
 
         template <int dim>
@@ -211,8 +213,8 @@ namespace Tessella
           return p;
         }
 
-        /// Writes or adds one entry: test function i of one polytope, trial
-        /// function j of another one.
+        /// Stores a triple or adds to an entry, for test function i of one
+        /// polytope and trial function j of another.
         template <bool triples, int dim>
         __device__ __forceinline__ void
         put(const Arguments<dim> &A,
@@ -253,7 +255,8 @@ namespace Tessella
 
 
 
-        /// Entry of the table of coefficients, 0 if the form does not have it.
+        /// Entry of the coefficient table; 0 if the form does not have the
+        /// coefficient.
         template <int dim>
         __device__ __forceinline__ double
         coefficient(const Arguments<dim> &A,
@@ -269,7 +272,8 @@ namespace Tessella
 
 
 
-        /// A sub-cell's geometry.
+        /// Absolute value of the Jacobian determinant of a sub-cell's affine
+        /// map.
         template <int dim>
         __device__ __forceinline__ double
         jacobian_determinant(const double *v)
@@ -288,8 +292,8 @@ namespace Tessella
 
 
 
-        /// Volume integrals, one thread a sub-cell. general: the rule may be in
-        /// global memory, coefficients may vary.
+        /// Volume integrals, one thread per sub-cell. general: the rule may be
+        /// in global memory, and coefficients may vary.
         template <int dim, bool triples, bool general>
         __global__ void
         __launch_bounds__(block_size,
@@ -387,8 +391,8 @@ namespace Tessella
 
 
 
-        /// Integrals over interior facets, one thread a facet: four blocks.
-        /// general as above.
+        /// Integrals over interior facets, one thread per facet, which
+        /// contributes to four blocks. general: as above.
         template <int dim, bool triples, bool general>
         __global__ void
         __launch_bounds__(block_size, interior_blocks)
@@ -410,8 +414,8 @@ namespace Tessella
           const Place  p0 = place(A, k0), p1 = place(A, k1);
           const double measure = (dim - 1) * A.facet_measure[f];
 
-          // half of a n, and the values that the penalty and the flow through
-          // the facet give; the normal points to side 1
+          // Half of a n, and the values that result from the penalty and from
+          // the flow through the facet; the normal points to side 1.
           double conormal[dim], c0 = 0., c1 = 0.;
           if (!general || A.form.constant_facets)
             {
@@ -432,7 +436,7 @@ namespace Tessella
           for (unsigned int j = 0; j < A.n_functions; ++j)
             for (unsigned int i = 0; i < A.n_functions; ++i)
               {
-                // row side, column side
+                // indices: side of the row, side of the column
                 double s00 = 0., s01 = 0., s10 = 0., s11 = 0.;
                 for (unsigned int q = 0; q < A.n_points; ++q)
                   {
@@ -524,7 +528,7 @@ namespace Tessella
 
 
 
-        /// Integrals over facets at the boundary, one thread a facet.
+        /// Integrals over facets on the boundary, one thread per facet.
         template <int dim, bool triples>
         __global__ void
         __launch_bounds__(block_size)
@@ -551,7 +555,7 @@ namespace Tessella
                 double sum = 0.;
                 for (unsigned int q = 0; q < A.n_points; ++q)
                   {
-                    // (what comes from memory is asked for first)
+                    // Loads from memory come first.
                     const double c = coefficient(A, F.c[0], q, t);
                     double       b[dim], beta[dim];
                     for (int d = 0; d < dim; ++d)
@@ -587,7 +591,7 @@ namespace Tessella
 
 
 
-        /// Right-hand side, one thread a sub-cell (m = dim) or a facet at the
+        /// Right-hand side, one thread per sub-cell (m = dim) or facet on the
         /// boundary (m = dim - 1).
         template <int dim, int m, bool triples>
         __global__ void
@@ -648,15 +652,15 @@ namespace Tessella
 
 
 
-        /// The structure of the matrix per block.
+        /// Block structure of the matrix.
         struct Blocks
         {
           const std::uint64_t *dof_offset, *block_offset, *value_offset;
           const unsigned int  *block_column, *column_offset, *row_width;
         };
 
-        /// Approach 2: column indices of all entries of block rows; a thread
-        /// block a polytope.
+        /// Approach 2: computes the column indices of all entries of block
+        /// rows, with one thread block per polytope.
         static __global__ void
         pattern_kernel(const Blocks        B,
                        const unsigned int  first_polytope,
@@ -720,9 +724,9 @@ namespace Tessella
           }
         };
 
-        /// Approach 1: adds up sorted triples of one key, a thread a key. The
-        /// sums are written one after the other if they fill the result, else
-        /// at the place of their key.
+        /// Approach 1: sums up sorted triples, with one thread per key. The
+        /// sums are contiguous if every entry of the result has one; else each
+        /// sum is stored at the position of its key.
         template <bool matrix>
         __global__ void
         sum_kernel(const std::uint64_t *keys,
@@ -779,7 +783,7 @@ namespace Tessella
 
 
 
-        /// Reorders tables of sub-cells [begin, end) of a group.
+        /// Reorders the tables of sub-cells [begin, end) of a group.
         static __global__ void
         reorder_volume(const unsigned int  *list,
                        const unsigned int   begin,
@@ -805,8 +809,8 @@ namespace Tessella
               source[a * chunk_points + from];
         }
 
-        /// The same for facets whose entry of polytope_interface is in
-        /// [begin, end).
+        /// Reorders the tables of facets whose entry of polytope_interface is
+        /// in [begin, end).
         static __global__ void
         reorder_facets(const unsigned int  *list,
                        const unsigned int   n,

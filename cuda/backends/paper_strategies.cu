@@ -24,9 +24,9 @@ namespace Tessella
 
       namespace
       {
-        /// Doubles that go through pinned memory at once, at most.
+        /// Maximal number of doubles that are staged in pinned memory at once.
         constexpr std::uint64_t max_staging_size = 1ull << 24;
-        /// The largest number of triples that are sorted at once.
+        /// Maximal number of triples that are sorted at once.
         constexpr std::uint64_t max_triples = (1ull << 31) - 1;
 
         unsigned int
@@ -74,15 +74,15 @@ namespace Tessella
           , memory(memory)
         {}
 
-        /// Simplices of one degree: a launch.
+        /// Simplices of one degree, which a single launch processes.
         struct Group
         {
-          unsigned int  begin, n; // in the list
+          unsigned int  begin, n; // range in the list
           unsigned int  degree, n_functions, n_points;
-          std::uint64_t rule;             // first number
-          std::uint64_t first_triple = 0; // matrix
-          std::uint64_t table        = 0; // first number
-          int           n_sides      = 1; // of tables
+          std::uint64_t rule;             // index of the first value
+          std::uint64_t first_triple = 0; // of the matrix
+          std::uint64_t table        = 0; // index of the first value
+          int           n_sides      = 1; // number of sides with tables
         };
 
         struct Part
@@ -135,7 +135,7 @@ namespace Tessella
           return j == invalid_index ? n : std::max(n, mesh.n_basis[j]);
         }
 
-        // What does not depend on the form or a part.
+        // Uploads everything that does not depend on the form or a part.
         void
         upload()
         {
@@ -248,7 +248,7 @@ namespace Tessella
           A.column_bits       = column_bits;
         }
 
-        // Constant memory is shared by all assemblers of the process.
+        // All assemblers of the process share the constant memory.
         void
         upload_constants()
         {
@@ -308,7 +308,7 @@ namespace Tessella
 
         // ---- parts
 
-        // Bytes that a part takes besides its triples, per entry.
+        // Bytes of a part for n matrix entries, not counting its triples.
         std::uint64_t
         bytes_of_entries(const FormData<dim>  &form,
                          const Target<double> &target,
@@ -337,7 +337,8 @@ namespace Tessella
                     double(form.volume_layout.n) *
                       (subcell_q[mesh.subcell_offset[k + 1]] -
                        subcell_q[mesh.subcell_offset[k]]) +
-                    // the other side's tables are there, too
+                    // Factor 2, because the part also holds the tables of the
+                    // other side.
                     2. * form.facet_layout.n *
                       (entry_q[mesh.polytope_interface_offset[k + 1]] -
                        entry_q[mesh.polytope_interface_offset[k]]);
@@ -356,7 +357,7 @@ namespace Tessella
                                                  mesh.polytope_interface[e],
                                                i = code / 2,
                                                j = mesh.neighbor(code);
-                            // counted with the other side
+                            // The facet is counted from its other side.
                             if (j != invalid_index &&
                                 ((j >= part.begin && j < k) ||
                                  (j == k && code % 2 == 1)))
@@ -402,7 +403,8 @@ namespace Tessella
           return parts;
         }
 
-        // Lists of the simplices that contribute to a part's rows.
+        // Makes the lists of the simplices that contribute to the rows of a
+        // part.
         void
         make_groups(const Part &part)
         {
@@ -423,7 +425,7 @@ namespace Tessella
                 {
                   const unsigned int code = mesh.polytope_interface[e],
                                      i = code / 2, j = mesh.neighbor(code);
-                  // those of side 0 have it already
+                  // Facets of this interface are in the list of side 0 already.
                   if (code % 2 == 1 && j >= part.begin && j < part.end)
                     continue;
                   std::vector<unsigned int> &list =
@@ -665,7 +667,8 @@ namespace Tessella
 
         // ---- kernels
 
-        // Arguments of a group; the rule goes to constant memory if it fits.
+        // Sets the arguments of a group; the rule goes to constant memory if it
+        // fits.
         void
         set_group(const Kind kind, const Group &group)
         {
@@ -728,7 +731,7 @@ namespace Tessella
             rhs_kernel<dim, dim - 1, sort><<<n, block_size, 0, stream>>>(A);
         }
 
-        // Runs the matrix kernels or those of the right-hand side; returns the
+        // Runs the kernels of the matrix or of the right-hand side; returns the
         // number of triples.
         std::uint64_t
         run_groups(const bool matrix)
@@ -768,7 +771,7 @@ namespace Tessella
           return n_triples;
         }
 
-        // Sorts triples and adds them up into the result of given size.
+        // Sorts triples and adds them to the result of the given size.
         template <bool matrix>
         void
         sort_and_sum(const Part         &part,
@@ -1037,7 +1040,7 @@ namespace Tessella
           collect(times);
         }
 
-        // Bytes on the device of what depends on a part.
+        // Memory on the device, in bytes, that depends on a part.
         std::size_t
         part_memory() const
         {
@@ -1139,7 +1142,7 @@ namespace Tessella
         const std::function<void(const Chunk &, double *, double *)> &tabulate,
         const Target<double>                                         &target)
       {
-        static std::mutex           mutex; // of constant memory
+        static std::mutex           mutex; // protects the constant memory
         std::lock_guard<std::mutex> lock(mutex);
 
         Implementation &I = *implementation;
@@ -1159,7 +1162,7 @@ namespace Tessella
 
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "the query of free memory");
-        // (the rest is for lists and for what the sort needs)
+        // The rest is for lists and for temporary memory of the sort.
         double available = 0.9 * (double(free) + I.part_memory());
         if (I.memory > 0)
           available =
@@ -1178,7 +1181,7 @@ namespace Tessella
           }
         catch (...)
           {
-            // Nothing may still write to buffers.
+            // No copy may still write to the buffers.
             cudaStreamSynchronize(I.stream);
             cudaGetLastError();
             throw;

@@ -22,59 +22,59 @@ namespace Tessella
       /**
        * The two algorithms of Z. Dong, E. H. Georgoulis and T. Kappas,
        * GPU-accelerated discontinuous Galerkin methods on polytopic meshes,
-       * SIAM J. Sci. Comput. 43 (2021), to be measured side by side with
-       * Assembler: AssemblyStrategy::coordinate_sort is their approach 1
-       * (section 3.3), AssemblyStrategy::precomputed_pattern their approach 2
-       * (section 3.4).
+       * SIAM J. Sci. Comput. 43 (2021), for comparison with Assembler:
+       * AssemblyStrategy::coordinate_sort is their approach 1 (section 3.3),
+       * AssemblyStrategy::precomputed_pattern their approach 2 (section 3.4).
        *
-       * <b>What both share</b> (section 3.1). One thread computes all
+       * <b>Common properties</b> (section 3.1). One thread computes all
        * contributions of one simplex: a sub-cell in the kernel of elements, a
        * facet in those of interior and boundary facets. Sub-cells are grouped
        * by the degree of their polytope, facets by the larger degree of their
-       * two sides, one launch a group. Loops run as in algorithm 3.1: trial
-       * functions outermost, test functions, quadrature points innermost;
-       * there, a point is mapped from the reference simplex to the bounding
-       * boxes and the Legendre polynomials and their derivatives are evaluated
-       * by Horner's rule, for every pair of functions anew. An interior facet
-       * contributes to four blocks, which one pass over its points computes. As
-       * in the paper (remark 3.1) one kernel serves all degrees. Coefficients
-       * of polynomials and the reference rule are in constant memory; a rule of
-       * more than 56 KiB stays in global memory.
+       * two sides, with one launch per group. Loops are nested as in algorithm
+       * 3.1: trial functions outermost, then test functions, quadrature points
+       * innermost. In the innermost loop, a point is mapped from the reference
+       * simplex to the bounding boxes, and the Legendre polynomials and their
+       * derivatives are evaluated by Horner's rule, for every pair of functions
+       * anew. An interior facet contributes to four blocks, which are computed
+       * in one pass over its points. As in the paper (remark 3.1), one kernel
+       * serves all degrees. Coefficients of polynomials and the reference rule
+       * are in constant memory; a rule of more than 56 KiB stays in global
+       * memory.
        *
        * <b>Approach 1</b>: every thread writes triples of row, column and
-       * value, neighbouring threads into neighbouring places. Row and column
-       * are one number of 64 bits; all triples are sorted by it (stable radix
-       * sort), and a thread per entry adds up those that belong to it, in
-       * order: same input, same bits.
+       * value; neighbouring threads write to neighbouring addresses. Row and
+       * column form a key of 64 bits. All triples are sorted by it (stable
+       * radix sort), and one thread per entry sums up the triples of the entry
+       * in order: the same input yields the same bits.
        *
        * <b>Approach 2</b>: the pattern is expanded to one column index per
-       * entry beforehand; for each value a binary search in its row finds the
-       * place, to which it is added atomically. The order of these additions
-       * and hence the last bits of results vary from run to run.
+       * entry beforehand. For each value, a binary search in its row finds the
+       * position, to which the value is added atomically. The order of these
+       * additions, and hence the last bits of results, vary from run to run.
        *
-       * <b>What differs from the paper.</b> Coefficients that vary are not
-       * functions inside the kernels but tables, as for the other strategies,
-       * reordered on the device so that neighbouring threads read neighbouring
-       * entries; every pair of functions reads them again. Comparisons with
-       * constant coefficients are free of that cost. All boundary conditions
-       * share one kernel. The right-hand side is computed by kernels of the
-       * same kind.
+       * <b>Differences from the paper.</b> Varying coefficients are not
+       * functions inside the kernels but tables, as for the other strategies.
+       * The tables are reordered on the device so that neighbouring threads
+       * read neighbouring entries; every pair of functions reads them again.
+       * Comparisons with constant coefficients are free of that cost. All
+       * boundary conditions share one kernel. The right-hand side is computed
+       * by kernels of the same kind.
        *
-       * <b>Cost.</b> With N functions about (50 + 6 p) N^2 operations per point
-       * of a sub-cell in 3-D, twice that per point of an interior facet.
-       * Memory: 33 bytes a triple (N^2 of a sub-cell, 4 N^2 of an interior
-       * facet, N^2 of a boundary facet) and 12 bytes a matrix entry in
-       * approach 1, 12 bytes an entry in approach 2. Where the memory does not
-       * suffice the polytopes are processed in parts, each with all simplices
-       * that contribute to its rows.
+       * <b>Cost.</b> With N functions of degree p, about (50 + 6 p) N^2
+       * operations per point of a sub-cell in 3-D, and twice that per point of
+       * an interior facet. Memory: 33 bytes per triple (N^2 triples of a
+       * sub-cell, 4 N^2 of an interior facet, N^2 of a boundary facet) and 12
+       * bytes per matrix entry in approach 1, 12 bytes per entry in approach 2.
+       * If the memory does not suffice, the polytopes are processed in parts,
+       * each with all simplices that contribute to its rows.
        */
       template <int dim>
       class PaperAssembler
       {
       public:
-        /// Device::Error if the mesh has sub-cells or facets that are not
-        /// simplices. @p memory: bytes to use on the device, 0 for what is
-        /// free.
+        /// Throws Device::Error if the mesh has sub-cells or facets that are
+        /// not simplices. @p memory: number of bytes to use on the device, 0
+        /// for all free memory.
         PaperAssembler(const AssemblyStrategy            strategy,
                        const PolytopicMesh<dim>         &mesh,
                        const BlockSparsity              &sparsity,
@@ -84,8 +84,8 @@ namespace Tessella
                        const std::size_t                 memory);
         ~PaperAssembler();
 
-        /// As Assembler::assemble(). One call at a time in a process: constant
-        /// memory is shared.
+        /// Like Assembler::assemble(). Only one call at a time runs in a
+        /// process, since constant memory is shared.
         Times
         assemble(const FormData<dim> &form,
                  const Penalty       &penalty,
@@ -93,7 +93,7 @@ namespace Tessella
                                       &tabulate,
                  const Target<double> &target);
 
-        /// As those of Assembler.
+        /// Like the functions of Assembler with these names.
         const std::uint64_t *
         subcell_points() const;
         const std::uint64_t *

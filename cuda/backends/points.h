@@ -49,7 +49,7 @@ namespace Tessella
           }
       }
 
-      /// a b - c d, rounded in the same way wherever it is compiled.
+      /// a b - c d with the same rounding wherever it is compiled.
       __device__ inline double
       difference_of_products(const double a,
                              const double b,
@@ -77,7 +77,8 @@ namespace Tessella
                    difference_of_products(J[0][0], m0, J[0][1], m1));
       }
 
-      /// Vector orthogonal to the rows of J, of the length of what they span.
+      /// Vector that is orthogonal to the rows of J; its length is the area
+      /// that they span.
       __device__ inline void
       cross_product(const double (&J)[2][3], double (&n)[3])
       {
@@ -113,28 +114,30 @@ namespace Tessella
                  n[3] * J[3][3]);
       }
 
-      /// Weights of rules sum to 1 / n! on the unit simplex of n variables, to
-      /// 1 / (n - 1)! on its product with an interval. By this factor measures
-      /// of facets in dim variables are multiplied.
+      /// Factor for the measure of a facet in dim variables. With n = dim - 1,
+      /// the weights of a rule sum to 1 / n! on the unit simplex of n
+      /// variables, and to 1 / (n - 1)! on the product of a simplex with an
+      /// interval.
       __host__ __device__ constexpr int
       facet_factor(const int dim, const bool prism)
       {
         return dim < 4 ? (prism ? 1 : dim - 1) : (prism ? 2 : 6);
       }
 
-      /// What the sub-cells and facets of a mesh are, as far as a kernel is
-      /// compiled for it: registers are scarce, and a call costs some even
-      /// where it is not made.
+      /// Types of sub-cells and facets that a kernel is compiled for. This
+      /// matters because registers are scarce, and a function call needs some
+      /// even where it is not executed.
       enum class Cells
       {
         simplices,
         prisms, ///< facets are prisms or simplices
         others,
-        any ///< told by Data::affine
+        any ///< determined at run time by Data::affine
       };
 
-      /// Vertices of sub-cells and facets lie at fixed distances, and spread
-      /// their affine maps; all sub-cells have one rule for each degree.
+      /// True if the vertices of sub-cells and facets are stored at fixed
+      /// distances and define affine maps; all sub-cells then have the same
+      /// rule for each degree.
       template <Cells cells, int dim>
       __device__ inline bool
       affine(const Data<dim> &D)
@@ -143,7 +146,7 @@ namespace Tessella
                (cells == Cells::any && D.affine);
       }
 
-      /// The rule of all sub-cells, if they are affine.
+      /// Rule of all sub-cells, if they are affine.
       template <Cells cells, int dim>
       __device__ inline const RuleTables::Entry &
       affine_rule(const Data<dim> &D, const unsigned int degree)
@@ -155,7 +158,7 @@ namespace Tessella
                                                        : D.affine_type][degree];
       }
 
-      /// The rule of a facet of an affine mesh, which is a prism or a simplex.
+      /// Rule of a facet of an affine mesh, which is a prism or a simplex.
       template <Cells cells, int dim>
       __device__ inline const RuleTables::Entry &
       affine_facet_rule(const Data<dim>   &D,
@@ -184,8 +187,8 @@ namespace Tessella
                      .n_points;
       }
 
-      /// Number of quadrature points of facet f; degree: the larger of both
-      /// sides. prism: its type, if the mesh is affine.
+      /// Number of quadrature points of facet f; degree: the larger degree of
+      /// both sides. prism: type of the facet, if the mesh is affine.
       template <Cells cells, int dim>
       __device__ inline unsigned int
       n_facet_points(const Data<dim>   &D,
@@ -202,8 +205,8 @@ namespace Tessella
                      .n_points;
       }
 
-      /// Point q of sub-cell s of a polytope of given degree; returns the
-      /// weight.
+      /// Computes point q of sub-cell s of a polytope of the given degree;
+      /// returns the weight.
       template <int dim>
       __device__ __noinline__ double
       general_volume_point(const Data<dim>   &D,
@@ -248,8 +251,9 @@ namespace Tessella
         return w * fabs(determinant(J));
       }
 
-      /// The same on a simplex or prism, with a rule of its own. Explicitly
-      /// fused, since the right-hand side is computed by two kernels.
+      /// Computes a point of a simplex or prism with an explicit rule. Uses
+      /// explicit fused multiply-adds, since two kernels compute the right-hand
+      /// side and must agree.
       template <int dim, typename Rule>
       __device__ inline double
       affine_volume_point(const Data<dim>   &D,
@@ -277,8 +281,9 @@ namespace Tessella
                          fabs(determinant(J)));
       }
 
-      /// The same on a prism, which is upright: the last variable is that of
-      /// its last edge, and half of the numbers follow from the others.
+      /// Computes a point of an upright prism: the last variable varies along
+      /// its last edge, and half of the vertex coordinates follow from the
+      /// others.
       template <int dim, typename Rule>
       __device__ inline double
       prism_volume_point(const Data<dim>   &D,
@@ -310,7 +315,8 @@ namespace Tessella
                fabs(determinant(J) * length);
       }
 
-      /// A point of an affine sub-cell, by what the kernel is compiled for.
+      /// Computes a point of an affine sub-cell of the type that the kernel is
+      /// compiled for.
       template <Cells cells, int dim, typename Rule>
       __device__ inline double
       affine_point(const Data<dim>   &D,
@@ -325,7 +331,7 @@ namespace Tessella
           return affine_volume_point(D, s, q, rule, x);
       }
 
-      /// Point of any sub-cell; the general case is a call.
+      /// Computes a point of any sub-cell; the general case is a function call.
       template <Cells cells, int dim>
       __device__ inline double
       volume_point(const Data<dim>   &D,
@@ -336,7 +342,8 @@ namespace Tessella
       {
         if (!affine<cells>(D))
           {
-            // (what a call gets the address of stays in memory)
+            // Separate array, since a variable whose address is passed to a
+            // call stays in memory.
             double       point[dim];
             const double w = general_volume_point(D, s, q, degree, point);
             for (int e = 0; e < dim; ++e)
@@ -346,8 +353,8 @@ namespace Tessella
         return affine_point<cells>(D, s, q, affine_rule<cells>(D, degree), x);
       }
 
-      /// Point q of facet f; degree: the larger of both sides. The normal
-      /// points to side 1.
+      /// Computes point q of facet f; degree: the larger degree of both sides.
+      /// The normal points to side 1.
       template <int dim>
       __device__ __noinline__ double
       general_facet_point(const Data<dim>   &D,
@@ -380,7 +387,7 @@ namespace Tessella
         if constexpr (dim > 2)
           if (type == FacetType::quadrilateral)
             {
-              // The multilinear formula serves parallelograms as well.
+              // The multilinear formula also covers parallelograms.
               double y[dim], J[dim - 1][dim], n[dim];
               multilinear<dim - 1, dim>(v, xi, y, J);
               cross_product(J, n);
@@ -409,7 +416,7 @@ namespace Tessella
                D.facet_measure[f];
       }
 
-      /// An affine facet.
+      /// A simplicial facet of an affine mesh.
       template <int dim>
       struct SimplexFacet
       {
@@ -430,7 +437,7 @@ namespace Tessella
           measure = __ldg(D.facet_measure + f);
         }
 
-        /// As facet_point(), with a rule of its own; factor: facet_factor().
+        /// As facet_point(), with an explicit rule; factor: facet_factor().
         __device__ double
         point(const Data<dim>         &D,
               const RuleTables::Entry &rule,
@@ -458,8 +465,8 @@ namespace Tessella
         }
       };
 
-      /// The same of any facet; the general case is a call. prism: its type, if
-      /// the mesh is affine.
+      /// Computes a point of any facet; the general case is a function call.
+      /// prism: type of the facet, if the mesh is affine.
       template <Cells cells, int dim>
       __device__ inline double
       facet_point(const Data<dim>   &D,
@@ -487,7 +494,7 @@ namespace Tessella
           {
             const double *data = D.rules + rule.offset + q;
             const double *v = D.facet_vertices + std::size_t(f) * (dim * dim);
-            // Upright, with the last edge upwards, or horizontal.
+            // The facet is upright with an upward last edge, or horizontal.
             constexpr int n            = dim - 1;
             const double *given_normal = D.facet_normal + std::size_t(f) * dim;
             double        origin[n];

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// Products of small matrices by one warp.
+// Products of small matrices that a warp computes.
 
 namespace Tessella
 {
@@ -14,16 +14,17 @@ namespace Tessella
     namespace Device
     {
       /**
-       * Which of TM x TN tiles go together into products of 16 rows, which some
-       * cards need for their full rate in double precision: two of a column,
-       * in an odd last row two of that row, transposed. A tile of the last row
-       * is in one pair only, since the operands of a pair lie in registers next
-       * to each other.
+       * Pairs of tiles, out of TM x TN, that are computed together by products
+       * of 16 rows, which some devices need for their full rate in double
+       * precision. A pair consists of two tiles of a column or, in an odd last
+       * row, of two tiles of that row, which are then computed transposed. A
+       * tile of the last row belongs to a single pair, since the operands of a
+       * pair lie in adjacent registers.
        *
-       * needed: columns of the last row from there on are needed by a symmetric
-       * block, and not in pairs with those before; the first of them is alone
-       * if their number is odd. -1: no tile is transposed. below: nor are other
-       * pairs below the diagonal but transposed ones, so that a lane holds the
+       * needed: a symmetric block needs the tiles of the last row from this
+       * column on. They are not paired with those before; the first of them
+       * stays single if their number is odd. -1: no tile is transposed. below:
+       * all pairs below the diagonal are transposed, so that a lane holds the
        * same entries below the diagonal as above.
        */
       template <int TM, int TN, typename Number, int needed, bool below = false>
@@ -34,9 +35,11 @@ namespace Tessella
 #else
         static constexpr bool exist = false;
 #endif
-        static constexpr int rows = exist ? TM / 2 * 2 : 0; ///< in pairs
+        static constexpr int rows =
+          exist ? TM / 2 * 2 : 0; ///< number of rows in pairs
 
-        /// The column that column u of the last row is in a pair with, or u.
+        /// Column with which column u of the last row forms a pair; u if it is
+        /// single.
         __device__ static constexpr int
         partner(const int u)
         {
@@ -55,11 +58,13 @@ namespace Tessella
       };
 
       /**
-       * C += A B of a warp for TM x TN tiles of 8 x 8, depth 4: lane l holds
-       * A(8 t + l/4, l%4), B(l%4, 8 u + l/4) and C(8 t + l/4, 8 u + 2(l%4) +
-       * {0, 1}). wanted(t, u) tells which tiles are needed, the same for all
-       * lanes; needed: see PairedTiles. On matrix units where the device and
-       * the number type have them, else by shuffles and fused multiply-adds.
+       * C += A B for TM x TN tiles of 8 x 8 entries and depth 4, computed by a
+       * warp: lane l holds A(8 t + l/4, l%4), B(l%4, 8 u + l/4) and C(8 t +
+       * l/4, 8 u + 2(l%4) + {0, 1}). stride: number of columns of tiles of C.
+       * wanted(t, u) returns whether a tile is needed, the same for all lanes;
+       * needed: see PairedTiles. The products run on the matrix units if the
+       * device has them for the number type, else by shuffles and fused
+       * multiply-adds.
        */
       template <int TM, int TN, int stride, typename Number>
       struct WarpProduct
@@ -110,7 +115,7 @@ namespace Tessella
             const Wanted &wanted)
         {
           using Pairs = PairedTiles<TM, stride, double, needed, below>;
-          // The last row, if it is in no pair of rows.
+          // Index of the last row, which may not belong to a pair of rows.
           constexpr int last = TM - 1;
 #  pragma unroll
           for (int u = 0; u < TN; ++u)
@@ -118,7 +123,7 @@ namespace Tessella
             for (int t = 0; t < Pairs::rows; t += 2)
               if (Pairs::transposed(t, u))
                 {
-                  // (both tiles of each row)
+                  // Pairs contain both tiles of each row.
                   const int s = t + u % 2, v = u / 2 * 2;
                   if (wanted(t, u))
                     product(c[s][v], c[s][v + 1], b[v], b[v + 1], a[s]);
@@ -163,7 +168,7 @@ namespace Tessella
             : "d"(a), "d"(b));
         }
 
-        // 16 rows.
+        // Product of 16 rows.
         __device__ static void
         product(double (&c0)[2],
                 double (&c1)[2],
@@ -186,9 +191,9 @@ namespace Tessella
 #endif
 
       /**
-       * Sums of products A B that are symmetric, of T x T tiles, where half of
-       * them do: three, of which products of 16 rows give (0, 0), (1, 0); (1,
-       * 1), (2, 1); (2, 2), (0, 2).
+       * Symmetric sums of products A B of T x T tiles, for which half of the
+       * tiles suffices. T = 3: three products of 16 rows yield the tiles (0,
+       * 0), (1, 0); (1, 1), (2, 1); (2, 2), (0, 2).
        */
       template <int T, typename Number, bool wanted>
       struct SymmetricSums
@@ -217,14 +222,14 @@ namespace Tessella
                 c[u][0], c[u][1], a[u], a[(u + 1) % T], b[u]);
         }
 
-        /// Where store() puts an entry.
+        /// Position of an entry in the output of store().
         __device__ static constexpr unsigned int
         entry(const unsigned int i, const unsigned int j)
         {
           return i * (8 * T + 1) + j;
         }
 
-        /// Writes all of them to shared memory.
+        /// Writes all entries to shared memory.
         __device__ void
         store(Number *to) const
         {
@@ -247,8 +252,8 @@ namespace Tessella
         }
       };
 
-      /// Products in single precision on the matrix units, whose operands have
-      /// 11 bits.
+      /// True if products in single precision run on the matrix units, whose
+      /// operands have 11 bits.
 #if __CUDA_ARCH__ >= 800
       template <typename Number>
       constexpr bool split_operands = std::is_same<Number, float>::value;
@@ -258,9 +263,9 @@ namespace Tessella
 #endif
 
       /**
-       * Sums of the products of TM x TN tiles, as WarpProduct has them, but
-       * that a lane holds C(8 t + 2(l%4) + {0, 1}, 8 u + l/4) of tiles that are
-       * transposed; needed, below: see PairedTiles.
+       * Sums of the products of TM x TN tiles, in the layout of WarpProduct,
+       * except that a lane holds C(8 t + 2(l%4) + {0, 1}, 8 u + l/4) of
+       * transposed tiles; needed, below: see PairedTiles.
        */
       template <int TM,
                 int TN,
@@ -288,7 +293,7 @@ namespace Tessella
               c[t][u][0] = c[t][u][1] = 0.;
         }
 
-        /// Adds to the first n columns of tiles.
+        /// Adds products to the first n columns of tiles.
         template <int n, typename Wanted>
         __device__ void
         add(const Number (&a)[TM], const Number (&b)[n], const Wanted &wanted)
@@ -299,7 +304,8 @@ namespace Tessella
                                                                       wanted);
         }
 
-        /// Sums that are not in c yet; to be called before they are many.
+        /// Adds sums that are stored separately to c; must be called before
+        /// they contain many summands.
         __device__ void
         collect()
         {}
@@ -307,15 +313,14 @@ namespace Tessella
 
 #if __CUDA_ARCH__ >= 800
       /**
-       * Single precision on matrix units: operands are split into a high and a
-       * low part of 11 bits each, and the product of two is the sum of those
-       * of high with high, high with low and low with high. Where the number
-       * of tiles is odd, the other half of the last one's 16 rows takes the
-       * low part of A.
+       * Single precision on matrix units. Operands are split into a high and a
+       * low part of 11 bits each, and a product is the sum of high times high,
+       * high times low and low times high. If the number of tiles is odd, the
+       * second half of the last tile's 16 rows processes the low part of A.
        *
-       * The units cut off what their sums have too many bits of, always
-       * towards zero. Sums over a few points are therefore apart, and collect()
-       * adds them to the others with rounding.
+       * The units truncate excess bits of sums towards zero. Sums over a small
+       * number of points are therefore kept separately, and collect() adds them
+       * to the others with rounding.
        */
       template <int TM, int TN, int needed, bool below>
       struct WarpSums<TM, TN, float, needed, below, true>
@@ -381,9 +386,9 @@ namespace Tessella
             }
         }
 
-        /// Two products, a b + c d, at less than the cost of one and one: with
-        /// the parts of one operand at a time, depth 8 takes both; the product
-        /// of low parts is left out.
+        /// Adds two products, a b + c d, at less cost than two calls: with one
+        /// part of an operand at a time, depth 8 holds both products. The
+        /// product of low parts is omitted.
         template <int n, typename Wanted>
         __device__ void
         add(const float (&a)[TM],
@@ -487,7 +492,7 @@ namespace Tessella
           return {high, __float_as_uint(x - __uint_as_float(high))};
         }
 
-        // Adds to tiles t and t + 1 of column u, depth 4 and 8.
+        // Adds to tiles t and t + 1 of column u, with depth 4 or 8.
         __device__ void
         pair(const int           t,
              const int           u,

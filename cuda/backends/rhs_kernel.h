@@ -4,7 +4,7 @@
 
 #include "basis.h"
 
-// Right-hand side.
+// Kernels for the right-hand side.
 
 namespace Tessella
 {
@@ -12,8 +12,11 @@ namespace Tessella
   {
     namespace Device
     {
-      /// 8 T functions of a polytope: lane 4 g + r sums functions g, g + 8, ...
-      /// at every fourth point.
+      /// Right-hand side for 8 T functions of a polytope. Lane 4 g + r sums
+      /// functions g, g + 8, ... at every fourth point, beginning with point r.
+      /// P: degree, or -1 if it is known at run time only; k: polytope; i0:
+      /// first function; n: number of functions; x, pair: positions of the
+      /// lane's functions in the tables.
       template <int dim, int P, int T, typename Number>
       struct RhsKernel
       {
@@ -50,7 +53,8 @@ namespace Tessella
             }
         }
 
-        /// Quads [begin, end): of the volume, then of boundary facets.
+        /// Adds the point groups [begin, end): those of the volume, followed by
+        /// those of boundary facets.
         __device__ void
         compute(const unsigned int begin, const unsigned int end)
         {
@@ -120,7 +124,7 @@ namespace Tessella
             }
         }
 
-        /// add: to what is there.
+        /// add: adds to the present values instead of overwriting them.
         template <bool add>
         __device__ void
         store() const
@@ -141,7 +145,7 @@ namespace Tessella
 
 
 
-      /// The volume's part.
+      /// Computes the volume part.
       template <int dim, int P, int T, typename Number>
       __global__ void __launch_bounds__(32, P >= 0 ? 20 : 12)
         rhs_kernel(const __grid_constant__ Data<dim> D,
@@ -178,7 +182,7 @@ namespace Tessella
         kernel.template store<false>();
       }
 
-      /// Adds the part of the boundary for polytopes of a list.
+      /// Adds the boundary part for the polytopes of a list.
       template <int dim, int P, int T, typename Number>
       __global__ void __launch_bounds__(32, 12)
         rhs_boundary_kernel(const __grid_constant__ Data<dim> D,
@@ -199,9 +203,10 @@ namespace Tessella
         kernel.template store<true>();
       }
 
-      /// The same for degrees 1 and 2: a lane for each function, so that a warp
-      /// serves several of these polytopes, which have few points each. Before,
-      /// the lanes compute what belongs to as many points.
+      /// Adds the boundary part for degrees 1 and 2. Each lane has one
+      /// function, so that a warp serves several of these polytopes, which have
+      /// few points each. In each step, every lane first computes the data of
+      /// one point, which all functions of the polytope then use.
       template <int dim, int P, typename Number>
       __global__ void __launch_bounds__(128)
         rhs_small_boundary_kernel(const __grid_constant__ Data<dim> D,
@@ -211,7 +216,8 @@ namespace Tessella
         static_assert(P <= 2, "see below");
         constexpr unsigned int N        = Legendre::n_functions(dim, P, false),
                                per_warp = 32 / N;
-        /// Variables of the box, data of value and derivatives.
+        /// Coordinates in the bounding box, and data for values and
+        /// derivatives.
         struct PointOfBoundary
         {
           double xi[dim], r, s[dim];
@@ -314,8 +320,8 @@ namespace Tessella
             Number(constant * sum);
       }
 
-      /// Parts of polytopes of very many points: Unit::block is the polytope,
-      /// Unit::row the first function.
+      /// Computes parts of polytopes of very many points: Unit::block is the
+      /// polytope, Unit::row the first function.
       template <int dim, typename Number>
       __global__ void __launch_bounds__(32, 12)
         rhs_unit_kernel(const __grid_constant__ Data<dim> D,

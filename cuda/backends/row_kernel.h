@@ -14,18 +14,22 @@ namespace Tessella
     namespace Device
     {
       /**
-       * A warp computes the block row of a polytope: first the volume, then the
-       * facets neighbour by neighbour, where the own functions are evaluated
-       * once for the diagonal block and the neighbour's.
+       * Computes the block row of a polytope with a warp: first the volume,
+       * then the facets neighbour by neighbour, where one evaluation of the own
+       * functions serves the diagonal block and the neighbour's block.
        *
-       * Columns are the own functions, then the neighbour's, in tiles of 8.
+       * The columns are the own functions, followed by those of the neighbour,
+       * in tiles of 8. Lane 4 g + r evaluates function g of each tile at every
+       * fourth point, beginning with point r.
        *
-       * lean: for forms that are_lean() only, with fewer registers and
-       * branches.
+       * P: degree, or -1 if it is known at run time only. T: number of tiles of
+       * the own functions; E: number of all tiles of columns. If packed, the
+       * last own tile is mixed: it holds four own functions and the first four
+       * of the neighbour, so that the other tiles are full: N <= 8 T - 4. lean:
+       * for forms with are_lean() only, with fewer registers and branches.
        *
-       * T: tiles of the own functions. If packed, the last own tile holds four
-       * own functions and the first four of the neighbour, so that the other
-       * tiles are full: N <= 8 T - 4.
+       * k: polytope; n1, n2: number of functions of the polytope and of the
+       * neighbour; width: entries of a row; out: first value of the block row.
        */
       template <int  dim,
                 int  P,
@@ -41,14 +45,15 @@ namespace Tessella
 
         using Slots = Batch<dim, P, Number, cells, true>;
 
-        /// Six points of a facet, each with two terms, fill three products of
-        /// depth 4. (The same in host code, which chooses the kernel.)
+        /// Six points of a facet with two terms each fill three products of
+        /// depth 4. The condition is also used by host code, which chooses the
+        /// kernel, and hence does not depend on the architecture.
         static constexpr bool may_be_lean = P == 2 && dim == 3 &&
                                             cells == Cells::simplices &&
                                             std::is_same<Number, double>::value;
 
-        /// Symmetric fluxes at six points of each facet, and the volume in
-        /// closed form.
+        /// True for symmetric fluxes with six points on each facet, and the
+        /// volume in closed form.
         static bool
         are_lean(const Data<dim> &D)
         {
@@ -56,7 +61,7 @@ namespace Tessella
                  D.form.facets && D.form.flux && D.form.theta == 1.;
         }
 
-        // Known when compiled, if the degree is.
+        // N: number of functions, if the degree is known at compile time.
         static constexpr bool         known = P >= 0;
         static constexpr unsigned int N =
           known ? Legendre::n_functions(dim, known ? P : 0, false) : 0;
@@ -67,15 +72,16 @@ namespace Tessella
         Slots                         volume_slots, facet_slots;
         WarpSums<T, E, Number, T - 1> acc;
         Number                        sum[T]; ///< right-hand side
-        /// Of the lane's functions: entries in the tables (of facets where all
-        /// functions are in tables: the first one).
-        unsigned int       x[E], pair[E];
-        bool               neighbor_column; ///< the mixed tile's function
+        /// Positions of the lane's functions in the tables. On facets whose
+        /// tables hold all functions, only x is used.
+        unsigned int x[E], pair[E];
+        bool neighbor_column; ///< the lane's function of the mixed tile belongs
+                              ///< to the neighbour
         const unsigned int n1;
         unsigned int       n2;
         const unsigned int width;
         Number            *out;
-        /// Loaded ahead.
+        /// Data of the next batch, loaded ahead.
         VolumeSlot volume_slot;
         FacetQuad  facet_quad;
 
@@ -101,7 +107,8 @@ namespace Tessella
           acc.clear();
         }
 
-        /// Function of the lane in tile e: of the own ones or the neighbour's.
+        /// True if the lane's function in tile e belongs to the polytope, false
+        /// if it belongs to the neighbour.
         __device__ bool
         is_own(const int e) const
         {
@@ -136,7 +143,8 @@ namespace Tessella
         {
           if constexpr (Slots::whole)
             {
-              // (beyond the last one in other banks than the one before)
+              // Functions beyond the last one have the parity, hence the banks,
+              // that they would have as entries of the table.
               const unsigned int i = function(e);
               x[e] = ((is_own(e) ? 0 : N) + (i < N ? i : i & 1u)) *
                      facet_slots.stride;
@@ -145,8 +153,8 @@ namespace Tessella
             set_position(facet_slots, e, n, p);
         }
 
-        /// Value and derivative of the lane's function in tile e at a point of
-        /// a facet.
+        /// Value and derivative of the lane's function in tile e at a facet
+        /// point.
         __device__ Two<Number>
                    facet_function(const int e, const unsigned int slot) const
         {
@@ -173,8 +181,8 @@ namespace Tessella
               set_facet_position(e, n2, D.degree[j]);
         }
 
-        /// The volume's part of affine functions on simplices, where the form
-        /// has constant coefficients of derivatives only.
+        /// Adds the volume part of affine functions on simplices, for forms
+        /// with constant coefficients of derivatives only.
         __device__ void
         add_constant_gradients()
         {
@@ -191,8 +199,8 @@ namespace Tessella
             sum[0] = Number(D.form.f * I.integral(g));
         }
 
-        /// The same for quadratic functions: products of depth 4, where the
-        /// monomials of derivatives take the place of points.
+        /// Adds the volume part of quadratic functions: products of depth 4, in
+        /// which the monomials of derivatives take the role of points.
         __device__ void
         add_linear_gradients()
         {
@@ -209,7 +217,7 @@ namespace Tessella
             {
               const unsigned int i     = function(t);
               const double       there = is_own(t) && i < N ? I.value : 0.;
-              double             own[dim]; // coefficient r
+              double             own[dim]; // coefficients of monomial r
 #pragma unroll
               for (int d = 0; d < dim; ++d)
                 {
@@ -257,7 +265,7 @@ namespace Tessella
             if (is_own(t))
               set_position(volume_slots, t, n1, row.degree);
             else
-              x[t] = pair[t] = 0; // there are no functions of neighbours here
+              x[t] = pair[t] = 0; // The volume has no functions of neighbours.
           for (unsigned int begin = range.begin; begin < range.end;
                begin += n_quads)
             {
@@ -319,15 +327,15 @@ namespace Tessella
               }
         }
 
-        /// Kernels that have loops of their own for what is most frequent,
-        /// without branches: instructions of several products and points can
-        /// wait for each other's results at the same time.
+        /// True for kernels that have separate branch-free loops for the most
+        /// frequent case, in which instructions of several products and points
+        /// overlap.
         static constexpr bool straight =
           SymmetricSums<T, Number, known>::exist && cells == Cells::simplices &&
           !lean;
 
-        /// n quads of the volume, where nothing of the coefficients is missing
-        /// but what fill_volume() tells of.
+        /// Adds n groups of volume points, if all coefficients are present
+        /// except for those that fill_volume() reports.
         __device__ void
         add_volume_quads(const unsigned int               n,
                          SymmetricSums<T, Number, known> &symmetric)
@@ -356,9 +364,10 @@ namespace Tessella
             }
         }
 
-        /// Coefficients c of a point, as fill_volume() splits them, times
-        /// values and derivatives a: the tensor's symmetric part, whose
-        /// products are fewer, and all others.
+        /// Adds the products for the coefficients c of a point, as
+        /// fill_volume() splits them, with the values and derivatives a. The
+        /// symmetric part of the tensor goes into `symmetric`, which needs
+        /// fewer products; all other terms go into acc.
         template <bool fast, typename Wanted>
         __device__ void
         add_full_block(const Number (&a)[dim + 1][T],
@@ -446,10 +455,11 @@ namespace Tessella
                              n_quads = facet_slots.n_facet_quads();
           unsigned int neighbor = invalid_index, column = 0;
           bool         self = false, interior = false;
-          // What facets add to the own block is symmetric with the volume's
-          // part or without it: tiles of the last row that lie in the registers
-          // of a lane as those of the last column do get what there is to add
-          // to the latter.
+          // The facets' contribution to the own block is symmetric, even if
+          // that of the volume is not. Tiles of the last row that a lane holds
+          // in the layout of the (transposed) tiles of the last column would
+          // receive the same contribution as the latter: while facets are
+          // added, they hold the difference.
           const bool below =
             !lean && lower_apart && !mirror && theta == Number(1.);
           const auto wanted = [&](const int t, const int u) {
@@ -464,9 +474,9 @@ namespace Tessella
             if (known || D.uniform || is_own(e))
               set_facet_position(e, n1, row.degree);
             else
-              x[e] = pair[e] = 0; // until the first neighbour
-          // Of three points to a quad there is none for the fourth lane: it has
-          // a slot beyond all quads, whose weight is 0.
+              x[e] = pair[e] = 0; // set when the first neighbour is known
+          // With groups of three points, the fourth lane has no point. It reads
+          // a slot beyond all groups, whose weight is 0.
           const bool         idle    = !lean && r >= spacing;
           const unsigned int advance = idle ? 0 : spacing,
                              first   = idle ? n_facet_slots - 1 : r;
@@ -498,7 +508,7 @@ namespace Tessella
                 D.form.constant_bottom
                   ? (max(row.bottom_begin, begin) - begin) * spacing
                   : n;
-              // quads that another neighbour begins with
+              // bits of the groups at which another neighbour begins
               const unsigned int before =
                 __shfl_up_sync(~0u, lane_neighbor, spacing);
               const unsigned int changes = __ballot_sync(
@@ -518,15 +528,17 @@ namespace Tessella
               unsigned int slot = first;
               if constexpr (lean)
                 {
-                  // from a lane's point to one of the last two
+                  // distance from the lane's point to one of the last two
+                  // points
                   const unsigned int last = 4 + (r & 1u) - r;
 #pragma unroll 2
                   for (unsigned int m = 0; m < n; m += 6)
                     {
                       if (changes >> m & 1u)
                         change(m);
-                      // The neighbour's columns also at the boundary, where
-                      // they are anything, for fewer branches.
+                      // The neighbour's columns are included at the boundary,
+                      // too, to save branches. Their values are arbitrary there
+                      // and are not stored.
                       Number v[E], h[E], v2[E], h2[E];
 #pragma unroll
                       for (int e = 0; e < E; ++e)
@@ -552,7 +564,7 @@ namespace Tessella
                     {
                       if (changes >> m & 1u)
                         change(m);
-                      // up to where another neighbour begins
+                      // Continue up to the next change of neighbour.
                       next = n;
                       if (m + spacing < n)
                         {
@@ -572,8 +584,8 @@ namespace Tessella
                 {
                   if (changes >> m & 1u)
                     change(m);
-                  // At the boundary the neighbour's are anything; so are its
-                  // columns, which are not stored.
+                  // At the boundary, the neighbour's functions have arbitrary
+                  // values, and their columns are not stored.
                   Number v[E], h[E];
 #pragma unroll
                   for (int e = 0; e < E; ++e)
@@ -593,7 +605,8 @@ namespace Tessella
                     }
                   if (both && theta != Number(1.))
                     {
-                      // The same on both sides for terms of a penalty.
+                      // The coefficient is the same on both sides for penalty
+                      // terms.
                       const Number c = rest * facet_slots.coefficients[slot];
 #pragma unroll
                       for (int t = 0; t < T; ++t)
@@ -609,7 +622,8 @@ namespace Tessella
                     }
                   else
                     {
-                      // (few branches between products)
+                      // The cases are separate, to have few branches between
+                      // products.
                       if (!both)
                         product(a, h, interior, wanted);
                       else if (interior)
@@ -635,8 +649,8 @@ namespace Tessella
           store_diagonal(self);
         }
 
-        /// Tiles of the last row are held like the transposed ones of the last
-        /// column.
+        /// True if a lane holds the tiles of the last row in the layout of the
+        /// transposed tiles of the last column.
         static constexpr bool lower_apart = decltype(acc)::transposed(T - 1, 0);
 
         __device__ void
@@ -650,8 +664,8 @@ namespace Tessella
                 acc.c[T - 1][u][s] += factor * acc.c[u][T - 1][s];
         }
 
-        /// Quads [begin, end) of slots with n_columns tiles, where both terms
-        /// are the same but for the order of functions.
+        /// Adds the slots [begin, end) to n_columns tiles of columns, if both
+        /// terms are the same except for the order of functions.
         template <int n_columns>
         __device__ void
         add_facet_quads(const unsigned int begin,
@@ -684,7 +698,7 @@ namespace Tessella
             }
         }
 
-        /// Rows are the first of a.
+        /// Adds a product whose rows are the first T entries of a.
         template <typename Wanted>
         __device__ void
         add_rows(const Number (&a)[E],
@@ -717,7 +731,7 @@ namespace Tessella
             }
         }
 
-        // Both at once.
+        // Adds two products at once.
         template <typename Wanted>
         __device__ void
         products(const Number (&a)[T],
@@ -766,7 +780,8 @@ namespace Tessella
           return 8 * e + (acc.transposed(t, e) ? g : 2 * r + s);
         }
 
-        /// The lane's sums in the mixed tile are of the neighbour's columns.
+        /// True if the lane's sums in the mixed tile belong to columns of the
+        /// neighbour.
         __device__ bool
         in_neighbor(const int t, const int e) const
         {
@@ -774,7 +789,8 @@ namespace Tessella
                  (acc.transposed(t, e) ? g >= 4 : r >= 2);
         }
 
-        // Blocks that no facet contributes to.
+        // Writes zeros to the blocks that receive no facet contributions, or to
+        // all blocks of neighbours.
         __device__ void
         write_zeros(const bool all)
         {
@@ -796,7 +812,8 @@ namespace Tessella
           const bool even = is_even(to, width);
           if constexpr (known && N % 2 == 0)
             {
-              // Only rows beyond N are to be left out.
+              // N is even, so that pairs of columns are complete and only rows
+              // and pairs beyond N are skipped.
               Number *const from = to;
               to += g * width + 2 * r;
 #pragma unroll
@@ -836,7 +853,8 @@ namespace Tessella
                 for (int e = T - 1; e < E; ++e)
                   if (e >= T || in_neighbor(t, e))
                     {
-                      // (in the mixed tile the neighbour's begin in the middle)
+                      // In the mixed tile, the neighbour's columns begin in the
+                      // middle.
                       const unsigned int i = row_of(t, e, 0),
                                          j = column_of(t, e, 0) -
                                              (packed ? 8 * T - 4 : 8 * T);
@@ -886,7 +904,7 @@ namespace Tessella
             p[1] = c[1];
         }
 
-        // self: the block in memory holds a part already.
+        // self: the block in memory already holds contributions.
         __device__ void
         store_diagonal(const bool self)
         {
@@ -896,7 +914,7 @@ namespace Tessella
           const bool even   = is_even(to, width);
           if (self && D.form.symmetric)
             {
-              // Both triangles of what is here are needed.
+              // Both triangles of these sums are added.
               symmetrize_into(to);
               return;
             }
@@ -927,7 +945,8 @@ namespace Tessella
                   store(to, even, i, j, n1, acc.c[t][e]);
                 else if (e > t)
                   {
-                    // the two next to each other, and in the other triangle
+                    // Store both entries as a pair, and then one by one in the
+                    // other triangle.
                     if (flip)
                       store(to, even, j, i, n1, acc.c[t][e]);
                     else
@@ -1026,8 +1045,8 @@ namespace Tessella
 
 
 
-      /// Blocks per multiprocessor that the compiler makes room for; single:
-      /// in single precision on the matrix units.
+      /// Minimal number of thread blocks per multiprocessor, for
+      /// __launch_bounds__; single: single precision on the matrix units.
       constexpr int
       min_row_blocks(const int degree, const int tiles, const bool single)
       {

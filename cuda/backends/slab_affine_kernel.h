@@ -13,45 +13,49 @@ namespace Tessella
     namespace Device
     {
       /**
-       * What SlabKernel computes, for degree 1 and constant coefficients, with
-       * one lane a row: products of so few functions would leave most of a
-       * warp's matrix units idle.
+       * Computes the same as SlabKernel, for degree 1 and constant
+       * coefficients, with one lane per row: products of so few functions would
+       * leave most of a warp's matrix units idle.
        *
-       * In the variables eta of the boxes, sqrt(3) at their ends, functions are
-       * 1 and eta_d, but for a factor. All integrals over a facet then follow
-       * from its centre and the second moments of the physical variables about
-       * it. So do those over K: that of a homogeneous function of degree k in
-       * x - c is the sum over facets of the cones between the box's centre c
-       * and the facet, which have
+       * In the variables eta of the bounding boxes, whose range ends at
+       * +-sqrt(3), the functions are 1 and eta_d, except for a factor. All
+       * integrals over a facet then follow from its centre and the second
+       * moments of the physical variables about it. The integrals over K follow
+       * from them, too: the integral of a homogeneous function of degree k in x
+       * - c, where c is the centre of the bounding box, is the sum over all
+       * facets of the integrals over the cones between c and the facet, which
+       * are
        *
        *   n / (n + k) V times the mean over the facet,
        *
-       * V = |facet| normal . (x - c) / n. No sub-cell is read. Only facets on
-       * the boundary, whose coefficients are tabulated, need quadrature.
+       * V = |facet| normal . (x - c) / n. Hence no sub-cell is read. Only
+       * facets on the boundary, whose coefficients are tabulated, need
+       * quadrature.
        *
-       * Facets of one neighbour follow each other. Lanes keep finished blocks
-       * in shared memory; when one is full, the warp writes its blocks, so that
-       * lines of the matrix are written as a whole.
+       * Facets of one neighbour are consecutive. Each lane keeps finished
+       * blocks in shared memory; when a lane has no room left, the warp writes
+       * the lane's blocks, so that lines of the matrix are written as a whole.
        *
-       * Rows of many facets have eight lanes, each with the facets of some
-       * neighbours.
+       * Rows of many facets are distributed over eight lanes, each of which has
+       * the facets of some neighbours.
        */
       template <int dim, bool prismatic, typename Number>
       struct SlabAffineKernel
       {
         using Common = SlabKernel<dim, 1, prismatic, true, Number>;
 
-        static constexpr int          n   = dim - 1; ///< variables of space
+        static constexpr int n = dim - 1; ///< number of spatial variables
         static constexpr unsigned int n_s = Common::n_s, N = Common::N,
                                       n_entries = n_s * n_s;
-        /// Blocks of neighbours that a lane keeps.
+        /// Number of blocks of neighbours that a lane keeps.
         static constexpr unsigned int n_kept = 3;
-        /// What lanes store at once, and how often a warp does for a row.
+        /// Number of units of a block, where a unit is what a lane stores at
+        /// once, and number of steps that a warp needs for a row.
         static constexpr unsigned int n_units = N % 2 == 0 ? N * N / 2 : N * N,
                                       n_steps =
                                         ((n_kept + 1) * n_units + 31) / 32;
-        /// Numbers of a lane in shared memory: blocks of neighbours, S, the
-        /// lower half of M, what belongs to its row.
+        /// Number of values of a lane in shared memory: blocks of neighbours,
+        /// S, the lower triangle of M, data of its row.
         static constexpr unsigned int n_mass = n_s * (n_s + 1) / 2,
                                       size   = ((n_kept + 1) * n_entries +
                                               n_mass + 4) |
@@ -59,21 +63,23 @@ namespace Tessella
         static_assert(N <= 8 && n_s <= 4, "see units");
         struct Place
         {
-          Number      *out; ///< the row's first value
+          Number      *out; ///< first value of the row
           unsigned int width;
-          /// Blocks of neighbours that are there, and 256 for the diagonal one.
+          /// Number of blocks of neighbours, plus 256 if the diagonal block is
+          /// present.
           unsigned int present;
           unsigned int column[n_kept + 1];
         };
         static_assert(sizeof(Place) <= 32, "that many numbers");
         static constexpr unsigned int n_warps = dim == 3 ? 4 : 2;
-        /// Lanes of a row of many facets.
+        /// Number of lanes that share a row of many facets.
         static constexpr unsigned int many_lanes = 8;
 
-        /// What a lane stores in a step, packed: number of the block, row and
-        /// column in it, then for one or two entries places in a block in
-        /// space, in M and the matrix of time, and whether functions of time
-        /// are the same.
+        /// Bit positions in a packed unit, which describes what a lane stores
+        /// in a step: index of the block, row and column in it; then, for one
+        /// or two entries, their positions in a block in space, in M and in the
+        /// matrix of time, and whether row and column have the same function of
+        /// time.
         static constexpr unsigned int y_shift = 3, x_shift = 6, entry_shift = 9,
                                       mass_shift = 4, times_shift = 8,
                                       same_shift = 10, entry_bits = 11;
@@ -82,8 +88,8 @@ namespace Tessella
         const unsigned int    lane;
         const double         *times;
         const unsigned short *index;
-        double *const         shared; ///< of the warp
-        double *const         kept;   ///< of this lane
+        double *const         shared; ///< shared memory of the warp
+        double *const         kept;   ///< shared memory of this lane
         unsigned int          units[n_steps];
 
         __device__
@@ -106,7 +112,7 @@ namespace Tessella
                                  per_row  = N % 2 == 0 ? N / 2 : N,
                                  y        = in_block / per_row,
                                  x        = in_block % per_row * (N / per_row);
-              // (none beyond the last block)
+              // Indices beyond the last block are skipped.
               unsigned int unit =
                 min(i / n_units, 7u) | y << y_shift | x << x_shift;
 #pragma unroll
@@ -133,7 +139,7 @@ namespace Tessella
                                             (n_kept + 1) * n_entries + n_mass);
         }
 
-        /// Centre and scale of the variables eta.
+        /// Reads centre and scale of the variables eta.
         __device__ void
         read_box(const unsigned int polytope,
                  double (&center)[n],
@@ -161,7 +167,7 @@ namespace Tessella
         __device__ static double
         square_of_value(const double (&scale)[n])
         {
-          // 1 / 2 sqrt(3) in each variable
+          // factor 1 / (2 sqrt(3)) for each variable
           double square = n == 2 ? 1. / 12. : 1.7320508075688772 / 72.;
 #pragma unroll
           for (int d = 0; d < n; ++d)
@@ -169,8 +175,8 @@ namespace Tessella
           return square;
         }
 
-        /// Centre of a facet in space and its edges from the first vertex; sign
-        /// of the normal that they have in this order.
+        /// Centre of a facet in space, its edges from the first vertex, and the
+        /// sign of the normal that the edges define in this order.
         struct Facet
         {
           double mean[n], edge[n - 1][n], sign;
@@ -204,14 +210,15 @@ namespace Tessella
           return result;
         }
 
-        /// facet, code, neighbor, column.
+        /// Members facet, code, neighbor, column of a FacetQuad.
         __device__ uint4
         facet_quad(const unsigned int number) const
         {
           return __ldg(reinterpret_cast<const uint4 *>(D.facet_quad + number));
         }
 
-        /// First facet, from a given one on, of a neighbour or the boundary.
+        /// First facet, from the given one on, at which a neighbour or the
+        /// boundary begins.
         __device__ unsigned int
         next_neighbor(const Row         &row,
                       unsigned int       facet,
@@ -227,7 +234,8 @@ namespace Tessella
           return facet;
         }
 
-        /// Rows of all lanes, or of that many each.
+        /// Computes rows with n_lanes lanes each. All lanes of the warp must
+        /// call this function.
         template <unsigned int n_lanes>
         __device__ void
         compute(const unsigned int k, const Row &row, const bool valid)
@@ -265,8 +273,8 @@ namespace Tessella
             here.width          = row.width;
             here.column[n_kept] = row.diagonal;
           }
-          // The block of the present neighbour is the one after n_blocks
-          // finished ones, unless it is the polytope itself.
+          // The block of the present neighbour comes after n_blocks finished
+          // blocks, unless the neighbour is the polytope itself.
           unsigned int neighbor = invalid_index, n_blocks = 0;
           const auto   keeps = [&]() {
             return neighbor != invalid_index && neighbor != k;
@@ -327,7 +335,8 @@ namespace Tessella
 #pragma unroll
               for (int d = 0; d < n; ++d)
                 own_center[d] = center[d];
-              // Facets lie where side 0 sees them.
+              // Facets are stored as side 0 sees them; the other side is
+              // shifted.
               if (quad.y & FacetQuad::shifted)
                 {
                   const double *shift =
@@ -393,7 +402,7 @@ namespace Tessella
 #pragma unroll
                 for (unsigned int j = 0; j <= i; ++j)
                   {
-                    // mean of the product of two functions
+                    // mean over the facet of the product of two functions
                     double A = i == 0 ? 1. : eta[i] * eta[j];
 #pragma unroll
                     for (int e = 0; e + 1 < n; ++e)
@@ -481,7 +490,7 @@ namespace Tessella
             write_zeros<n_lanes>(k);
         }
 
-        /// Sum over the lanes of a row, the same in all of them.
+        /// Sum over the lanes of a row; all of them get the result.
         template <unsigned int n_lanes>
         __device__ static double
         sum(double x)
@@ -492,9 +501,9 @@ namespace Tessella
           return x;
         }
 
-        /// Normal of a facet times its size, as side 0 sees it, and vectors the
-        /// sum of whose squares is the mean of products of the variables about
-        /// the centre.
+        /// Normal of a facet times its size, as side 0 sees it, and vectors
+        /// whose outer products add up to the second moments about the centre
+        /// (means of products of the variables).
         __device__ static void
         facet_moments(const Facet &facet,
                       double (&normal)[n],
@@ -518,7 +527,7 @@ namespace Tessella
               axis[0][d] = 0.2886751345948129 * edge[0][d]; // 1 / sqrt(12)
             else
               {
-                // 1 / sqrt(72), 1 / sqrt(24)
+                // factors 1 / sqrt(72) and 1 / sqrt(24)
                 axis[0][d] =
                   0.11785113019775793 * (edge[0][d] + edge[n - 2][d]);
                 axis[n - 2][d] =
@@ -526,8 +535,8 @@ namespace Tessella
               }
         }
 
-        /// 1 and the variables eta at a point of a rule for facets, whose
-        /// coordinates stand at @p point, @p stride apart; @p v: the vertices.
+        /// Evaluates 1 and the variables eta at a point of a facet rule, whose
+        /// coordinates are at @p point with distance @p stride; @p v: vertices.
         __device__ static void
         evaluate_eta(const double      *point,
                      const unsigned int stride,
@@ -550,7 +559,7 @@ namespace Tessella
             }
         }
 
-        /// Terms of a facet on the boundary.
+        /// Adds the terms of a facet on the boundary.
         __device__ void
         add_boundary(const unsigned int number,
                      const unsigned int facet,
@@ -567,7 +576,7 @@ namespace Tessella
                        *table =
                          D.facet_table + (D.entry_q[quad.entry] -
                                           D.first_facet_point + quad.point);
-          // (measures are those of products with the interval)
+          // Measures in the mesh are those of products with the time interval.
           const double measure = rule.factor * __ldg(D.facet_measure + facet) *
                                  D.slab.inverse_length;
 #pragma unroll 1
@@ -594,8 +603,8 @@ namespace Tessella
             }
         }
 
-        /// Right-hand side of a facet on the boundary: its data may depend on
-        /// time.
+        /// Adds the right-hand side of a facet on the boundary, whose data may
+        /// depend on time.
         __device__ void
         add_boundary_rhs(const unsigned int number,
                          const unsigned int facet,
@@ -624,7 +633,7 @@ namespace Tessella
                            ? w * __ldg(table + (L.s + d) * D.n_facet_points + q)
                            : 0.;
               };
-              // functions of time, but for a constant factor
+              // functions of time without a constant factor
               const double value =
                              w * __ldg(table + L.r * D.n_facet_points + q),
                            time =
@@ -658,7 +667,7 @@ namespace Tessella
             }
         }
 
-        /// S and M to shared memory.
+        /// Stores S and M in shared memory.
         __device__ void
         keep_diagonal(const double (&own)[n_s][n_s],
                       const double (&moment)[n_s][n_s],
@@ -667,7 +676,7 @@ namespace Tessella
         {
           double *const S = kept + n_kept * n_entries, *const M = S + n_entries;
           const auto mass = [&](const unsigned int i, const unsigned int j) {
-            // V n / (n + k)
+            // moments contains V times the mean; see the formula above.
             return square * (i > j ? moment[i][j] : moment[j][i]) *
                    (double(n) / (n + (i > 0) + (j > 0)));
           };
@@ -692,8 +701,8 @@ namespace Tessella
               }
         }
 
-        /// As SlabKernel::store_rhs(), with the boundary's part if there is
-        /// one.
+        /// Like SlabKernel::store_rhs(), plus the boundary part if there is
+        /// data.
         template <unsigned int n_lanes>
         __device__ void
         store_rhs(const unsigned int k,
@@ -725,8 +734,8 @@ namespace Tessella
             }
         }
 
-        /// Writes the blocks that some lanes keep, and the diagonal one; to be
-        /// called by all lanes.
+        /// Writes the blocks of the given lanes and, if requested, their
+        /// diagonal blocks; all lanes must call this function.
         __device__ void
         write_blocks(unsigned int       of_lanes,
                      const unsigned int n_blocks,
@@ -739,7 +748,8 @@ namespace Tessella
           for (unsigned int step = 0; step < n_steps; ++step)
             {
               unsigned int unit = units[step];
-              // (not to be taken apart before, for want of registers)
+              // Keeps the compiler from unpacking units ahead, which would need
+              // too many registers.
               asm volatile("" : "+r"(unit));
               const unsigned int number = unit & 7u,
                                  block  = min(number, n_kept),
@@ -803,7 +813,7 @@ namespace Tessella
           __syncwarp();
         }
 
-        /// Blocks that no facet contributes to.
+        /// Writes zeros to the blocks that receive no facet contributions.
         template <unsigned int n_lanes>
         __device__ void
         write_zeros(const unsigned int k) const
@@ -857,7 +867,7 @@ namespace Tessella
 #pragma unroll 1
         while (others != 0)
           {
-            // a row for each group of lanes
+            // one row per group of lanes
             unsigned int from = 32;
             for (unsigned int i = 0; i < 32 / many; ++i, others &= others - 1)
               if (i == lane / many && others != 0)
@@ -876,7 +886,7 @@ namespace Tessella
       launch_slab_affine_rows(const Data<dim> &data, const cudaStream_t stream)
       {
         using Kernel = SlabAffineKernel<dim, prismatic, Number>;
-        // As many as there are lanes, but enough warps for all multiprocessors.
+        // Up to one row per lane, but enough warps for all multiprocessors.
         const unsigned int rows_per_warp =
                              data.slab.mostly_many_facets
                                ? 4
@@ -895,7 +905,7 @@ namespace Tessella
 
 
 
-      /// Data::slab_box and Data::slab_facet.
+      /// Computes Data::slab_box and Data::slab_facet.
       template <int dim>
       __global__ void
       slab_geometry_kernel(const __grid_constant__ Data<dim> D,

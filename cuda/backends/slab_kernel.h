@@ -17,58 +17,63 @@ namespace Tessella
     namespace Device
     {
       /**
-       * A warp computes the block row of an element K x (0, tau) from matrices
-       * in space alone. Basis functions are products psi_s(x) L_k(t), where the
-       * L_k are orthonormal on (0, tau); with the form's spatial part S (volume
-       * and facets of K) and the mass matrix M, weighted with the coefficient
-       * of d/dt,
+       * Computes the block row of an element K x (0, tau) with a warp, from
+       * matrices in space alone. Basis functions are products psi_s(x) L_k(t),
+       * where the L_k are orthonormal on (0, tau). Let S be the form's spatial
+       * part (volume and facets of K), M the mass matrix, weighted with the
+       * coefficient of d/dt, and F the facet matrix of a neighbour. Then
        *
        *   diagonal block: delta_kl S_rs + T_kl M_rs,
        *                   T_kl = int L_k L_l' dt + L_k(0) L_l(0)
        *   neighbours:     delta_kl F_rs,
        *
-       * restricted to the pairs (s, k) of the space: quadrature needs the
-       * points of a rule in space only. For rows with Row::upright.
+       * restricted to the pairs (s, k) of the space. Quadrature needs the
+       * points of a rule in space only. The kernel serves rows with
+       * Row::upright.
        *
-       * constant: coefficients of volume and interior facets are constants of
-       * the form; else they are tabulated, at all points in time, and the first
-       * of these is read. In double precision; rounded to Number when stored.
+       * P: degree. prismatic: every function of space is multiplied by all
+       * functions of time up to degree P. constant: coefficients of volume and
+       * interior facets are constants of the form; else they are tabulated at
+       * all points in time, and the first of these is read. The computation is
+       * in double precision and rounded to Number when stored.
        *
        * As in RowKernel, lane 4 g + r has functions g, g + 8, ... at every
-       * fourth point; columns are the own functions, then the neighbour's.
+       * fourth point; columns are the own functions, followed by those of the
+       * neighbour.
        */
       template <int dim, int P, bool prismatic, bool constant, typename Number>
       struct SlabKernel
       {
-        static constexpr int          n   = dim - 1; ///< variables of space
+        static constexpr int n = dim - 1; ///< number of spatial variables
         static constexpr unsigned int n_s = Legendre::n_functions(n, P, false),
                                       N   = prismatic
                                               ? n_s * (P + 1)
                                               : Legendre::n_functions(dim,
                                                                     P,
                                                                     false);
-        /// Tiles of 8 own functions, and of all columns.
+        /// Tiles of 8 own functions, and tiles of all columns.
         static constexpr int          T = (n_s + 7) / 8, E = (2 * n_s + 7) / 8;
-        static constexpr unsigned int n_slots       = 16; ///< points of facets
+        static constexpr unsigned int n_slots = 16; ///< number of facet points
         static constexpr unsigned int volume_stride = 36, facet_stride = 20;
-        /// Tables of the volume: functions, derivatives, then coefficients: of
-        /// rows and columns value, gradient; the weight of the mass matrix.
+        /// Tables of the volume: functions, derivatives, coefficients (rows and
+        /// columns are value and gradient), weight of the mass matrix.
         static constexpr unsigned int n_coefficients =
           constant ? 1 : (n + 1) * (n + 1) + 1;
         static constexpr unsigned int volume_size =
           ((n + 1) * n_s + n_coefficients) * volume_stride;
-        /// Of facets: values and derivatives of both sides, coefficients.
+        /// Tables of facets: values and derivatives of both sides,
+        /// coefficients.
         static constexpr unsigned int facet_size = (4 * n_s + 1) * facet_stride;
         static constexpr unsigned int table_size =
           volume_size > facet_size ? volume_size : facet_size;
         static_assert(table_size >= 2 * n_s * n_s, "S and M go there");
-        /// Numbers of a warp in shared memory, with F.
+        /// Number of values of a warp in shared memory, including F.
         static constexpr unsigned int size = table_size + n_s * n_s;
-        /// Of all warps of a block: T_kl without its constant factor, and s |
-        /// k << 8 of each function.
+        /// Data shared by all warps of a thread block: T_kl without its
+        /// constant factor, and s | k << 8 of each function.
         static constexpr unsigned int n_times     = (P + 1) * (P + 1),
                                       common_size = n_times + (N + 3) / 4;
-        /// Warps of a block.
+        /// Number of warps of a thread block.
         static constexpr unsigned int n_warps =
           (common_size + 4 * size) * 8 <= 48 << 10   ? 4
           : (common_size + 2 * size) * 8 <= 48 << 10 ? 2
@@ -83,8 +88,8 @@ namespace Tessella
         WarpSums<T, E, double> acc;
         WarpSums<T, T, double> mass;
         Number                *out;
-        double                 inverse_length; ///< of the interval
-        bool                   self;
+        double inverse_length; ///< inverse length of the time interval
+        bool   self;
 
         __device__
         SlabKernel(const Data<dim>   &D,
@@ -111,7 +116,7 @@ namespace Tessella
           mass.clear();
         }
 
-        /// Fills what all warps of a block share.
+        /// Computes the data that all warps of a thread block share.
         __device__ static void
         fill_common(const Data<dim> &D, double *common)
         {
@@ -121,7 +126,9 @@ namespace Tessella
             {
               const unsigned int l = i % (P + 1), m = i / (P + 1);
               const double       t = sqrt(double((2 * l + 1) * (2 * m + 1)));
-              // functions of higher degree are not tested
+              // T_kl with k = m: the integral of L_m L_l' vanishes for l <= m.
+              // For l > m, integration by parts yields the difference of L_m
+              // L_l at the two ends.
               common[i] = l > m || (l + m) % 2 == 0 ? t : -t;
             }
           for (unsigned int i = threadIdx.x; i < N; i += blockDim.x)
@@ -136,7 +143,7 @@ namespace Tessella
             }
         }
 
-        /// Number of a function of space, by total degree.
+        /// Index of a function of space of bounded total degree.
         __device__ static constexpr unsigned int
         spatial_index(const unsigned int e0,
                       const unsigned int e1,
@@ -147,8 +154,9 @@ namespace Tessella
                         : t * (t + 1) * (t + 2) / 6 + u * (u + 1) / 2 + e2;
         }
 
-        /// Functions of one variable of a polytope at a point, derivatives
-        /// times m; calls write(s, value, derivatives) for each in space.
+        /// Evaluates the functions of a polytope in space at a point,
+        /// derivatives times m; calls write(s, value, derivatives) for each of
+        /// them.
         template <typename Write>
         __device__ void
         evaluate(const unsigned int polytope,
@@ -206,7 +214,8 @@ namespace Tessella
 #pragma unroll
           for (int t = 0; t < T; ++t)
             offset[t] = min(8 * t + g, n_s - 1) * volume_stride + r;
-          // entries of rows and columns value and gradient in space
+          // Entries of the coefficients; rows and columns are value and
+          // gradient in space.
           const auto entry = [&](const int e, const int f) {
             return bool(D.volume_entries >> (e * (dim + 1) + f) & 1u);
           };
@@ -228,7 +237,7 @@ namespace Tessella
                       a[e][t] = table[offset[t] + e * n_s * volume_stride + m];
                   const double *c = coefficient + m + r;
                   double        b[T];
-                  // (the last one)
+                  // The last coefficient is the weight of the mass matrix.
                   const double w = c[(n_coefficients - 1) * volume_stride];
 #pragma unroll
                   for (int t = 0; t < T; ++t)
@@ -245,7 +254,8 @@ namespace Tessella
                         b[t] = 0.;
 #pragma unroll
                       for (int f = 0; f <= n; ++f)
-                        // (values times values: with the mass matrix)
+                        // The product of values is added with the mass matrix
+                        // later.
                         if (!constant || ((e > 0 || f > 0) && entry(e, f)))
                           {
                             any = true;
@@ -263,7 +273,8 @@ namespace Tessella
             }
         }
 
-        /// A point for each lane; those beyond the last one have no weight.
+        /// Fills the table with one point per lane; lanes beyond the last point
+        /// have zero weight.
         __device__ void
         fill_volume(const unsigned int begin,
                     const unsigned int total,
@@ -275,7 +286,8 @@ namespace Tessella
                              q    = i - m * rule.n_space,
                              s    = row.first_subcell + m;
           const double *data      = D.rules + rule.offset + q;
-          // upright prisms: the first triangle or tetrahedron is the lower one
+          // The prisms are upright, and their first vertices form the lower
+          // triangle or tetrahedron.
           const double *v =
             D.subcell_vertices + std::size_t(s) * (dim * (dim + 1));
           double x[n], J[n][n], ones[n];
@@ -377,7 +389,7 @@ namespace Tessella
           for (int e = 0; e < E; ++e)
             {
               const unsigned int f = min(8 * e + g, 2 * n_s - 1);
-              // (values and derivatives of one side are 2 n_s tables)
+              // Values and derivatives of one side occupy 2 n_s tables.
               offset[e] = (f < n_s ? f : f + n_s) * facet_stride + r;
             }
           const auto all = [](const int, const int) { return true; };
@@ -410,8 +422,8 @@ namespace Tessella
 #pragma unroll 1
                   for (unsigned int m = 0; m < n_q; m += 4)
                     {
-                      // At the boundary the neighbour's are anything, and so
-                      // are its columns, which are not stored.
+                      // At the boundary, the neighbour's functions have
+                      // arbitrary values, and their columns are not stored.
                       const bool          valid = m + r < n_q;
                       const double *const from  = table + (f * n_q + m);
                       const double        c =
@@ -443,14 +455,14 @@ namespace Tessella
             write_neighbor(neighbor, column);
         }
 
-        /// Facet of a batch that the lane's slot belongs to.
+        /// Facet of the batch that the lane's slot belongs to.
         __device__ unsigned int
         slot_facet() const
         {
           return __umulhi(lane % n_slots, D.slab.facet.inverse);
         }
 
-        /// Half of the warp serves each side.
+        /// Fills the tables; each half of the warp serves one side.
         __device__ void
         fill_facets(const FacetQuad   &quad,
                     const unsigned int slot,
@@ -477,7 +489,7 @@ namespace Tessella
               for (int e = 0; e < n; ++e)
                 x[e] += xi * (__ldg(v + (d + 1) * dim + e) - first[e]);
             }
-          // (measures are those of products with the interval)
+          // Measures in the mesh are those of products with the time interval.
           const double w = __ldg(data + n * rule.n_points) * rule.factor *
                            __ldg(D.facet_measure + quad.facet) * inverse_length;
           if (constant && neighbor != invalid_index)
@@ -517,7 +529,7 @@ namespace Tessella
                          : 0.;
               c = w * __ldg(from + L.c[0] * D.n_facet_points);
             }
-          // Facets lie where side 0 sees them.
+          // Facets are stored as side 0 sees them; the other side is shifted.
           if ((quad.code & FacetQuad::shifted) && other != side)
             {
               const double *shift =
@@ -560,9 +572,10 @@ namespace Tessella
 
         // ---- results
 
-        /// Calls entry(i, j, s | k << 8 of i, the same of j) for the entries of
-        /// a block, and stores what it returns; always the same ones by the
-        /// same lane.
+        /// Stores entry(p, test, trial) for the entries of a block, where p is
+        /// the entry's address and test and trial are s | k << 8 of its row and
+        /// column. The assignment of entries to lanes is the same for all
+        /// blocks.
         template <typename Entry>
         __device__ void
         store_block(const unsigned int column, const Entry &entry) const
@@ -622,7 +635,7 @@ namespace Tessella
           __syncwarp();
         }
 
-        /// Blocks that no facet contributes to.
+        /// Writes zeros to the blocks that receive no facet contributions.
         __device__ void
         write_zeros() const
         {
@@ -639,7 +652,7 @@ namespace Tessella
         __device__ void
         write_diagonal()
         {
-          // In the place of the tables, which are not needed any more.
+          // S and M overwrite the tables, which are not needed any more.
           double *const S = table, *const M = table + n_s * n_s;
           const double reaction = constant ? D.form.C[0][0] : 0.,
                        factor =
@@ -672,15 +685,17 @@ namespace Tessella
                         double value = times[i * (P + 1) + j] * M[from];
                         if (i == j)
                           value += S[from];
-                        // a periodic neighbour that is the element itself
+                        // The block already holds the contribution of a
+                        // periodic neighbour that is the element itself.
                         if (add)
                           value += *present;
                         return Number(value);
                       });
         }
 
-        /// Of a constant source: integrals of the functions of space are a
-        /// column of the mass matrix, those of L_k vanish for k > 0.
+        /// Stores the right-hand side of a constant source: the integrals of
+        /// the functions of space are a column of the mass matrix, and those of
+        /// L_k vanish for k > 0.
         __device__ void
         store_rhs() const
         {
@@ -727,7 +742,7 @@ namespace Tessella
 
 
 
-      /// Warps per multiprocessor that the compiler makes room for.
+      /// Number of warps per multiprocessor, for __launch_bounds__.
       constexpr unsigned int
       slab_warps(const unsigned int n_functions)
       {
@@ -779,8 +794,8 @@ namespace Tessella
       launch_slab_rows(const Data<dim> &data, const cudaStream_t stream)
       {
         using Kernel = SlabKernel<dim, P, prismatic, constant, Number>;
-        // What blocks begin with is little beside several rows, of which there
-        // should still be enough for all multiprocessors.
+        // Several rows per warp amortise the set-up of a thread block, as long
+        // as enough thread blocks remain for all multiprocessors.
         const unsigned int rows_per_warp =
                              std::min(8u, std::max(1u, data.n_polytopes >> 15)),
                            rows_per_block = rows_per_warp * Kernel::n_warps;

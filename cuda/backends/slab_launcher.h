@@ -5,7 +5,7 @@
 #include "slab_affine_kernel.h"
 #include "slab_kernel.h"
 
-// Implementation of SlabLauncher, for the files that instantiate it.
+// Implementation of SlabLauncher, included by the files that instantiate it.
 
 namespace Tessella
 {

@@ -5,7 +5,7 @@
 #include "basis.h"
 #include "product.h"
 
-// Kernels for larger numbers of functions, and for polytopes of very many
+// Kernels for large numbers of functions, and for polytopes of very many
 // sub-cells: a warp computes a tile of a block.
 
 namespace Tessella
@@ -15,13 +15,19 @@ namespace Tessella
     namespace Device
     {
       /**
-       * A tile of 8 TM x 8 TN entries of a block. If I0 >= 0, rows begin at 8
-       * I0 and columns at 0, so that rows of diagonal blocks are among the
-       * columns and nothing is evaluated twice.
+       * Computes a tile of 8 TM x 8 TN entries of a block. If I0 >= 0, rows
+       * begin at 8 I0 and columns at 0, so that the rows of diagonal blocks are
+       * among the columns and no function is evaluated twice.
        *
-       * Where a warp computes a diagonal block alone that only advection makes
-       * unsymmetric, sums below the diagonal are of what the block differs
-       * there from the transposed part above: nothing for most of the terms.
+       * If a warp computes a whole diagonal block that is unsymmetric only
+       * because of advection, the sums below the diagonal are those of the
+       * difference between the block and its transposed upper part; most terms
+       * do not contribute to it.
+       *
+       * P: degree, or -1 if it is known at run time only. Lane 4 g + r
+       * evaluates function g of each group of 8 at every fourth point,
+       * beginning with point r. k, j: polytopes of rows and columns; i0, j0:
+       * first row and column of the tile; n1, n2: numbers of functions.
        */
       template <int dim,
                 int P,
@@ -34,7 +40,8 @@ namespace Tessella
       {
         using Slots = Batch<dim, P, Number, cells>;
 
-        /// Sums below the diagonal lie in the lanes of those above.
+        /// True if the lanes hold the sums below the diagonal in the layout of
+        /// those above.
         static constexpr bool square =
           I0 == 0 && TM == TN && PairedTiles<TM, TN, Number, 0>::exist;
 
@@ -42,13 +49,16 @@ namespace Tessella
         const unsigned int  lane, g, r;
         const std::uint64_t block;
         const unsigned int  k, j, i0, j0, n1, n2;
-        Slots               slots, own_slots; ///< with neighbour, without
-        /// (rows from I0 on of a symmetric block)
+        Slots               slots,
+          own_slots; ///< for both polytopes of a facet, for one polytope
+        /// Template argument `needed`: the rows of a symmetric block begin at
+        /// I0.
         WarpSums<TM, TN, Number, TM - 1 + (I0 >= 0 ? I0 : 0), square> acc;
         unsigned int row_x[TM], row_pair[TM];
         unsigned int column_x[TN], column_pair[TN];
         const bool   mirror;
-        /// Sums below the diagonal are differences, as above.
+        /// True while sums below the diagonal are differences, as described
+        /// above.
         bool differences = false;
 
         __device__
@@ -78,7 +88,8 @@ namespace Tessella
           acc.clear();
         }
 
-        // Columns: of the polytope's own functions, or the neighbour's.
+        // Sets the positions of rows and columns in the tables; pair: the
+        // columns are functions of the neighbour.
         __device__ void
         set_positions(const bool pair)
         {
@@ -114,7 +125,7 @@ namespace Tessella
           pair = side + (position & 0xffffu) * slots.stride + r;
         }
 
-        // Tiles below the diagonal of a symmetric block are left out.
+        // Tiles below the diagonal of a symmetric block are skipped.
         __device__ bool
         needs_part() const
         {
@@ -129,7 +140,7 @@ namespace Tessella
           };
         }
 
-        // With differences: only what is symmetric.
+        // If `differences` is set, only for symmetric terms.
         __device__ void
         multiply(const Number (&a)[TM], const Number (&b)[TN])
         {
@@ -195,7 +206,8 @@ namespace Tessella
                         continue;
                       }
                   Slots::for_lines(D.volume_columns, [&](const int e) {
-                    // Coefficients times the rows, which are fewer.
+                    // The coefficients multiply the rows, of which there are
+                    // fewer.
                     Number     a[TM], b[TN];
                     const auto test = [&](const int t, const int f) {
                       return I0 >= 0 ? column[I0 >= 0 ? I0 + t : 0][f]
@@ -235,11 +247,11 @@ namespace Tessella
             }
         }
 
-        /// Kernels that have loops over points of facets of their own for what
-        /// is most frequent, without branches.
+        /// True for kernels that have separate branch-free loops over facet
+        /// points for the most frequent case.
         static constexpr bool straight = square && cells == Cells::simplices;
 
-        /// What A B differs below the diagonal from above.
+        /// Adds the difference of A B and its transpose below the diagonal.
         __device__ void
         add_below(const Number (&a)[TM], const Number (&b)[TN])
         {
@@ -254,8 +266,8 @@ namespace Tessella
           acc.add(b, minus_a, below);
         }
 
-        /// Coefficients c of a point, as fill_volume() splits them, times
-        /// values and derivatives a.
+        /// Adds the products for the coefficients c of a point, as
+        /// fill_volume() splits them, with the values and derivatives a.
         __device__ void
         add_full_block(const Number (&a)[TN][dim + 1],
                        const Number      *c,
@@ -314,8 +326,8 @@ namespace Tessella
               }
         }
 
-        // Value and directional derivative of a function, for
-        // Facets::penalty with a part of the value's coefficient.
+        // Value and directional derivative of a function; for Facets::penalty,
+        // the latter includes a part of the coefficient of the value.
         __device__ static void
         directional(const Slots       &slots,
                     const unsigned int x,
@@ -334,7 +346,7 @@ namespace Tessella
         {
           using Facets = typename Slots::Facets;
           Slots &slots = pair ? this->slots : own_slots;
-          // Rows are among the columns.
+          // The rows are among the columns.
           constexpr bool shared_rows = I0 >= 0 && !pair;
           constexpr bool values =
             terms == Facets::penalty || terms == Facets::value_rows;
@@ -430,8 +442,8 @@ namespace Tessella
             }
         }
 
-        /// n quads where both terms are the same but for the order of
-        /// functions.
+        /// Adds n groups of points, if both terms are the same except for the
+        /// order of functions.
         template <bool pair>
         __device__ void
         add_facet_quads(const Slots &slots, const unsigned int n)
@@ -478,14 +490,14 @@ namespace Tessella
             }
         }
 
-        /// Quads [begin, end) of the block: first those of the volume, then
-        /// those of all facets (diagonal blocks), then those of facets between
-        /// the two polytopes.
+        /// Adds the point groups [begin, end) of the block: first those of the
+        /// volume, then those of all facets (both for diagonal blocks only),
+        /// then those of facets between the two polytopes.
         __device__ void
         compute(const unsigned int begin, const unsigned int end)
         {
           unsigned int before = 0;
-          // The part of the next n quads that is in the range.
+          // Intersects the next n groups with the range.
           const auto part =
             [&](const unsigned int n, unsigned int &first, unsigned int &last) {
               first = max(begin, before) - before;
@@ -569,7 +581,7 @@ namespace Tessella
               }
         }
 
-        // Partial sums, in the order of lanes.
+        // Partial sums in the order of lanes.
         __device__ Number *
         scratch(const unsigned int part) const
         {
@@ -604,30 +616,32 @@ namespace Tessella
 
 
 
-      /// Tiles of the general kernel.
+      /// Number of tiles in each direction in the general kernel.
       constexpr int general_tile = 4;
 
-      /// Slots of the kernels here, for shared memory of reasonable size.
+      /// Number of slots of these kernels, chosen such that shared memory stays
+      /// small.
       inline unsigned int
       n_tile_slots(const unsigned int degree)
       {
         return degree <= 5 ? 16 : degree <= 7 ? 8 : 4;
       }
 
-      /// Of kernels of blocks: for both polytopes of a facet, each by half of a
-      /// warp; for one.
+      /// Numbers of slots of kernels of blocks: for both polytopes of a facet,
+      /// each of which is served by half a warp, and for one polytope.
       constexpr unsigned int n_pair_slots = 16, n_own_slots = 32;
 
-      /// Blocks of functions of one degree: a warp computes TM tiles of rows,
-      /// or the T - TM others, of a block.
+      /// Computes blocks of functions of one degree: a warp computes either TM
+      /// tiles of rows or the remaining T - TM tiles of a block.
       template <int dim, int P, int T, int TM, typename Number, Cells cells>
       __global__ void
         __launch_bounds__(32, split_operands<Number> &&TM *T <= 25 ? 10 : 8)
           block_kernel(const __grid_constant__ Data<dim> D)
       {
         extern __shared__ double2 shared[];
-        // One part after the other, so that warps share instructions; in each,
-        // diagonal blocks take longest and come first.
+        // All warps of one part come before those of the other one, so that
+        // concurrent warps share instructions. Within a part, diagonal blocks
+        // come first, since they need the most time.
         constexpr unsigned int n_parts = TM < T ? 2 : 1;
         const unsigned int     n       = gridDim.x / n_parts;
         const bool             second  = n_parts > 1 && blockIdx.x >= n;
@@ -666,7 +680,7 @@ namespace Tessella
           }
       }
 
-      /// Tiles of a list.
+      /// Computes the tiles of a list.
       template <int dim, typename Number>
       __global__ void __launch_bounds__(32)
         unit_kernel(const __grid_constant__ Data<dim> D,
@@ -683,7 +697,7 @@ namespace Tessella
           tile.store_part(unit.scratch - D.first_scratch);
       }
 
-      /// Adds the parts of tiles.
+      /// Sums the parts of tiles.
       template <int dim, typename Number>
       __global__ void __launch_bounds__(32)
         reduction_kernel(const __grid_constant__ Data<dim> D,

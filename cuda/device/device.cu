@@ -66,7 +66,7 @@ namespace Tessella
         cudaRuntimeGetVersion(&runtime);
         if (code == cudaSuccess && n > 0)
           {
-            // These start nothing on the device.
+            // These calls create no context on the device.
             cudaGetDevice(&device);
             cudaDeviceGetAttribute(&major,
                                    cudaDevAttrComputeCapabilityMajor,

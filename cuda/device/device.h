@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-// The device itself: whether it can be used, its name, memory and ceilings.
+// Properties of the CUDA device: availability, name, memory and peak rates.
 
 namespace Tessella
 {
@@ -14,8 +14,8 @@ namespace Tessella
   {
     namespace Device
     {
-      /// A call of the CUDA runtime failed, or memory does not suffice; the
-      /// text is a full sentence.
+      /// A call of the CUDA runtime failed, or device memory does not suffice;
+      /// what() is a full sentence.
       struct Error : public std::runtime_error
       {
         explicit Error(const std::string &text)
@@ -23,28 +23,29 @@ namespace Tessella
         {}
       };
 
-      /// Number of devices; 0 without a driver, or if the current device is
-      /// older than compute capability 7.5.
+      /// Number of devices. Returns 0 without a driver, or if the current
+      /// device is older than compute capability 7.5.
       unsigned int
       n_devices();
 
-      /// Number of the calling thread's device.
+      /// Index of the calling thread's device.
       int
       current_device();
 
-      /// Makes a device that of the calling thread.
+      /// Makes @p device the device of the calling thread.
       void
       set_device(const int device);
 
-      /// Why n_devices() is 0, as a sentence; empty if it is not.
+      /// Reason why n_devices() is 0, as a sentence; empty if it is not 0.
       std::string
       why_unavailable();
 
       /**
-       * The sentence for what the runtime says: error code of
-       * cudaGetDeviceCount(), versions of driver and runtime (1000 major + 10
-       * minor; driver 0: none), compute capability of the current device.
-       * Empty if the device can be used.
+       * Sentence that describes why the device cannot be used; empty if it can
+       * be used. The arguments are the error code of cudaGetDeviceCount(), the
+       * versions of driver and runtime in CUDA's encoding (1000 major + 10
+       * minor; 0 if the driver is missing), and the compute capability of the
+       * current device.
        */
       std::string
       describe_availability(const int code,
@@ -53,8 +54,8 @@ namespace Tessella
                             const int capability_major,
                             const int capability_minor);
 
-      /// The sentence for an error code of the runtime; @p what: for what
-      /// memory was wanted, or during what it happened.
+      /// Sentence for an error code of the runtime; @p what names the purpose
+      /// of the memory that was requested, or the operation that failed.
       std::string
       describe_error(const int code, const std::string &what);
 
@@ -62,7 +63,7 @@ namespace Tessella
       std::string
       device_name();
 
-      /// Bytes.
+      /// Device memory in bytes.
       struct Memory
       {
         std::size_t free, total;
@@ -71,10 +72,10 @@ namespace Tessella
       Memory
       device_memory();
 
-      /// Ceilings of the current device, measured in about 50 ms.
+      /// Peak rates of the current device, measured in about 50 ms.
       struct Rates
       {
-        double flops     = 0.; ///< products in double precision, per second
+        double flops = 0.; ///< FP64 operations per second in matrix products
         double bandwidth = 0.; ///< bytes per second, reads and writes
         double download  = 0.; ///< bytes per second into pinned memory
       };

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-// A device that several processes use.
+// Sharing of a device among several processes.
 
 namespace Tessella
 {
@@ -13,14 +13,17 @@ namespace Tessella
   {
     namespace Device
     {
-      /// The same for processes of one machine that use the same device, and
-      /// another one for others: PCI bus and, of a part of a device, its uuid.
+      /// Identity of the current device: PCI bus id and uuid, which tells apart
+      /// the partitions of one device. Two processes of one machine get the
+      /// same text if and only if they use the same device or the same
+      /// partition.
       std::string
       device_identity();
 
-      /// What each of @p n processes on a device may take for assembly, where
-      /// @p bytes are free or taken for assembly already: equal parts, less
-      /// what kernels need besides, an eighth or 512 MB.
+      /// Number of bytes that each of @p n processes on a device may use for
+      /// assembly, if @p bytes are free or held for assembly already: an equal
+      /// share minus a reserve for other memory that kernels need, an eighth of
+      /// the share and at most 512 MiB.
       constexpr std::size_t
       memory_share(const std::size_t bytes, const unsigned int n)
       {

@@ -20,8 +20,8 @@ namespace Tessella
         constexpr unsigned int n_workers = 8, n_buffers = 4;
         constexpr std::size_t  max_piece = std::size_t(1) << 20;
 
-        // Between two questions whether a piece has come, which take a lock of
-        // the driver.
+        // Time between two queries whether a piece has arrived; a query takes a
+        // lock of the driver.
         constexpr std::chrono::microseconds pause(10);
       } // namespace
 
@@ -42,9 +42,10 @@ namespace Tessella
         {
           Array<char, true> buffer[n_buffers];
           Event             arrived[n_buffers];
-          std::size_t       piece[n_buffers]; // that is in it, or will be
-          unsigned int      n_started = 0, n_taken = 0;
-          // The chunk for which the stream waits already.
+          std::size_t piece[n_buffers]; // index of the piece that is in the
+                                        // buffer or on its way there
+          unsigned int n_started = 0, n_taken = 0;
+          // Chunk for whose kernels the stream waits already.
           unsigned int      chunk = invalid_index;
           Clock::time_point arrival;
         };
@@ -54,7 +55,7 @@ namespace Tessella
           , device(current_device())
         {}
 
-        // Asks for the next piece; returns whether there was any.
+        // Starts the copy of the next piece; returns false if none is left.
         bool
         start_next(Worker &me)
         {
@@ -83,7 +84,7 @@ namespace Tessella
           return true;
         }
 
-        // Until a piece has arrived.
+        // Waits until a piece has arrived.
         static void
         wait(const Event &arrived)
         {
@@ -97,11 +98,11 @@ namespace Tessella
                 std::this_thread::yield();
               while (Clock::now() < end);
             }
-          cudaGetLastError(); // (which may be that it had not come)
+          cudaGetLastError(); // clears a possible cudaErrorNotReady
         }
 
-        // Until nothing of the chunks up to this one is left that others have
-        // not taken.
+        // Copies pieces until all pieces of chunks up to @p chunk are finished
+        // or in the hands of other workers.
         void
         work(Worker &me, const unsigned int chunk)
         {
@@ -196,7 +197,7 @@ namespace Tessella
           n_workers, 1, [&](const std::size_t begin, const std::size_t end) {
             try
               {
-                // (a thread's own setting)
+                // The current device is a setting of each thread.
                 check(cudaSetDevice(I.device), "the choice of a device");
                 for (std::size_t w = begin; w < end; ++w)
                   I.work(I.worker[w], chunk);

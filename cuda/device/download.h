@@ -9,7 +9,7 @@
 #include "memory.h"
 #include "workspace.h"
 
-// Results on their way from the device to ordinary memory of the host.
+// Copies of results from the device to pageable memory of the host.
 
 namespace Tessella
 {
@@ -18,21 +18,23 @@ namespace Tessella
     namespace Device
     {
       /**
-       * Copies arrays of chunk after chunk to the host where several processes
-       * of a machine do so at the same time: in small pieces through pinned
-       * buffers, which are still in the processor's cache when they leave from
-       * there. For it is the memory of the host that limits these processes; a
-       * single device is busier with large pieces (BENCHMARKS.md, Several
-       * processes and devices).
+       * Copies the arrays of one chunk after another to the host if several
+       * processes of a machine do so at the same time. The arrays travel in
+       * small pieces through pinned buffers, and each piece is copied on to its
+       * target while it is still in the processor's cache, because the memory
+       * bandwidth of the host limits these processes. If a single process uses
+       * the machine, large pieces are faster (BENCHMARKS.md, Several processes
+       * and devices).
        *
-       * This is the work of a few workers, tasks of the host's threads, each
-       * with a ring of buffers of its own. A worker takes the next piece that
-       * nobody has taken as soon as it has a free buffer, and what has arrived
-       * out of it. No worker waits for another one, so that one thread may do
-       * the work of all in turn.
+       * The work is divided among several workers, which are tasks of the
+       * host's threads; each worker has its own ring of buffers. A worker with
+       * a free buffer starts the copy of the next piece that no worker has
+       * started yet, and then empties the buffers whose pieces have arrived. No
+       * worker waits for another one, so that a single thread may run all
+       * workers in turn.
        *
-       * Buffers that are free when a chunk is finished take pieces of chunks
-       * that were added already, and these arrive while the caller does
+       * Buffers that are free when a chunk is finished receive pieces of chunks
+       * that were added already; these pieces arrive while the caller does
        * something else.
        */
       class Download
@@ -40,24 +42,26 @@ namespace Tessella
       public:
         using Clock = std::chrono::steady_clock;
 
-        /// For so many processes on a machine this is faster than large pieces
-        /// that all threads empty together: measured with 1, 2 and 4 H200.
+        /// Smallest number of processes on a machine for which this class is
+        /// faster than large pieces that all threads empty together; measured
+        /// with 1, 2 and 4 H200.
         static constexpr unsigned int least_processes = 3;
 
-        /// For the present device.
+        /// Creates the workers for the current device.
         explicit Download(const Parallel &parallel);
         ~Download();
 
-        /// Takes pinned memory, 32 MiB; start() does it otherwise.
+        /// Allocates 32 MiB of pinned memory. Without a call of this function,
+        /// start() does so.
         void
         reserve();
 
-        /// Begins with nothing.
+        /// Begins with an empty list of pieces.
         void
         start();
 
-        /// Adds an array of a chunk, which is there after @p ready. Numbers of
-        /// chunks ascend.
+        /// Adds an array of a chunk, which is complete after @p ready. Indices
+        /// of chunks must ascend.
         void
         add(const unsigned int chunk,
             const Event       &ready,
@@ -65,13 +69,14 @@ namespace Tessella
             char              *to,
             const std::size_t  bytes);
 
-        /// Returns when everything up to this chunk is where it belongs; the
-        /// time at which the last piece was seen to have arrived, or the
-        /// clock's epoch.
+        /// Returns when all arrays of the chunks up to this one are in their
+        /// targets. The return value is the time at which the last piece was
+        /// seen to have arrived, or the clock's epoch if no piece has arrived
+        /// yet.
         Clock::time_point
         finish(const unsigned int chunk);
 
-        /// Waits until nothing is on its way any more, after an error.
+        /// Waits until no copy is under way any more, after an error.
         void
         cancel();
 

@@ -14,12 +14,12 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Times kernels that follow each other in a stream, by events between
-      /// them.
+      /// Measures the times of kernels that follow each other in a stream, by
+      /// events between them.
       class KernelClock
       {
       public:
-        /// Forgets what was timed; the first kernel begins now.
+        /// Discards all measurements; the time of the first kernel starts here.
         void
         start(const cudaStream_t stream)
         {
@@ -27,7 +27,8 @@ namespace Tessella
           record(stream);
         }
 
-        /// What was started since the last call has this name; of literals.
+        /// Assigns @p name, which must be a string literal, to the kernels that
+        /// were started since the last call.
         void
         stop(const char *name, const cudaStream_t stream)
         {
@@ -35,7 +36,7 @@ namespace Tessella
           record(stream);
         }
 
-        /// Adds the times of kernels that have come to an end.
+        /// Adds the times to @p times; waits for the kernels.
         void
         add_to(Times &times) const
         {

@@ -20,7 +20,7 @@ namespace Tessella
       {
         if (code == cudaSuccess)
           return;
-        cudaGetLastError(); // the process can go on without the device
+        cudaGetLastError(); // the process can continue without the device
         throw Error(describe_error(code, what));
       }
 
@@ -41,8 +41,8 @@ namespace Tessella
                            values.size() * sizeof(Number),
                            cudaMemcpyHostToDevice),
                 "a copy to the device");
-          // The copy may return before all has arrived, and streams of class
-          // Stream do not wait for it.
+          // The copy may return before all data have arrived, and streams of
+          // class Stream do not wait for it.
           check(cudaStreamSynchronize(nullptr), "a copy to the device");
         }
 
@@ -64,7 +64,7 @@ namespace Tessella
           release();
         }
 
-        /// Grows if necessary; the contents are lost then.
+        /// Grows the array if necessary, in which case its contents are lost.
         void
         resize(const std::size_t size)
         {
@@ -149,8 +149,8 @@ namespace Tessella
         {
           check(cudaEventSynchronize(event), "the assembly on the device");
         }
-        /// Seconds since @p start; waits for both, which may lie in streams of
-        /// which neither waits for the other.
+        /// Seconds since @p start. Waits for both events, because they may be
+        /// in streams that do not wait for each other.
         double
         since(const Event &start) const
         {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-// What is copied at once.
+// Sizes of the pieces in which an array is copied.
 
 namespace Tessella
 {
@@ -13,10 +13,11 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Size of the next piece where @p rest > 0 bytes are left: @p most, and
-      /// towards the end less, down to an eighth, so that @p n_workers come to
-      /// an end at the same time. Multiples of 256 but for the last one, if
-      /// @p most is one of 2048.
+      /// Size of the next piece if @p rest > 0 bytes are left: @p most bytes,
+      /// and smaller pieces towards the end, down to an eighth of @p most, so
+      /// that @p n_workers workers finish at the same time. All pieces except
+      /// for the last one have a multiple of 256 bytes if @p most is a multiple
+      /// of 2048.
       inline std::size_t
       piece_size(const std::size_t  rest,
                  const std::size_t  most,

@@ -12,7 +12,7 @@
 #include "memory.h"
 #include "workspace.h"
 
-// What a Workspace holds, and how copies go through its pinned buffers.
+// Members of a Workspace, and copies through its pinned buffers.
 
 namespace Tessella
 {
@@ -27,7 +27,7 @@ namespace Tessella
                                      min_piece  = std::size_t(1) << 18;
         static constexpr unsigned int max_slots = 3;
 
-        /// A pinned buffer and what is to be done with what arrives in it.
+        /// A pinned buffer and the function that stores its contents.
         struct Piece
         {
           Array<char, true>                              buffer;
@@ -37,7 +37,7 @@ namespace Tessella
           std::function<void(const char *, std::size_t)> store;
         };
 
-        /// Device memory of a chunk: tables, values, entries of the vector.
+        /// Device memory of a chunk: tables, matrix values, vector entries.
         struct Slot
         {
           Array<char>       memory;
@@ -88,8 +88,8 @@ namespace Tessella
             download.reserve();
         }
 
-        /// Copies @p n parts (host addresses, sizes, offsets in the target,
-        /// ascending) to the device through the pinned buffers.
+        /// Copies @p parts (host address, size, ascending offset in the target)
+        /// to the device through the pinned buffers.
         struct Part
         {
           const char *from;
@@ -114,7 +114,7 @@ namespace Tessella
               parallel(n,
                        std::size_t(1) << 18,
                        [&](const std::size_t begin, const std::size_t end) {
-                         // the first part that ends behind `begin`
+                         // first part that ends after `begin`
                          auto part = std::upper_bound(
                            parts.begin(),
                            parts.end(),

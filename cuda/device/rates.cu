@@ -16,7 +16,8 @@ namespace Tessella
       {
         constexpr unsigned int n_steps = 2048, n_chains = 8;
 
-        // Products without any load: what the matrix units can do.
+        // Matrix products without any load; reaches the peak rate of the matrix
+        // units.
         __global__ void
         product_kernel(double *out)
         {
@@ -50,7 +51,8 @@ namespace Tessella
             *out = sum;
         }
 
-        // Operations of a warp in one product above.
+        // Floating-point operations of a warp in one product of
+        // product_kernel().
         double
         operations_per_step()
         {
@@ -61,7 +63,7 @@ namespace Tessella
           return version >= 90 ? 4096. : version >= 80 ? 512. : 64.;
         }
 
-        // The fastest of several repetitions.
+        // Least time of several repetitions.
         template <typename Function>
         double
         least_time(const Function &function)
@@ -76,7 +78,7 @@ namespace Tessella
               check(cudaGetLastError(), "the measurement of rates");
               end.record(stream);
               end.wait();
-              if (i > 0) // the first one loads the code
+              if (i > 0) // the first repetition includes loading of the code
                 least = std::min(least, end.since(begin));
             }
           return least;

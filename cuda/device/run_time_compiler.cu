@@ -24,7 +24,7 @@ namespace Tessella
     {
       namespace
       {
-        // A shared library that may be missing.
+        // Shared library that may be missing at run time.
         class Library
         {
         public:
@@ -50,7 +50,8 @@ namespace Tessella
           bool  complete = true;
         };
 
-        // As in nvrtc.h, which need not be there when this is compiled.
+        // Declarations as in nvrtc.h, which need not be present when this file
+        // is compiled.
         using Program = void *;
         struct NVRTC
         {
@@ -94,7 +95,7 @@ namespace Tessella
           return object;
         }
 
-        // As in cuda.h.
+        // Declarations as in cuda.h.
         struct Driver
         {
           Driver()
@@ -143,7 +144,7 @@ namespace Tessella
           return object;
         }
 
-        // FNV-1a, twice with different beginnings.
+        // Two FNV-1a hashes with different start values, 128 bits in all.
         struct Hash
         {
           std::uint64_t a = 14695981039346656037ull, b = 1099511628211ull * 31;
@@ -181,7 +182,8 @@ namespace Tessella
           return h.text();
         }
 
-        // ---- files: a line of key, a line of size and hash of the code, code
+        // Format of a cache file: magic line, length of the key, key, a line
+        // with size and hash of the code, code.
         constexpr const char *magic = "tessella kernel 1\n";
 
         bool
@@ -394,7 +396,7 @@ namespace Tessella
 
       Module::~Module()
       {
-        // (errors: at the end of a program the driver may be gone)
+        // Errors are ignored: at the end of a program the driver may be gone.
         if (implementation->module != nullptr)
           driver().unload(implementation->module);
       }

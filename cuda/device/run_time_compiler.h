@@ -8,9 +8,8 @@
 
 #include "device.h"
 
-// Compilation of device code while a program runs (NVRTC), with a cache on
-// disk. NVRTC and the driver are looked for at run time: a program starts
-// without them.
+// Compilation of device code at run time (NVRTC), with a cache on disk. NVRTC
+// and the driver are loaded dynamically, so that a program starts without them.
 
 namespace Tessella
 {
@@ -18,26 +17,26 @@ namespace Tessella
   {
     namespace Device
     {
-      /// A header that sources may include, by name.
+      /// Header that sources may include, with its name and text.
       struct EmbeddedHeader
       {
         const char *name, *text;
       };
 
-      /// Those of this library that device code needs; made by CMake from the
-      /// installed ones.
+      /// Headers of this library that device code needs; CMake embeds the text
+      /// of the installed headers.
       const std::vector<EmbeddedHeader> &
       embedded_headers();
 
-      /// Machine code of one card.
+      /// Machine code for one architecture.
       struct Image
       {
         std::string code;
         bool        from_cache = false;
-        double      seconds    = 0.; ///< that it took
+        double seconds = 0.; ///< time of compilation or of reading the cache
       };
 
-      /// The source has errors; what() is the compiler's text.
+      /// The source has errors; what() is the compiler's output.
       struct CompilationError : public Error
       {
         explicit CompilationError(const std::string &log)
@@ -45,31 +44,33 @@ namespace Tessella
         {}
       };
 
-      /// Why nothing can be compiled, as part of a sentence ("NVRTC was not
-      /// found"); empty if it can. @p architecture: "sm_90" and the like.
+      /// Reason why nothing can be compiled, as part of a sentence ("NVRTC was
+      /// not found"); empty if compilation is possible. @p architecture is a
+      /// name such as "sm_90".
       std::string
       why_no_compiler(const std::string &architecture);
 
       /**
-       * Compiles @p source, which may include the library's headers. The cache
-       * is a directory; the key of its files are source, headers, options,
-       * architecture and the version of NVRTC. Files are written under another
-       * name and renamed, so that programs may share a cache; one that is
-       * damaged counts as not there, and one that cannot be written is no
-       * error. Empty: no cache.
+       * Compiles @p source, which may include the library's headers.
        *
-       * Throws CompilationError, and Error if there is no compiler.
+       * The cache is a directory; an empty name disables it. The key of a file
+       * consists of source, headers, options, architecture and the version of
+       * NVRTC. Files are written under a temporary name and then renamed, so
+       * that programs may share a cache. A damaged file counts as missing, and
+       * failure to write a file is not an error.
+       *
+       * Throws CompilationError, and Error if no compiler is available.
        */
       Image
       compile(const std::string &source,
               const std::string &architecture,
               const std::string &cache_directory);
 
-      /// Of the current device: "sm_90".
+      /// Architecture of the current device, such as "sm_90".
       std::string
       present_architecture();
 
-      /// Machine code in the memory of the current device.
+      /// Machine code loaded into the memory of the current device.
       class Module
       {
       public:
@@ -77,8 +78,8 @@ namespace Tessella
         Module(const Module &) = delete;
         ~Module();
 
-        /// Starts a kernel with one argument; @p stream: a cudaStream_t.
-        /// Returns what went wrong, or an empty text.
+        /// Starts a kernel with one argument; @p stream is a cudaStream_t.
+        /// Returns an error message, or an empty string.
         std::string
         launch(const char        *kernel,
                void              *argument,

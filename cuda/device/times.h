@@ -14,22 +14,24 @@ namespace Tessella
   {
     namespace Device
     {
-      /// What a computation on a device took, by stages.
+      /// Times of a computation on a device, by stages.
       struct Times
       {
         double kernels = 0., upload = 0., download = 0.; ///< seconds
-        double tabulation = 0.; ///< seconds of the callback
-        double loop       = 0.; ///< seconds from the first chunk to the last
-        /// Seconds of these in which the device neither computed nor copied.
+        double tabulation = 0.; ///< seconds in the callback of the coefficients
+        double loop = 0.; ///< seconds from the start of the first chunk to the
+                          ///< end of the last one
+        /// Seconds of the loop in which the device neither computed nor copied.
         double       idle     = 0.;
         double       bytes_up = 0., bytes_down = 0.;
         std::size_t  memory = 0; ///< bytes held on the device
         std::string  kernel;
         unsigned int n_parts = 1;
-        /// Kernel by kernel, in order of their first run; empty if unknown.
+        /// Times of single kernels, in order of their first run; empty if
+        /// unknown.
         std::vector<KernelTime> kernel_times;
 
-        /// Adds to the entry of that name.
+        /// Adds to the entry with this name.
         void
         add_kernel(const std::string &name, const double seconds)
         {
@@ -42,7 +44,7 @@ namespace Tessella
           kernel_times.push_back({name, seconds});
         }
 
-        /// Adds those of another part.
+        /// Adds the times of another part.
         void
         add(const Times &other)
         {

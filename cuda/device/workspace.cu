@@ -11,8 +11,8 @@ namespace Tessella
     {
       namespace
       {
-        // Started first, so that a device for which there is no code shows
-        // at once.
+        // The constructor starts this kernel first, so that a device without
+        // code in this library is detected at once.
         __global__ void
         probe_kernel()
         {}
@@ -52,7 +52,7 @@ namespace Tessella
       Workspace::set_limit(const std::size_t bytes)
       {
         const Memory memory = device_memory();
-        // Kernels' stacks and lists, and the granularity of allocations.
+        // Stacks and lists of kernels, and the granularity of allocations.
         const std::size_t reserve =
           std::min(std::size_t(512) << 20, memory.total / 16);
         const std::size_t free = memory.free + implementation->used();

@@ -15,30 +15,31 @@ namespace Tessella
     namespace Device
     {
       /**
-       * Streams and buffers for copies between host and device, and the memory
-       * that mesh and chunks take there; kept from assembly to assembly and
-       * from mesh to mesh.
+       * Streams and buffers for copies between host and device, and device
+       * memory for the mesh and for chunks; all of them are reused from
+       * assembly to assembly and from mesh to mesh.
        *
-       * Creating one starts the device, which takes a process some tenths of a
-       * second the first time; pinned buffers (four of up to 16 MB, which
-       * measurements on an H200 found enough for the full rate of copies)
-       * follow with the first use.
+       * The first object that a process creates starts the device, which needs
+       * some tenths of a second. Pinned buffers (four of up to 16 MiB, which
+       * sufficed for the full rate of copies in measurements on an H200) are
+       * allocated at their first use.
        */
       class Workspace
       {
       public:
-        /// For one of @p n_processes of this machine that work at the same
-        /// time: how results come to the host depends on it.
+        /// Workspace of one of @p n_processes processes of this machine that
+        /// work at the same time; their number decides how results are copied
+        /// to the host.
         Workspace(const Parallel &parallel, const unsigned int n_processes);
         ~Workspace();
 
-        /// Takes pinned buffers for results of @p bytes.
+        /// Allocates pinned buffers for results of @p bytes.
         void
         reserve_pinned(const std::size_t bytes);
 
-        /// Sets how many bytes of device memory may be used: @p bytes, or what
-        /// is free less a reserve if that is less or @p bytes is 0. What this
-        /// object holds counts as free.
+        /// Sets how many bytes of device memory may be used: the free memory
+        /// minus a reserve, or @p bytes if that is less and not 0. Memory that
+        /// this object holds counts as free.
         void
         set_limit(const std::size_t bytes);
 
@@ -49,12 +50,12 @@ namespace Tessella
         std::size_t
         used() const;
 
-        /// Takes device memory for a mesh of @p bytes; gives chunks' memory
-        /// back if the limit asks for it.
+        /// Allocates device memory for a mesh of @p bytes, and releases the
+        /// memory of chunks if the limit requires it.
         void
         reserve_mesh(const std::size_t bytes);
 
-        /// Gives device memory back.
+        /// Releases the device memory.
         void
         release();
 

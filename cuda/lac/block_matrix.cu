@@ -19,11 +19,11 @@ namespace Tessella
       {
         constexpr unsigned int n_threads = 128;
 
-        /// Some rows of a block row.
+        /// Some rows of a block row that the same lanes compute.
         struct alignas(16) RowUnit
         {
           std::uint64_t first_value;
-          /// Its first entry in the list of columns.
+          /// First entry of the block row in the list of columns.
           std::uint64_t first_column;
           unsigned int  first_row, n_rows;
           unsigned int  width; ///< entries per row
@@ -34,13 +34,13 @@ namespace Tessella
         struct alignas(16) BlockRow
         {
           std::uint64_t first_value;
-          std::uint64_t first_pack; ///< of all packs of the rows before
+          std::uint64_t first_pack; ///< number of packs of all preceding rows
           unsigned int  first_row, n_rows;
           unsigned int  width; ///< entries per row
           unsigned int  unused;
         };
 
-        /// A block of a block column.
+        /// A block of a block column, as a contribution to the column sums.
         struct alignas(8) Contribution
         {
           unsigned int first_value; ///< in packs
@@ -50,18 +50,18 @@ namespace Tessella
         /// Consecutive block columns, for products with the transpose.
         struct alignas(16) ColumnBatch
         {
-          std::uint64_t first;                   ///< of the contributions
-          unsigned int  first_column, n_columns; ///< blocks
+          std::uint64_t first;                   ///< first contribution
+          unsigned int  first_column, n_columns; ///< in blocks
         };
 
-        // V numbers that are loaded at once.
+        // V values that are loaded at once.
         template <typename Number, int V>
         struct alignas(V * sizeof(Number)) Pack
         {
           Number v[V];
         };
 
-        /// Numbers of a pack where all blocks have @p n rows.
+        /// Number of values of a pack if all blocks have @p n rows.
         template <typename Number>
         __host__ __device__ constexpr int
         small_pack(const int n)
@@ -69,7 +69,8 @@ namespace Tessella
           return n % 4 == 0 && sizeof(Number) == 4 ? 4 : n % 2 == 0 ? 2 : 1;
         }
 
-        // Read once: does not push the vector out of the caches.
+        // Loads values that are read only once, without displacing the vector
+        // from the caches.
         template <typename Number, int V>
         __device__ inline Pack<Number, V>
         load(const Number *p)
@@ -90,7 +91,7 @@ namespace Tessella
           return pack;
         }
 
-        /// sum += a f, rounded once wherever it is used.
+        /// sum += a f, with one rounding everywhere (fma).
         template <typename Number, int V>
         __device__ inline void
         add_product(Pack<Number, V>       &sum,
@@ -125,8 +126,8 @@ namespace Tessella
                                          : *b - value;
         }
 
-        /// Entry @p p of a vector whose entries from @p n on, those of other
-        /// processes, lie @p ghost_shift further on.
+        /// Entry @p p of a vector whose ghost entries, with indices from @p n
+        /// on, lie @p ghost_shift further on.
         template <typename Number>
         __device__ inline const Number *
         entry_of(const Number        *x,
@@ -137,20 +138,22 @@ namespace Tessella
           return x + (p < n ? std::ptrdiff_t(p) : p + ghost_shift);
         }
 
-        /// What product_kernel() knows of the columns.
+        /// Contents of the list of columns that product_kernel() reads.
         enum class Columns
         {
-          uniform, ///< entry of the vector for the first one of each block
-          packs,   ///< entry of the vector for each pack
-          /// The same, and which pack of the row it is: for rows with columns
-          /// of other processes, which do not lie in the order of the sum.
+          uniform, ///< vector index of the first column of each block
+          packs,   ///< vector index of the first column of each pack
+          /// Vector index of each pack and position of the pack in its row; for
+          /// rows with ghost columns, whose memory order differs from the order
+          /// of the sum.
           ordered
         };
 
         /**
-         * S lanes work on a unit, G of them on a row, each with R rows and with
-         * U packs of a row at once. @p columns: see Columns; @p places of
-         * ordered packs.
+         * Computes the product for one RowUnit per S lanes. G lanes work on a
+         * row; each lane handles R rows and loads U packs of V values per row
+         * at once. @p columns: see Columns. @p places: positions of ordered
+         * packs in their row.
          */
         template <typename Number,
                   int     V,
@@ -165,7 +168,7 @@ namespace Tessella
                          const RowUnit *__restrict__ units,
                          const unsigned int *__restrict__ columns,
                          const unsigned int *__restrict__ places,
-                         const unsigned int n_packs, // of a block's row
+                         const unsigned int n_packs, // packs per row of a block
                          const Number *__restrict__ values,
                          const Number *__restrict__ x,
                          const unsigned int   n_owned,
@@ -185,8 +188,8 @@ namespace Tessella
           const unsigned int width  = unit.width / V;
           const Number      *first  = values + unit.first_value;
           Number             sum[R] = {};
-          // A lane's packs: block and position in it of the first one, and the
-          // steps from one to the next.
+          // Packs of a lane: block and position within the block of the first
+          // pack, and the increments from one pack to the next.
           const unsigned int block_step = uniform ? G / n_packs : 0,
                              rest_step  = G - block_step * n_packs;
           unsigned int block            = uniform ? l / n_packs : 0,
@@ -244,8 +247,9 @@ namespace Tessella
                     sum[i] = fma(a[i][k].v[v], z[k].v[v], sum[i]);
             }
 
-          // Sums over the lanes of a row: lanes exchange halves of their rows,
-          // so that each step halves the number of sums a lane has.
+          // Reduction over the lanes of a row: lanes exchange halves of their
+          // rows, so that each step halves the number of sums that a lane
+          // holds.
           unsigned int first_row = 0, n = R;
           int          m = R;
 #pragma unroll
@@ -293,10 +297,11 @@ namespace Tessella
         }
 
         /**
-         * The pack of @p width ones with which batch_kernel() begins the sum of
-         * row @p i of blocks of @p size rows. The packs of 4 or 8 rows have 16
-         * bytes, and their first ones often lie in the same banks of shared
-         * memory: rows begin one pack apart from each other, then.
+         * Index of the pack, out of @p width packs, with which batch_kernel()
+         * begins the sum of row @p i of blocks of @p size rows. The packs of
+         * blocks of 4 or 8 rows have 16 bytes, and the first packs of different
+         * rows often lie in the same banks of shared memory; such rows
+         * therefore begin one pack apart from each other.
          */
         __device__ inline unsigned int
         first_of_sum(const unsigned int size,
@@ -306,8 +311,9 @@ namespace Tessella
           return size % 4 != 0 || width == 0 ? 0 : i * (1 - width) % 8 % width;
         }
 
-        /// A thread a row, with the sums of batch_kernel(), for rows with
-        /// columns of other processes. @p size: rows of a unit.
+        /// Computes one row per thread, with the order of summation of
+        /// batch_kernel(), for rows with ghost columns. @p size: rows of a
+        /// unit.
         template <typename Number, int V>
         __global__ void
         __launch_bounds__(n_threads)
@@ -351,26 +357,28 @@ namespace Tessella
           store(y + j, b + j, product, total(sum));
         }
 
-        /// Rows of the largest blocks that are in batches.
+        /// Largest number of rows of blocks that are put into batches.
         constexpr unsigned int max_batch_size = 10;
-        /// Largest number of rows of a batch: with as many as there are threads
-        /// shared memory has room for fewer batches at a time.
+        /// Largest number of rows of a batch: with n_threads rows, shared
+        /// memory would have room for fewer batches at a time.
         constexpr unsigned int batch_rows = n_threads / 2;
 
-        /// Consecutive block rows of a matrix with uniform small blocks.
+        /// Consecutive block rows of a matrix with small blocks of uniform
+        /// size.
         struct alignas(16) Batch
         {
           std::uint64_t first_block;
           unsigned int  n_blocks;
-          unsigned int  first, n; ///< block rows
+          unsigned int  first, n; ///< in block rows
           unsigned int  unused[3];
         };
 
         /**
-         * A thread block copies @p bytes, a multiple of 16 like both addresses,
-         * into shared memory. All threads call start_copy() and, when they have
-         * done what they can do meanwhile, finish_copy(), a barrier. @p state,
-         * in shared memory: for one copy in the life of the thread block.
+         * Starts a copy of @p bytes bytes into shared memory by a thread block;
+         * size and both addresses must be multiples of 16. All threads call
+         * start_copy() and later finish_copy(), which is a barrier; other work
+         * may be done in between. @p state lies in shared memory and serves a
+         * single copy in the life of the thread block.
          */
         __device__ inline void
         start_copy(void              *to,
@@ -379,8 +387,9 @@ namespace Tessella
                    std::uint64_t     *state)
         {
 #if __CUDA_ARCH__ >= 900
-          // One instruction instead of one for every 16 bytes. Values are read
-          // once: they do not push the vector out of the caches.
+          // A single instruction instead of one for every 16 bytes. The values
+          // are read only once and must not displace the vector from the
+          // caches.
           if (threadIdx.x > 0)
             return;
           const unsigned int barrier =
@@ -413,7 +422,7 @@ namespace Tessella
         finish_copy(std::uint64_t *state)
         {
 #if __CUDA_ARCH__ >= 900
-          __syncthreads(); // the barrier exists
+          __syncthreads(); // the barrier is initialised
           const unsigned int barrier =
             static_cast<unsigned int>(__cvta_generic_to_shared(state));
           unsigned int done = 0;
@@ -435,11 +444,12 @@ namespace Tessella
         }
 
         /**
-         * Small uniform blocks of N rows, where dealing out rows to lanes
-         * would cost more than the products: a thread block copies the values
-         * of a batch, which are contiguous, and the entries of the vector
-         * that they meet into shared memory, then half of the threads compute a
-         * row each. @p panel: numbers that the values take there.
+         * Product for small uniform blocks of N rows, for which a distribution
+         * of rows to lanes would cost more than the products. A thread block
+         * copies the values of a batch, which are contiguous, and the
+         * corresponding entries of the vector into shared memory; then half of
+         * the threads compute one row each. @p panel: number of values for
+         * which shared memory has room.
          */
         template <typename Number, int N>
         __global__ void
@@ -471,7 +481,7 @@ namespace Tessella
                      (skip + batch.n_blocks * (N * N) + piece - 1) / piece * 16,
                      &state);
 
-          // ---- blocks of the thread's row
+          // ---- blocks of the row of this thread
           const unsigned int k = threadIdx.x / N, i = threadIdx.x % N;
           unsigned int       begin = 0, end = 0;
           if (k < batch.n)
@@ -482,7 +492,7 @@ namespace Tessella
               end   = static_cast<unsigned int>(offset[1] - batch.first_block);
             }
 
-          // ---- vector: addresses of several packs first
+          // ---- vector: load the addresses of several packs first
           constexpr int             U      = 3;
           const unsigned int        n      = batch.n_blocks * n_packs;
           const unsigned int *const column = columns + batch.first_block;
@@ -533,8 +543,9 @@ namespace Tessella
 
         /**
          * First step of a product with the transpose: for each block row k, z =
-         * x_k^T times the rows of k. A thread computes one pack of z; @p
-         * warp_row: block row of the first pack of each 32.
+         * x_k^T times the rows of k. A thread computes one pack of z, with U
+         * rows loaded at once. @p warp_row: block row of the first of 32
+         * consecutive packs.
          */
         template <typename Number, int V, int U>
         __global__ void
@@ -582,10 +593,10 @@ namespace Tessella
         }
 
         /**
-         * Second step: the sum of the packs of z that belong to a block column,
-         * in the order of their rows. @p block_pack: first pack of z of the
-         * blocks of each column; @p pack_column: block column of each pack of
-         * the result, if blocks are not uniform.
+         * Second step: sums the packs of z that belong to a block column, in
+         * the order of their rows. @p block_pack: first pack of z of the blocks
+         * of each column; @p pack_column: block column of each pack of the
+         * result, if the blocks are not uniform; U packs are loaded at once.
          */
         template <typename Number, int V, int U, bool uniform>
         __global__ void
@@ -633,10 +644,11 @@ namespace Tessella
         }
 
         constexpr unsigned int column_threads = 256;
-        /// Packs of z that a thread computes.
+        /// Number of packs of z that a thread computes.
         constexpr unsigned int packs_per_thread = 2;
 
-        /// Contributions of @p n_packs that a thread block has places for.
+        /// Number of contributions of @p n_packs packs each that a thread block
+        /// can hold.
         __host__ __device__ constexpr unsigned int
         batch_places(const unsigned int n_packs)
         {
@@ -644,19 +656,21 @@ namespace Tessella
         }
 
         /**
-         * Both steps at once, for uniform blocks of N rows that are so small
-         * that writing and reading z would cost as much as the values: a thread
-         * block computes some consecutive block columns. It reads their blocks
-         * in the order in which they lie in memory, several next to each other
-         * (and those between them are read by thread blocks that run at about
-         * the same time, where neighbours have close numbers), keeps z in
-         * shared memory, and then adds as column_sums_kernel() does: the same
-         * operations in the same order.
+         * Both steps in one kernel, for uniform blocks of N rows that are so
+         * small that writing and reading z would cost as much as reading the
+         * values. A thread block computes several consecutive block columns. It
+         * reads their blocks in the order in which they lie in memory, and
+         * reads several adjacent blocks at a time. Where neighbouring polytopes
+         * have close indices, thread blocks that run at about the same time
+         * read the blocks in between. The thread block keeps z in shared memory
+         * and then adds as column_sums_kernel() does: the same operations in
+         * the same order.
          *
-         * What there is to do is in lists with the same number of places for
-         * each thread block, so that all threads know at once where to read.
-         * @p width_and_place: entries per row of the block row, times 2^16 (0:
-         * empty place), plus the number of the contribution in the batch.
+         * The lists of contributions have the same number of entries for each
+         * thread block, so that all threads know at once where to read. @p
+         * width_and_place: index of the contribution within the batch, plus
+         * 2^16 times the entries per row of the block row; 0 marks an empty
+         * entry.
          */
         template <typename Number, int N>
         __global__ void
@@ -673,7 +687,7 @@ namespace Tessella
         {
           constexpr int V = small_pack<Number>(N), n_packs = N / V,
                         places = batch_places(n_packs),
-                        // loaded at once, as far as registers go
+                        // number of packs loaded at once, limited by registers
             U            = N * sizeof(Number) > 32 ? 1 : 2;
           using PackType = Pack<Number, V>;
           __shared__ PackType z[places * n_packs];
@@ -694,7 +708,7 @@ namespace Tessella
                   info[u]         = width_and_place[entry];
                 }
             }
-          // what a thread adds afterwards
+          // contributions that this thread sums up afterwards
           const ColumnBatch  batch = batches[blockIdx.x];
           const bool         adds  = threadIdx.x < batch.n_columns * n_packs;
           unsigned int       begin = 0, end = 0;
@@ -782,44 +796,47 @@ namespace Tessella
       struct BlockMatrix<Number>::Implementation
       {
         std::uint64_t n_rows = 0, n_values = 0;
-        /// Of all processes.
+        /// Largest block size of all processes.
         unsigned int max_n   = 0;
         bool         uniform = false;
-        /// Numbers of a pack.
+        /// Number of values of a pack.
         unsigned int pack = 1;
 
         Array<Number>       values;
         Array<unsigned int> columns;
-        /// Of boundary rows: see Columns::ordered.
+        /// Columns of boundary rows, see Columns::ordered.
         Array<unsigned int> boundary_columns, boundary_places;
         std::size_t         n_columns = 0;
-        /// Of interior and boundary rows, by number of rows: at most 4, at most
-        /// 10, at most 7 of larger or wide ones.
+        /// Units of interior and boundary rows, by type: block rows of at most
+        /// 4 rows, of at most 10 rows, and parts of at most 7 rows of larger or
+        /// wider block rows.
         Array<RowUnit> units[2][3];
-        /// Boundary rows that would be in batches on one process.
+        /// Boundary rows that would be in batches if there were only one
+        /// process.
         Array<RowUnit> single_rows;
-        /// Of uniform blocks with at most max_batch_size rows, interior block
-        /// rows that are not in units.
+        /// Interior block rows that are not in units, if blocks are uniform
+        /// with at most max_batch_size rows.
         Array<Batch> batches;
         unsigned int panel = 0, shared_memory = 0;
 
         Array<std::uint64_t> block_offset;
 
-        // ---- for products with the transpose
+        // ---- products with the transpose
         bool has_transpose = false;
-        /// Of small uniform blocks on one process, which need no more than
-        /// contribution_offset besides.
+        /// Lists for small uniform blocks on one process. Apart from
+        /// contribution_offset, the members below are empty then.
         Array<ColumnBatch>   column_batches;
         Array<Contribution>  contributions;
         Array<unsigned int>  width_and_place;
         Array<BlockRow>      rows;
         Array<unsigned int>  warp_row, block_pack, pack_column, first_pack;
         Array<std::uint64_t> contribution_offset;
-        /// Numbers of other processes behind them.
+        /// Sums over the rows of each block row, followed by those received
+        /// from other processes.
         Array<Number> row_sums;
-        std::uint64_t n_row_sums = 0; ///< packs
+        std::uint64_t n_row_sums = 0; ///< in packs
         std::size_t   n_received = 0;
-        /// One product at a time: they share row_sums.
+        /// Serialises products, since they share row_sums.
         std::mutex transpose_mutex;
 
         Implementation(const BlockSparsity              &sparsity,
@@ -853,12 +870,13 @@ namespace Tessella
               bits  = static_cast<unsigned int>(all->bits);
             }
           uniform = min_n == max_n;
-          // What divides all sizes makes all packs aligned.
+          // A power of two that divides all block sizes keeps all packs
+          // aligned.
           pack = 1;
           while (2 * pack * sizeof(Number) <= 16 && bits % (2 * pack) == 0)
             pack *= 2;
 
-          // (columns are in ascending order)
+          // Columns are in ascending order, hence ghosts come last.
           std::vector<bool> at_boundary(n, false);
           for (std::size_t k = 0; k < n; ++k)
             at_boundary[k] =
@@ -913,7 +931,7 @@ namespace Tessella
                                  type  = size(k) <= 4 && width <= 48    ? 0
                                          : size(k) <= 10 && width <= 96 ? 1
                                                                         : 2;
-              // equal parts
+              // Parts of equal size.
               const unsigned int parts = type < 2 ? 1 : round_up(size(k), 7),
                                  rows  = round_up(size(k), parts);
               for (unsigned int i = 0; i < size(k); i += rows)
@@ -929,8 +947,8 @@ namespace Tessella
                 }
             }
 
-          // Batches are copied in pieces of 16 bytes, which may end beyond the
-          // last value.
+          // Batches are copied in pieces of 16 bytes, the last of which may
+          // extend beyond the last value.
           values.resize(n_values + 16 / sizeof(Number));
           set(values.data(), values.size(), Number(0));
           synchronize();
@@ -945,8 +963,8 @@ namespace Tessella
               units[part][type] = Array<RowUnit>(unit_list[part][type]);
         }
 
-        // Collects block rows for batch_kernel(); returns these, and the rows
-        // at the boundary that would be among them.
+        // Collects block rows for batch_kernel(). Returns flags of these rows
+        // and of those boundary rows that would be among them on one process.
         std::vector<bool>
         make_batches(const BlockSparsity     &sparsity,
                      const std::size_t        n,
@@ -955,10 +973,11 @@ namespace Tessella
           std::vector<bool> in_batch(n, false);
           if (!uniform || max_n == 0 || max_n > max_batch_size)
             return in_batch;
-          // so that several fit into a multiprocessor
+          // limit that lets a multiprocessor hold several batches
           const std::size_t max_bytes = 46080;
-          // Rows of large blocks that leave no room for three others are
-          // dealt out to lanes: too few threads of a batch would compute.
+          // A block row of large blocks that leaves no room for three others is
+          // distributed to lanes, since too few threads of a batch would
+          // compute.
           const std::size_t max_row_bytes =
             max_n <= 6 ? max_bytes : max_bytes / 4;
           const auto n_blocks = [&](const Batch &batch) {
@@ -1010,7 +1029,7 @@ namespace Tessella
                 std::max<std::size_t>(max_rest, n_blocks(batch) * max_n);
               k += batch.n;
             }
-          // whole pieces
+          // multiples of 16 bytes
           panel         = round_up(max_panel, 4) * 4;
           shared_memory = (panel + max_rest) * sizeof(Number);
           batches       = Array<Batch>(list);
@@ -1084,7 +1103,7 @@ namespace Tessella
           const std::size_t  per_block = n_threads / S;
           const unsigned int n_blocks  = static_cast<unsigned int>(
             (units.size() + per_block - 1) / per_block);
-          // (interior rows are told no ghosts)
+          // Null for interior rows.
           const bool ordered = ghosts != nullptr;
           const auto kernel =
             ordered   ? product_kernel<Number, V, S, G, R, U, Columns::ordered>
@@ -1112,7 +1131,7 @@ namespace Tessella
           return ghosts == nullptr ? 0 : ghosts - x - std::ptrdiff_t(n_rows);
         }
 
-        // Rows that meet columns of other processes.
+        // Product for rows with ghost columns.
         template <int V>
         void
         multiply_boundary(Number       *y,
@@ -1171,8 +1190,8 @@ namespace Tessella
                    const Number *b,
                    const Number *ghosts) const
         {
-          // Shapes as measured on an H200; a load of 16 bytes a lane needs
-          // fewer of them at once.
+          // The shapes were measured on an H200. If a lane loads 16 bytes at a
+          // time, it needs fewer loads in flight.
           constexpr bool full     = V * sizeof(Number) == 16,
                          is_float = sizeof(Number) == 4;
           if (full && !is_float)
@@ -1188,8 +1207,9 @@ namespace Tessella
             units[2], y, x, product, b, ghosts);
         }
 
-        // Block columns with the contributions @p offset, @p place as in
-        // BlockMatrix::make_transpose(). False if other kernels must do it.
+        // Divides the block columns into batches; @p offset and @p place as in
+        // BlockMatrix::make_transpose(). Returns false if the matrix does not
+        // suit column_batch_kernel().
         bool
         make_column_batches(const BlockSparsity              &sparsity,
                             const std::vector<std::uint64_t> &offset,
@@ -1202,7 +1222,7 @@ namespace Tessella
           const unsigned int n_packs     = max_n / pack,
                              places      = batch_places(n_packs),
                              max_columns = column_threads / n_packs;
-          // Sums over the rows of a block row begin here.
+          // Index of the first row sum of each block row.
           std::vector<std::uint64_t> first_sum(n + 1, 0);
           for (std::size_t k = 0; k < n; ++k)
             {

@@ -15,7 +15,7 @@ namespace Tessella
   {
     namespace Device
     {
-      /// What a product with a matrix does with its result A x.
+      /// Use of the result A x of a product.
       enum class Product : unsigned char
       {
         set,     ///< y = A x
@@ -23,8 +23,8 @@ namespace Tessella
         subtract ///< y = b - A x
       };
 
-      /// Which block rows a product computes: those that meet no columns of
-      /// other processes, or those that do, or both.
+      /// Block rows that a product computes: interior rows have no ghost
+      /// columns, boundary rows have some.
       enum class ProductRows : unsigned char
       {
         all,
@@ -32,57 +32,61 @@ namespace Tessella
         boundary
       };
 
-      /// Of a matrix whose block rows several processes have: what makes sums
-      /// those of one process.
+      /// Properties of a matrix whose block rows are distributed over several
+      /// processes. With them, the sums are the same as on one process.
       struct AllProcesses
       {
-        /// Of all blocks, in rows: BlockPartition::BlockSizes.
+        /// Block sizes in rows, over all processes; see
+        /// BlockPartition::BlockSizes.
         std::uint64_t smallest, largest, bits;
-        /// ordered_blocks().
+        /// Result of ordered_blocks().
         std::vector<std::uint64_t> order;
       };
 
       /**
-       * Block rows on the device, in the layout of the BlockSparsity. Blocks
-       * beyond the block rows are those of other processes; their entries of
-       * vectors lie in an array of their own.
+       * Block rows on the device, in the layout of the BlockSparsity. Block
+       * columns with indices beyond the block rows are ghosts; their entries of
+       * vectors lie in a separate array.
        *
-       * vmult(): a group of lanes computes some rows of a block row. A lane
-       * loads the entry of the vector that belongs to a column once and uses
-       * it for all of these rows; rows are read in pieces of up to 16 bytes a
-       * lane where block sizes allow aligned ones. Block rows of uniform blocks
-       * of at most ten rows are dealt out in batches: a thread block copies
-       * some of them into shared memory, and a thread adds a row in the order
-       * of its columns (with blocks of 4 and 8 rows beginning at a column that
-       * depends on the row's number in its block and on its entries).
+       * vmult(): a group of lanes computes several rows of a block row. A lane
+       * loads the vector entry of a column once and uses it for all of these
+       * rows; rows are read in packs of up to 16 bytes per lane where block
+       * sizes allow aligned loads. Block rows of uniform blocks of at most ten
+       * rows are processed in batches: a thread block copies several block rows
+       * into shared memory, and each thread sums up one row in the order of its
+       * columns. With blocks of 4 and 8 rows, the sum begins at a column that
+       * depends on the index of the row within its block and on the number of
+       * entries of the row.
        *
-       * Tvmult(): sums over the rows of each block row first, then over the
-       * contributions to each block of the result; for small uniform blocks on
-       * one process both in one kernel, with the same bits. Blocks of a column
-       * are found through lists made before the first call.
+       * Tvmult(): the first step sums over the rows of each block row, the
+       * second one over the contributions to each block of the result. For
+       * small uniform blocks on one process, a single kernel does both steps,
+       * with the same bits. Lists that are made before the first call hold the
+       * blocks of each column.
        *
-       * No atomics; which lane adds what, and in which order, depends on the
-       * structure of the whole matrix alone, not on the processes that have
-       * it. Sums of float are in float.
+       * The kernels use no atomics. The assignment of summands to lanes and the
+       * order of summation depend only on the structure of the whole matrix,
+       * not on its distribution over processes. Sums of float are accumulated
+       * in float.
        */
       template <typename Number>
       class BlockMatrix
       {
       public:
-        /// All values are zero. Rows are counted with 32 bits. @p all: null
-        /// on one process.
+        /// All values are initialised to zero. Rows are counted with 32 bits;
+        /// throws Error if there are more. @p all: null on one process.
         BlockMatrix(const BlockSparsity              &sparsity,
                     const std::vector<std::uint64_t> &dof_offset,
                     const AllProcesses               *all);
         ~BlockMatrix();
 
-        /// In the device's memory.
+        /// Values in device memory.
         Number *
         values() const;
 
-        /// In the default stream; @p b only for Product::subtract, it may be @p
-        /// y, which must not be @p x. @p ghosts: entries of x of other
-        /// processes, which boundary rows need.
+        /// Computes the product in the default stream. @p b is read only for
+        /// Product::subtract; it may be @p y. @p y must not be @p x. @p ghosts:
+        /// ghost entries of x, which boundary rows need.
         void
         vmult(Number           *y,
               const Number     *x,
@@ -95,11 +99,12 @@ namespace Tessella
         has_transpose() const;
 
         /**
-         * Lists for Tvmult(). The sums over the rows of each block row, x_k^T
-         * times these rows, lie one after the other, @p n_received numbers of
-         * other processes behind them; @p place: the first number of each
-         * contribution to a block of the result; those to block k are @p
-         * offset[k] .. @p offset[k+1], and are added in this order.
+         * Makes the lists for Tvmult(). The row sums of each block row, x_k^T
+         * times its rows, are stored one after the other, followed by @p
+         * n_received row sums from other processes. @p place: index of the
+         * first row sum of each contribution to a block of the result. The
+         * contributions to block k are @p offset[k] .. @p offset[k+1]; they are
+         * added in this order.
          */
         void
         make_transpose(const BlockSparsity              &sparsity,
@@ -114,22 +119,22 @@ namespace Tessella
                const Product product,
                const Number *b = nullptr) const;
 
-        // The same in two steps, between which processes exchange what they
-        // need (if they receive something).
+        // Tvmult() in two steps, between which processes exchange row sums if
+        // they receive any.
 
-        /// The sums over the rows of each block row, valid until the next
-        /// product with the transpose.
+        /// Sums over the rows of each block row; valid until the next product
+        /// with the transpose.
         const Number *
         row_sums(const Number *x) const;
 
-        /// @p received: in the device's memory.
+        /// Second step; @p received is in device memory.
         void
         column_sums(Number       *y,
                     const Number *received,
                     const Product product,
                     const Number *b) const;
 
-        /// Bytes on the device.
+        /// Memory on the device in bytes.
         std::size_t
         memory_consumption() const;
 

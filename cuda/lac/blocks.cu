@@ -24,7 +24,8 @@ namespace Tessella
                                            rows.dof_offset[k]);
         }
 
-        /// Lanes for a block of at most @p size rows: a power of two.
+        /// Number of lanes, a power of two, for a block of at most @p size
+        /// rows.
         unsigned int
         group_size(const unsigned int size)
         {
@@ -41,7 +42,7 @@ namespace Tessella
                                            n_threads);
         }
 
-        /// Lets @p kernel have @p bytes of shared memory.
+        /// Allows @p kernel to use @p bytes of shared memory.
         template <typename Kernel>
         void
         allow_shared_memory(const Kernel &kernel, const std::size_t bytes)
@@ -63,11 +64,12 @@ namespace Tessella
         }
 
         /**
-         * One thread block inverts block @p first_block + its number in shared
-         * memory (@p buffer: null) or, if that is too small, in @p buffer. In
+         * Inverts one block per thread block, starting with block @p
+         * first_block. The work array is in shared memory if @p buffer is null,
+         * and in @p buffer if shared memory is too small. The computation is in
          * double precision for all matrices: blocks of high degree are singular
-         * to single precision, though their inverses are good there. The
-         * result is stored by columns, which is how lanes read it.
+         * in single precision, although their inverses are accurate in it. The
+         * result is stored column by column, the order in which lanes read it.
          */
         template <typename Number>
         __global__ void
@@ -84,7 +86,7 @@ namespace Tessella
           double            *line =
             reinterpret_cast<double *>(shared + (rows.max_size + 3) / 4 * 16);
           Number *const result = inverse + rows.square_offset[k];
-          // (a place with room for the pivot row)
+          // The work array lies behind the pivot row.
           double *const       a     = buffer == nullptr
                                         ? line + n
                                         : buffer + std::uint64_t(blockIdx.x) *
@@ -94,7 +96,8 @@ namespace Tessella
             values + rows.value_offset[k] + rows.diagonal[k];
           __shared__ double least;
           __shared__ bool   singular;
-          // by columns: the inverse of the transpose is computed
+          // Stored column by column: the kernel computes the inverse of the
+          // transpose.
           for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
             a[(e % n) * n + e / n] = from[std::uint64_t(e / n) * width + e % n];
           __syncthreads();
@@ -119,14 +122,15 @@ namespace Tessella
                 }
             }
           __syncthreads();
-          // (a copy, since warp 0 writes the next one while others read)
+          // Copy of the flag, since warp 0 writes the next value while other
+          // threads read.
           bool regular = !singular;
           __syncthreads();
           for (unsigned int p = 0; p < n && regular; ++p)
             {
               if (threadIdx.x < 32)
                 {
-                  // largest entry of column p from row p on
+                  // Largest entry of column p, from row p on.
                   double       value = -1;
                   unsigned int index = p;
                   for (unsigned int i = p + threadIdx.x; i < n; i += 32)
@@ -161,7 +165,8 @@ namespace Tessella
               if (!regular)
                 break;
               const unsigned int pivot = swaps[p];
-              // pivot row, scaled, apart; its old place gets row p
+              // Stores the scaled pivot row separately; its former position
+              // receives row p.
               const double scale = double(1) / a[pivot * n + p];
               __syncthreads();
               for (unsigned int j = threadIdx.x; j < n; j += blockDim.x)
@@ -171,8 +176,8 @@ namespace Tessella
                     a[pivot * n + j] = a[p * n + j];
                 }
               __syncthreads();
-              // rows by groups of lanes, so that the factor is read before it
-              // is overwritten
+              // One warp per row, so that all lanes read the factor before it
+              // is overwritten.
               for (unsigned int i = threadIdx.x / 32; i < n;
                    i += blockDim.x / 32)
                 {
@@ -201,7 +206,8 @@ namespace Tessella
                     a[i * n + p]        = a[i * n + swaps[p]];
                     a[i * n + swaps[p]] = t;
                   }
-                // (the same thread has the same row)
+                // No barrier is needed: each thread swaps entries of its own
+                // rows only.
               }
           __syncthreads();
           for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
@@ -209,10 +215,10 @@ namespace Tessella
         }
 
         /**
-         * One thread block makes W of block @p first_block + its number: in
-         * shared memory or, if that is too small, in place. As on the host,
-         * elimination leaves what is left over from the diagonal on, and M
-         * before it.
+         * Computes W for one block per thread block, in shared memory or, if
+         * that is too small, directly in @p W. As on the host, elimination
+         * leaves the remainder of the matrix on and right of the diagonal, and
+         * M, the product of the elimination steps, left of it.
          */
         __global__ void
         orthonormalise_kernel(const BlockRows rows,
@@ -223,7 +229,7 @@ namespace Tessella
         {
           extern __shared__ __align__(16) unsigned char shared[];
           const unsigned int k = blockIdx.x, n = size(rows, k);
-          // diagonals before, and pivots
+          // diagonal entries of the block, and pivots
           double *const diagonal    = reinterpret_cast<double *>(shared),
                         *pivots     = diagonal + rows.max_size;
           double *const to          = W + rows.square_offset[k],
@@ -245,7 +251,7 @@ namespace Tessella
             {
               const double *row   = a + p * n;
               const double  pivot = row[p];
-              // (the same in all threads)
+              // All threads get the same result.
               good = isfinite(pivot) && pivot > n * 2.3e-16 * diagonal[p];
               if (threadIdx.x == 0)
                 pivots[p] = pivot;
@@ -264,7 +270,7 @@ namespace Tessella
             }
           if (!good && threadIdx.x == 0)
             atomicMin(first_bad, k);
-          // by columns; a pair of entries belongs to one thread
+          // Stored column by column; a pair of entries belongs to one thread.
           for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
             {
               const unsigned int i = e / n, j = e % n;
@@ -278,8 +284,8 @@ namespace Tessella
             }
         }
 
-        /// A thread block computes the blocks W_k A_kl W_l^T of a block row, in
-        /// strips of @p n_strip columns that shared memory holds.
+        /// Computes the blocks W_k A_kl W_l^T of one block row per thread
+        /// block, in strips of @p n_strip columns that fit into shared memory.
         template <typename Number>
         __global__ void
         change_basis_kernel(const BlockRows rows,
@@ -334,7 +340,7 @@ namespace Tessella
             }
         }
 
-        /// A thread a polytope: this is for blocks of low degree.
+        /// One thread per polytope, as the blocks are of low degree.
         template <typename Number>
         __global__ void
         __launch_bounds__(n_threads) injection_basis_kernel(
@@ -356,7 +362,7 @@ namespace Tessella
           for (std::uint64_t begin = matrix_offset[k];
                n > 0 && begin < matrix_offset[k + 1];
                begin += n)
-            // (what is done from the end on stays in its place)
+            // Backward substitution can overwrite its input.
             for (unsigned int j = n; j-- > 0;)
               {
                 double sum = matrix[begin + j];
@@ -367,7 +373,7 @@ namespace Tessella
               }
         }
 
-        /// Entry i of D_k^{-1} x; blocks are stored by columns.
+        /// Entry i of D_k^{-1} x; blocks are stored column by column.
         template <typename Number>
         __device__ inline Number
         diagonal_entry(const Number *__restrict__ block,
@@ -445,8 +451,8 @@ namespace Tessella
             }
         }
 
-        /// A thread block computes a block row: its part of x, gathered, then
-        /// a warp a row.
+        /// A thread block computes one block row: it gathers the entries of x
+        /// first, then each warp computes a row.
         template <typename Number>
         __global__ void
         relax_kernel(const BlockRows rows,
@@ -466,7 +472,7 @@ namespace Tessella
           Number *const       r    = z + width;
           const unsigned int  warp = threadIdx.x / 32, lane = threadIdx.x % 32,
                              n_warps = blockDim.x / 32;
-          // Places in the row of the columns in the order of the sum.
+          // Positions of the columns in the row, in the order of summation.
           unsigned int *const places = reinterpret_cast<unsigned int *>(r + n);
           const std::uint64_t begin  = rows.block_offset[k];
           const unsigned int  n_blocks =
@@ -598,7 +604,7 @@ namespace Tessella
             }
         }
 
-        /// A thread block computes a coarse block: the sum of T_k A_kl T_l^T.
+        /// A thread block computes one coarse block, the sum of T_k A_kl T_l^T.
         template <typename Number>
         __global__ void
         galerkin_kernel(const BlockRows             fine,
@@ -658,7 +664,7 @@ namespace Tessella
             }
         }
 
-        /// A warp a row.
+        /// One warp per row.
         template <typename Number>
         __global__ void
         __launch_bounds__(n_threads) dense_kernel(const unsigned int n_rows,
@@ -716,10 +722,10 @@ namespace Tessella
         const std::size_t   lists     = (n + 3) / 4 * 16 + n * sizeof(double);
         const std::size_t   bytes     = lists + n * n * sizeof(double);
         const bool          in_shared = bytes <= 48 * 1024;
-        // (a warp a row)
+        // The number of warps grows with the number of rows of a block.
         const unsigned int threads = n <= 10 ? 32 : n <= 24 ? 64 : 256;
-        // Without enough shared memory as many blocks at once as keep the
-        // device busy.
+        // If shared memory is too small, the number of blocks at once is
+        // limited, but large enough to keep the device busy.
         const unsigned int n_at_once =
           in_shared ? rows.n : std::min(rows.n, 2048u);
         Array<double> buffer;

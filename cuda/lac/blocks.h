@@ -7,32 +7,34 @@
 
 #include "reproducible_sum.h"
 
-// What preconditioners and multigrid do with block matrices, in plain types.
-// HostBlocks (source/lac/host_blocks.h) has the same functions for the memory
-// of the host.
+// Operations on block matrices for preconditioners and multigrid, in plain
+// types. HostBlocks (source/lac/host_blocks.h) has the same functions for host
+// memory.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// A BlockSparsity and what else the functions below need; pointers into
-    /// the memory where they run.
+    /// A BlockSparsity and further data for the functions below; the pointers
+    /// refer to the memory of the machine that executes the functions.
     struct BlockRows
     {
-      /// Block rows; blocks from number n on are columns of other processes.
+      /// Number of block rows; blocks with indices from n on are ghost columns.
       unsigned int         n         = 0;
-      unsigned int         max_size  = 0; ///< largest number of rows of one
+      unsigned int         max_size  = 0; ///< largest number of rows of a block
       unsigned int         max_width = 0; ///< largest row_width
-      std::uint64_t        n_dofs    = 0; ///< rows
+      std::uint64_t        n_dofs    = 0; ///< number of rows
       const std::uint64_t *dof_offset, *block_offset, *value_offset;
       const unsigned int  *block_column, *column_offset, *row_width;
       /// First column of the diagonal block within its block row.
       const unsigned int *diagonal;
-      /// Of several processes, else null: block number m of a block row in the
-      /// order of the sums (ordered_blocks()), counted from the first one of
-      /// the row, and the first column of this block in this order.
+      /// Order of summation on several processes, null on one process: position
+      /// of block m of a block row in this order (ordered_blocks()), counted
+      /// from the first block of the row, and the first column of this block in
+      /// this order.
       const unsigned int *order = nullptr, *ordered_offset = nullptr;
-      /// First value of each diagonal block in an array of these alone.
+      /// Index of the first value of each diagonal block in an array that holds
+      /// only diagonal blocks.
       const std::uint64_t *square_offset;
     };
 
@@ -41,34 +43,37 @@ namespace Tessella
     struct BlockTransfer
     {
       unsigned int         n_fine = 0, n_coarse = 0;
-      const std::uint64_t *fine_offset, *coarse_offset; ///< unknowns
-      /// Coarse polytope of each fine one; null if polytopes are the same.
+      const std::uint64_t *fine_offset, *coarse_offset; ///< in DoFs
+      /// Coarse polytope of each fine one; null if both levels have the same
+      /// polytopes.
       const unsigned int *parent;
-      /// The fine polytopes of coarse ones, in ascending order; null likewise.
+      /// Fine polytopes of each coarse one, in ascending order; null if both
+      /// levels have the same polytopes.
       const unsigned int *child_offset, *child;
       /// Coefficients of the coarse functions on each fine polytope, n_coarse x
-      /// n_fine, row by row; null if coarse functions are the first ones of the
-      /// fine polytope.
+      /// n_fine, row by row; null if the coarse functions are the first
+      /// functions of the fine polytope.
       const std::uint64_t *matrix_offset;
       const Number        *matrix;
       unsigned int         max_fine = 0, max_coarse = 0;
     };
 
-    /// Which fine blocks make a coarse one.
+    /// Fine blocks that contribute to each coarse block.
     struct GalerkinPlan
     {
-      std::uint64_t n_blocks = 0; ///< coarse
-      /// Entries of each coarse block; their fine block rows and blocks.
+      std::uint64_t n_blocks = 0; ///< number of coarse blocks
+      /// Index range of each coarse block in the lists of fine block rows and
+      /// fine blocks.
       const std::uint64_t *offset;
       const unsigned int  *row, *block;
       /// Block row of each coarse block.
       const unsigned int *coarse_row;
     };
 
-    /// Entries of a matrix whose diagonal blocks are the identity that
-    /// change_basis() takes as zero: what rounding leaves of zeros, far below
-    /// the precision of float. Products of it are denormal numbers, which slow
-    /// processors down.
+    /// Threshold, for matrices whose diagonal blocks are the identity, below
+    /// which change_basis() sets entries to zero. Such entries are rounding
+    /// errors in place of zeros, far below the precision of float; their
+    /// products are denormal, which slows processors down.
     constexpr double negligible_in_basis = 1e-10;
 
     namespace Device
@@ -79,16 +84,16 @@ namespace Tessella
       upload_bytes(void *to, const void *from, const std::size_t n);
 
       /**
-       * All pointers are to device memory, all operations run in the default
-       * stream. No atomics; sums are added in an order that the structure
-       * alone fixes.
+       * All pointers are to device memory, and all operations run in the
+       * default stream. No atomics are used; the order of summation depends on
+       * the structure only.
        */
       template <typename Number>
       struct Blocks
       {
-        /// Inverses of the diagonal blocks, by Gauss-Jordan elimination with
-        /// row pivoting (in an order of entries that is the function's own).
-        /// Returns the first block that has none, or n.
+        /// Inverts the diagonal blocks by Gauss-Jordan elimination with row
+        /// pivoting. Each implementation chooses its own order of entries.
+        /// Returns the index of the first singular block, or n.
         static unsigned int
         invert_diagonal(const BlockRows &rows,
                         const Number    *values,
@@ -96,17 +101,18 @@ namespace Tessella
 
         /**
          * Bases of the polytopes in which the diagonal blocks are the identity:
-         * W D W^T = 1 for the symmetric part of each diagonal block D, W being
-         * lower triangular, so that the first functions span what they did.
-         * (Cholesky's factorisation without roots; W by columns on a device.)
-         * Returns the first block that is not positive definite, whose W is the
-         * identity, or n.
+         * W D W^T = 1 for the symmetric part of each diagonal block D, where W
+         * is lower triangular, so that the first m functions span the same
+         * space for each m. W is computed by Cholesky's factorisation without
+         * square roots and stored column by column on a device. Returns the
+         * index of the first block that is not positive definite, whose W is
+         * the identity, or n.
          */
         static unsigned int
         orthonormalise(const BlockRows &rows, const double *values, double *W);
 
-        /// to_kl = W_k A_kl W_l^T for all blocks. @p place: first number of
-        /// each W, also of those of other processes.
+        /// to_kl = W_k A_kl W_l^T for all blocks. @p place: index of the first
+        /// value of each W, including those of ghosts.
         static void
         change_basis(const BlockRows     &rows,
                      const std::uint64_t *place,
@@ -114,8 +120,8 @@ namespace Tessella
                      const double        *values,
                      Number              *to);
 
-        /// T_k = T_k W^{-1} with as much of W as T_k has columns, for @p n
-        /// injections.
+        /// T_k = T_k W^{-1} for @p n injections, with the leading part of W
+        /// that has as many columns as T_k.
         static void
         change_basis_of_injection(const BlockRows     &rows,
                                   const std::uint64_t *place,
@@ -134,7 +140,7 @@ namespace Tessella
                        Number          *y);
 
         /// d = alpha d + beta D^{-1} r, then x += weight d. d is not read if
-        /// alpha is zero; x is not read but set if @p set.
+        /// alpha is zero; if @p set, x is overwritten instead of incremented.
         static void
         polynomial_step(const BlockRows &rows,
                         const Number    *inverse,
@@ -148,8 +154,8 @@ namespace Tessella
                         const bool       set);
 
         /// x_k += D_k^{-1} (b - A x)_k for the @p n block rows k in @p list,
-        /// none of which is coupled with another one. @p ghosts: entries of x
-        /// of other processes.
+        /// none of which is coupled with another one. @p ghosts: ghost entries
+        /// of x.
         static void
         relax(const BlockRows    &rows,
               const Number       *values,
@@ -181,7 +187,8 @@ namespace Tessella
                  const Number                *fine_values,
                  Number                      *coarse_values);
 
-        /// y = A x, A of @p n_rows and @p n_columns, row by row.
+        /// y = A x, where A has @p n_rows rows and @p n_columns columns and is
+        /// stored row by row.
         static void
         dense_product(const unsigned int n_rows,
                       const unsigned int n_columns,
@@ -196,7 +203,7 @@ namespace Tessella
             const Number     *x,
             Number           *y);
 
-        /// y = s y + x; without x if that is null.
+        /// y = s y + x, or y = s y if @p x is null.
         static void
         scale_add(const std::size_t n,
                   const Number      s,
@@ -209,7 +216,7 @@ namespace Tessella
         static void
         copy(const std::size_t n, const Number *from, Number *to);
 
-        /// To the memory of the host.
+        /// Copies to host memory.
         static void
         download(const std::size_t n, const Number *from, Number *to);
 

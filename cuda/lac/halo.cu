@@ -67,7 +67,8 @@ namespace Tessella
         const std::size_t n = implementation->entries.size();
         if (n > 0)
           {
-            // straight into the host's memory: each entry goes over once
+            // The kernel writes directly to host memory, so that each entry
+            // crosses the bus once.
             pack_kernel<<<static_cast<unsigned int>((n + n_threads - 1) /
                                                     n_threads),
                           n_threads>>>(n,
@@ -115,8 +116,8 @@ namespace Tessella
         const std::size_t n = implementation->ghosts.size();
         if (n == 0)
           return;
-        // not in the default stream, where it would wait for kernels that do
-        // not need it
+        // A copy in the default stream would wait for kernels that do not need
+        // it.
         check(cudaMemcpyAsync(implementation->ghosts.data(),
                               implementation->receive.data(),
                               n * sizeof(Number),

@@ -13,21 +13,21 @@ namespace Tessella
     namespace Device
     {
       /**
-       * The device's side of an exchange of entries of a vector with other
-       * processes: entries are written to pinned memory of the host, what
-       * comes is copied from there.
+       * Device side of the exchange of ghost entries of a vector with other
+       * processes: entries to send are written to pinned memory of the host,
+       * received entries are copied from there.
        *
        * The calls must come in the order pack(), wait_for_packed(), upload().
-       * What runs in the default stream after pack() does so while the host
-       * waits and communicates; what runs there after upload() sees the
-       * entries that came.
+       * Kernels that are started in the default stream after pack() run while
+       * the host waits and communicates; kernels that are started after
+       * upload() see the received entries.
        */
       template <typename Number>
       class Halo
       {
       public:
-        /// @p entries: those that are sent; @p n_ghosts: number of those that
-        /// come.
+        /// @p entries: indices of the entries that are sent; @p n_ghosts:
+        /// number of received entries.
         Halo(const std::vector<unsigned int> &entries,
              const std::size_t                n_ghosts);
         ~Halo();
@@ -36,18 +36,18 @@ namespace Tessella
         pack(const Number *x);
         void
         wait_for_packed();
-        /// Pinned memory.
+        /// Buffer in pinned memory.
         Number *
         send_buffer() const;
         Number *
         receive_buffer() const;
         void
         upload();
-        /// In the device's memory.
+        /// Received entries in device memory.
         const Number *
         ghosts() const;
 
-        /// Bytes on the device.
+        /// Memory on the device in bytes.
         std::size_t
         memory_consumption() const;
 

@@ -7,43 +7,44 @@
 #include <cmath>
 #include <cstdint>
 
-// Sums of numbers in double precision that are the same to the last bit in any
-// order, and therefore for any number of threads, processes and devices (the
-// idea of J. Demmel and H. D. Nguyen, Parallel reproducible summation, IEEE
-// Trans. Comput. 64 (2015)).
+// Sums of double precision values that are the same to the last bit for any
+// order of summation, and therefore for any number of threads, processes and
+// devices (idea: J. Demmel and H. D. Nguyen, Parallel reproducible summation,
+// IEEE Trans. Comput. 64 (2015)).
 //
-// The axis of numbers has places 2^(32 j). Every number is written as a sum of
-// digits d_j 2^(32 j), |d_j| <= 2^31, each the nearest one to what the higher
-// ones leave over; the digits depend on the number alone. Of a sum, the digits
-// at the highest place that any of its numbers has and at the three places
-// below are added, as integers, that is exactly; the rest, at least 2^96 times
-// smaller than the largest number, is dropped. What counts as highest is known
-// at the end only: until then sums move to higher places and drop digits as
-// they meet larger numbers.
+// Every value is written as a sum of digits d_j 2^(32 j), |d_j| <= 2^31. Each
+// digit is the nearest integer to the remainder that the higher digits leave,
+// so that the digits depend on the value alone. A sum keeps only the digits at
+// the highest position j that any of its values has and at the three positions
+// below. These digits are added as integers, hence exactly; the rest, which is
+// at least 2^96 times smaller than the largest value, is dropped. The highest
+// position is known at the end only: until then, a sum moves to higher
+// positions and drops low digits when it meets larger values.
 //
-// A place is called by its level, j + 33. Numbers from 2^991 on count as
-// infinite; what is left of numbers below 2^-1056 is dropped.
+// A position is identified by its level, j + 33. Values from 2^991 on count as
+// infinite; remainders below 2^-1056 are dropped.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Number of digits that are added.
+    /// Number of digits that a sum keeps.
     constexpr int n_sum_digits = 4;
-    /// Of the highest digit.
+    /// Range of levels of the highest digit.
     constexpr int lowest_level = n_sum_digits - 1, highest_level = 63;
 
-    /// The bits of 1.5 2^52 times the place of @p level: added to a number and
-    /// subtracted again, it rounds it to a multiple of that place.
+    /// Bit pattern of 1.5 2^52 times the power of two of @p level. Addition and
+    /// subsequent subtraction of this number rounds a value to a multiple of
+    /// that power.
     constexpr TESSELLA_HOST_DEVICE std::uint64_t
                                    rounding_bits(const int level)
     {
       return (std::uint64_t(32 * level + 19) << 52) | (std::uint64_t(1) << 51);
     }
 
-    /// Level of the highest digit of a number; that is more than highest_level
-    /// for those that count as infinite or are none. @p exponent: the bits of
-    /// its exponent.
+    /// Level of the highest digit of a value; exceeds highest_level for values
+    /// that count as infinite and for NaN. @p exponent: exponent bits of the
+    /// value.
     constexpr TESSELLA_HOST_DEVICE int
     level_of_exponent(const int exponent)
     {
@@ -51,23 +52,23 @@ namespace Tessella
       return level < lowest_level ? lowest_level : level;
     }
 
-    /// Exponents below this one have no higher level.
+    /// First exponent whose level is higher than @p level.
     constexpr TESSELLA_HOST_DEVICE int
     first_exponent_above(const int level)
     {
       return 32 * (level + 1) - 34;
     }
 
-    /// The sum of fewer than 2^32 numbers.
+    /// Sum of fewer than 2^32 values.
     struct DigitSums
     {
-      /// From the highest one on; number k in units of the place of level - k.
+      /// Digits from the highest one on; digit k is in units of level - k.
       std::int64_t digit[n_sum_digits] = {};
-      /// Sum of what is infinite or not a number.
+      /// Sum of infinite values and NaNs.
       double special = 0.;
       int    level   = lowest_level;
 
-      /// From sums of digits as they are.
+      /// Sets the digits from sums of unscaled digits.
       TESSELLA_HOST_DEVICE void
       set(const double *sums, const int sums_level)
       {
@@ -101,8 +102,8 @@ namespace Tessella
     };
 
     /**
-     * The sum of any number of numbers, on the host. value() is that of the
-     * digits kept, rounded to one or two units in the last place.
+     * Sum of any number of values, on the host. value() is the sum of the
+     * digits kept, with an error of at most two units in the last place.
      */
     class ReproducibleSum
     {
@@ -110,8 +111,9 @@ namespace Tessella
       void
       add(const DigitSums &sums)
       {
-        // (parts of one digit, which are no carries: what is dropped later must
-        // not depend on them)
+        // Each digit is split into its own low and high part without a carry to
+        // the next digit: digits that are dropped later must not influence the
+        // others.
         ReproducibleSum other;
         other.level   = sums.level;
         other.special = sums.special;
@@ -161,7 +163,7 @@ namespace Tessella
           }
       }
 
-      // Of the sum times @p sign; -1 if that is negative.
+      // Value of the sum times @p sign; -1 if that is negative.
       double
       magnitude(const int sign) const
       {

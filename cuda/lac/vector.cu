@@ -17,7 +17,7 @@ namespace Tessella
       namespace
       {
         constexpr unsigned int n_threads = 256;
-        /// As many as the largest cards hold at once.
+        /// Number of thread blocks that the largest devices hold at once.
         constexpr unsigned int max_blocks = 1024;
 
         unsigned int
@@ -27,7 +27,7 @@ namespace Tessella
             std::min<std::size_t>(max_blocks, (n + 4095) / 4096 * 4));
         }
 
-        // Applies @p function to 0..n-1.
+        // Applies @p function to the indices 0..n-1.
         template <typename Function>
         __global__ void
         for_each_kernel(const std::size_t n, const Function function)
@@ -51,7 +51,7 @@ namespace Tessella
           check(cudaGetLastError(), "a vector operation");
         }
 
-        // ---- functions of for_each()
+        // ---- functions for for_each()
         template <typename To, typename From>
         struct Copy
         {
@@ -128,7 +128,7 @@ namespace Tessella
           }
         };
 
-        // ---- maxima: joined by a tree
+        // ---- maxima, reduced in a tree
         template <typename Number>
         struct AbsoluteMaximum
         {
@@ -150,7 +150,7 @@ namespace Tessella
           }
         };
 
-        // Of all threads of a block; valid in thread 0.
+        // Maximum over all threads of a thread block; valid in thread 0.
         __device__ double
         maximum_of_block(double value)
         {
@@ -168,8 +168,9 @@ namespace Tessella
           return value;
         }
 
-        // Whether this block is the last one to get here with its result in
-        // @p partial, after which those of all blocks can be read.
+        // Stores the result of a thread block in @p partial. Returns true in
+        // the last thread block to do so, which can then read the results of
+        // all thread blocks.
         template <typename Result>
         __device__ bool
         is_last_block(const Result &value,
@@ -181,7 +182,7 @@ namespace Tessella
             {
               partial[blockIdx.x] = value;
               __threadfence();
-              // returns to zero for the next reduction
+              // The ticket wraps to zero for the next reduction.
               last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
             }
           __syncthreads();
@@ -216,8 +217,9 @@ namespace Tessella
             *result = value;
         }
 
-        // ---- sums: of the numbers that value() makes of what load() reads for
-        // n_at_once indices first
+        // ---- sums: load() reads the entries of an index, value() computes the
+        // summand from them; n_at_once indices are loaded before their values
+        // are computed
         template <typename Number>
         struct Dot
         {
@@ -279,7 +281,7 @@ namespace Tessella
           }
         };
 
-        // Of n lanes; valid in the first one.
+        // Sum over n lanes; valid in the first lane.
         template <unsigned int n>
         __device__ DigitSums
         sum_of_lanes(DigitSums sums)
@@ -300,12 +302,13 @@ namespace Tessella
           return sums;
         }
 
-        // Of all threads of a block; valid in thread 0.
+        // Sum over all threads of a thread block; valid in thread 0.
         __device__ DigitSums
         sum_of_block(DigitSums sums)
         {
           constexpr unsigned int n_warps = n_threads / 32;
-          // (a type with initial values cannot be shared)
+          // A type with default member initialisers cannot be declared as
+          // shared.
           __shared__          __align__(
             16) unsigned char memory[n_warps * sizeof(DigitSums)];
           DigitSums *const    warps = reinterpret_cast<DigitSums *>(memory);
@@ -319,8 +322,9 @@ namespace Tessella
                            : sums;
         }
 
-        /// Of a reduction: more would be waiting, and the last one would have
-        /// more to do.
+        /// Largest number of thread blocks of a reduction: more of them would
+        /// not run at once, and the last one would have more partial sums to
+        /// add.
         constexpr unsigned int max_sum_blocks = 512;
 
         template <typename Function>
@@ -334,7 +338,8 @@ namespace Tessella
         {
           constexpr int     U      = Function::n_at_once;
           const std::size_t stride = std::size_t(gridDim.x) * n_threads;
-          // Multiples of their places, exact for 2^22 numbers.
+          // Sums of digits times their powers of two, exact for up to 2^22
+          // values.
           double     digits[n_sum_digits] = {}, rounding[n_sum_digits];
           double     special              = 0.;
           int        level                = lowest_level;
@@ -421,8 +426,7 @@ namespace Tessella
             *result = sums;
         }
 
-        // Intermediate and final results of the reductions of a thread of the
-        // host.
+        // Intermediate and final results of the reductions of a host thread.
         struct Workspace
         {
           Workspace()
@@ -437,7 +441,7 @@ namespace Tessella
           Array<double>       maxima;
           Array<DigitSums>    sums;
           Array<unsigned int> ticket;
-          // the device writes here directly
+          // Results in pinned memory, to which the device writes directly.
           Array<double, true>    maximum;
           Array<DigitSums, true> sum;
         };

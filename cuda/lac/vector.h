@@ -6,8 +6,8 @@
 
 #include "reproducible_sum.h"
 
-// Operations on vectors in the memory of a CUDA device, in plain types. All
-// pointers are to device memory unless said otherwise, and all operations run
+// Vector operations in the memory of a CUDA device, in plain types. All
+// pointers are to device memory unless stated otherwise, and all operations run
 // in the default stream, in the order of the calls.
 
 namespace Tessella
@@ -16,12 +16,13 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Memory for @p n numbers, not initialised; null for none.
+      /// Allocates uninitialised memory for @p n values; null if @p n is zero.
       template <typename Number>
       Number *
       allocate(const std::size_t n);
 
-      /// Errors are ignored: at the end of a program the runtime may be gone.
+      /// Frees memory. Errors are ignored: at the end of a program the runtime
+      /// may be gone.
       void
       release(void *memory) noexcept;
 
@@ -30,17 +31,17 @@ namespace Tessella
       void
       synchronize();
 
-      /// From the host's memory at @p from; returns when @p from may change.
+      /// Copies from host memory at @p from; returns when @p from may change.
       template <typename Number>
       void
       upload(Number *to, const Number *from, const std::size_t n);
 
-      /// Into the host's memory at @p to; returns when the numbers are there.
+      /// Copies to host memory at @p to; returns when the values have arrived.
       template <typename Number>
       void
       download(Number *to, const Number *from, const std::size_t n);
 
-      /// Copies, and rounds if the types differ.
+      /// Copies, with rounding if the types differ.
       template <typename To, typename From>
       void
       copy(To *to, const From *from, const std::size_t n);
@@ -50,8 +51,8 @@ namespace Tessella
       void
       set(Number *y, const std::size_t n, const Number a);
 
-      /// y = s y + a x + b w. Arrays with null pointers do not take part; y is
-      /// not read if s = 0.
+      /// y = s y + a x + b w. Null pointers are left out of the sum; y is not
+      /// read if s = 0.
       template <typename Number>
       void
       combine(Number           *y,
@@ -72,8 +73,8 @@ namespace Tessella
       void
       multiply(Number *y, const Number *x, const std::size_t n);
 
-      // Reductions. They return when the result is on the host. Sums are those
-      // of products and numbers in double precision, the same in any order.
+      // Reductions return when the result is on the host. Products and sums are
+      // in double precision and independent of the order of summation.
 
       /// Sum of x_i y_i.
       template <typename Number>
@@ -104,8 +105,8 @@ namespace Tessella
       double
       absolute_maximum(const Number *x, const std::size_t n);
 
-      /// Whether all x_i are y_i, or zero if @p y is null; not if one of them
-      /// is not a number.
+      /// Whether x_i = y_i for all i, with y = 0 if @p y is null; false if an
+      /// entry is NaN.
       template <typename Number>
       bool
       equal(const Number *x, const Number *y, const std::size_t n);

@@ -2,9 +2,9 @@
 #ifndef tessella_cuda_lac_vector_instantiations_h
 #define tessella_cuda_lac_vector_instantiations_h
 
-// The functions of vector.h for one type of numbers, to be used in namespace
-// Tessella::internal::Device: in vector.cu, and where a build without CUDA
-// defines them instead.
+// Instantiation of the functions of vector.h for one number type, to be used in
+// namespace Tessella::internal::Device: in vector.cu, and in the file that
+// defines these functions for a build without CUDA.
 #define TESSELLA_INSTANTIATE_VECTOR_OPERATIONS(Number)                          \
   template Number *allocate<Number>(const std::size_t);                         \
   template void    upload(Number *, const Number *, const std::size_t);         \
