@@ -2,6 +2,8 @@
 #ifndef tessella_cuda_assembly_points_h
 #define tessella_cuda_assembly_points_h
 
+#include <tessella/portable/geometry.h>
+
 #include "data.h"
 
 // Quadrature points of sub-cells and facets on the device.
@@ -12,107 +14,9 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Image and Jacobian of the multilinear map of m reference variables.
-      template <int m, int dim>
-      __device__ inline void
-      multilinear(const double *vertices,
-                  const double *xi,
-                  double       *x,
-                  double (&J)[m][dim])
-      {
-        for (int e = 0; e < dim; ++e)
-          {
-            x[e] = 0.;
-            for (int d = 0; d < m; ++d)
-              J[d][e] = 0.;
-          }
-#pragma unroll
-        for (int v = 0; v < (1 << m); ++v)
-          {
-            double factor[m], shape = 1.;
-            for (int d = 0; d < m; ++d)
-              {
-                factor[d] = ((v >> d) & 1) ? xi[d] : 1. - xi[d];
-                shape *= factor[d];
-              }
-            for (int e = 0; e < dim; ++e)
-              x[e] += shape * vertices[v * dim + e];
-            for (int d = 0; d < m; ++d)
-              {
-                double derivative = ((v >> d) & 1) ? 1. : -1.;
-                for (int k = 0; k < m; ++k)
-                  if (k != d)
-                    derivative *= factor[k];
-                for (int e = 0; e < dim; ++e)
-                  J[d][e] += derivative * vertices[v * dim + e];
-              }
-          }
-      }
-
-      /// a b - c d with the same rounding wherever it is compiled.
-      __device__ inline double
-      difference_of_products(const double a,
-                             const double b,
-                             const double c,
-                             const double d)
-      {
-        return fma(a, b, -(c * d));
-      }
-
-      __device__ inline double
-      determinant(const double (&J)[2][2])
-      {
-        return difference_of_products(J[0][0], J[1][1], J[0][1], J[1][0]);
-      }
-
-      __device__ inline double
-      determinant(const double (&J)[3][3])
-      {
-        const double
-          m0 = difference_of_products(J[1][1], J[2][2], J[1][2], J[2][1]),
-          m1 = difference_of_products(J[1][0], J[2][2], J[1][2], J[2][0]),
-          m2 = difference_of_products(J[1][0], J[2][1], J[1][1], J[2][0]);
-        return fma(J[0][2],
-                   m2,
-                   difference_of_products(J[0][0], m0, J[0][1], m1));
-      }
-
-      /// Vector that is orthogonal to the rows of J; its length is the area
-      /// that they span.
-      __device__ inline void
-      cross_product(const double (&J)[2][3], double (&n)[3])
-      {
-        n[0] = J[0][1] * J[1][2] - J[0][2] * J[1][1];
-        n[1] = J[0][2] * J[1][0] - J[0][0] * J[1][2];
-        n[2] = J[0][0] * J[1][1] - J[0][1] * J[1][0];
-      }
-
-      __device__ inline void
-      cross_product(const double (&J)[3][4], double (&n)[4])
-      {
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          {
-            const int a = i > 0 ? 0 : 1, b = i > 1 ? 1 : 2, c = i > 2 ? 2 : 3;
-            const double minor =
-              J[0][a] * (J[1][b] * J[2][c] - J[1][c] * J[2][b]) -
-              J[0][b] * (J[1][a] * J[2][c] - J[1][c] * J[2][a]) +
-              J[0][c] * (J[1][a] * J[2][b] - J[1][b] * J[2][a]);
-            n[i] = i % 2 == 0 ? minor : -minor;
-          }
-      }
-
-      __device__ inline double
-      determinant(const double (&J)[4][4])
-      {
-        double first[3][4], n[4];
-        for (int d = 0; d < 3; ++d)
-          for (int e = 0; e < 4; ++e)
-            first[d][e] = J[d][e];
-        cross_product(first, n);
-        return -(n[0] * J[3][0] + n[1] * J[3][1] + n[2] * J[3][2] +
-                 n[3] * J[3][3]);
-      }
+      using Geometry::cross_product;
+      using Geometry::determinant;
+      using Geometry::multilinear_map;
 
       /// Factor for the measure of a facet in dim variables. With n = dim - 1,
       /// the weights of a rule sum to 1 / n! on the unit simplex of n
@@ -234,7 +138,7 @@ namespace Tessella
           D.subcell_vertices + std::size_t(D.subcell_vertex_offset[s]) * dim;
         if (type == SubCellType::hypercube)
           {
-            multilinear<dim, dim>(v, xi, x, J);
+            multilinear_map<dim, dim>(v, xi, x, J);
             return w * determinant(J);
           }
         for (int e = 0; e < dim; ++e)
@@ -389,7 +293,7 @@ namespace Tessella
             {
               // The multilinear formula also covers parallelograms.
               double y[dim], J[dim - 1][dim], n[dim];
-              multilinear<dim - 1, dim>(v, xi, y, J);
+              multilinear_map<dim - 1, dim>(v, xi, y, J);
               cross_product(J, n);
               double square = n[0] * n[0];
               for (int e = 1; e < dim; ++e)

@@ -5,6 +5,7 @@
 // and TESSELLA_TILE_COLUMNS (register blocking of the product) and
 // TESSELLA_KERNELS (name of the function that returns the table).
 
+#include <tessella/portable/geometry.h>
 #include <tessella/portable/legendre.h>
 
 #include <cstdint>
@@ -99,98 +100,6 @@ namespace Tessella
 
 
 
-        // Values and derivatives of the multilinear map of m variables with 2^m
-        // vertices in `dim` coordinates at reference point xi.
-        template <int m, int dim>
-        inline void
-        multilinear(const double *vertices,
-                    const Vector *xi,
-                    Vector       *x,
-                    Vector (*dx)[dim]) // dx[d][e] = d x_e / d xi_d
-        {
-          const Vector one = broadcast(1.);
-          for (int e = 0; e < dim; ++e)
-            {
-              x[e] = Vector{};
-              for (int d = 0; d < m; ++d)
-                dx[d][e] = Vector{};
-            }
-          for (int v = 0; v < (1 << m); ++v)
-            {
-              Vector factor[m];
-              for (int d = 0; d < m; ++d)
-                factor[d] = ((v >> d) & 1) ? xi[d] : one - xi[d];
-              Vector shape = factor[0];
-              for (int d = 1; d < m; ++d)
-                shape *= factor[d];
-              for (int e = 0; e < dim; ++e)
-                x[e] += shape * vertices[v * dim + e];
-              for (int d = 0; d < m; ++d)
-                {
-                  Vector derivative = ((v >> d) & 1) ? one : -one;
-                  for (int k = 0; k < m; ++k)
-                    if (k != d)
-                      derivative *= factor[k];
-                  for (int e = 0; e < dim; ++e)
-                    dx[d][e] += derivative * vertices[v * dim + e];
-                }
-            }
-        }
-
-        inline Vector
-        determinant(const Vector (&J)[2][2])
-        {
-          return J[0][0] * J[1][1] - J[0][1] * J[1][0];
-        }
-
-        inline Vector
-        determinant(const Vector (&J)[3][3])
-        {
-          return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
-                 J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
-                 J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
-        }
-
-        // Determinant of columns a, b, c.
-        inline Vector
-        minor(const Vector (&J)[3][4], const int a, const int b, const int c)
-        {
-          return J[0][a] * (J[1][b] * J[2][c] - J[1][c] * J[2][b]) -
-                 J[0][b] * (J[1][a] * J[2][c] - J[1][c] * J[2][a]) +
-                 J[0][c] * (J[1][a] * J[2][b] - J[1][b] * J[2][a]);
-        }
-
-        // Vector normal to the rows of J whose length is the volume that they
-        // span. With this vector as first row, the determinant is positive.
-        inline void
-        cross_product(const Vector (&J)[3][4], Vector *n)
-        {
-          n[0] = minor(J, 1, 2, 3);
-          n[1] = -minor(J, 0, 2, 3);
-          n[2] = minor(J, 0, 1, 3);
-          n[3] = -minor(J, 0, 1, 2);
-        }
-
-        inline void
-        cross_product(const Vector (&J)[2][3], Vector *n)
-        {
-          n[0] = J[0][1] * J[1][2] - J[0][2] * J[1][1];
-          n[1] = J[0][2] * J[1][0] - J[0][0] * J[1][2];
-          n[2] = J[0][0] * J[1][1] - J[0][1] * J[1][0];
-        }
-
-        inline Vector
-        determinant(const Vector (&J)[4][4])
-        {
-          Vector n[4], first[3][4];
-          for (int d = 0; d < 3; ++d)
-            for (int e = 0; e < 4; ++e)
-              first[d][e] = J[d][e];
-          cross_product(first, n);
-          return -(n[0] * J[3][0] + n[1] * J[3][1] + n[2] * J[3][2] +
-                   n[3] * J[3][3]);
-        }
-
         template <int dim>
         void
         multilinear_subcell(const double  *vertices,
@@ -203,10 +112,10 @@ namespace Tessella
               Vector xi[dim], y[dim], J[dim][dim];
               for (int d = 0; d < dim; ++d)
                 xi[d] = load(rule.points + d * rule.n_padded + q);
-              multilinear<dim, dim>(vertices, xi, y, J);
+              Geometry::multilinear_map<dim, dim>(vertices, xi, y, J);
               for (int e = 0; e < dim; ++e)
                 store(x[e] + q, y[e]);
-              store(w + q, load(rule.weights + q) * determinant(J));
+              store(w + q, load(rule.weights + q) * Geometry::determinant(J));
             }
         }
 
@@ -235,8 +144,8 @@ namespace Tessella
                 Vector xi[dim - 1], y[dim], J[dim - 1][dim], n[dim];
                 for (int d = 0; d + 1 < dim; ++d)
                   xi[d] = load(rule.points + d * rule.n_padded + q);
-                multilinear<dim - 1, dim>(vertices, xi, y, J);
-                cross_product(J, n);
+                Geometry::multilinear_map<dim - 1, dim>(vertices, xi, y, J);
+                Geometry::cross_product(J, n);
                 Vector square = n[0] * n[0];
                 for (int e = 1; e < dim; ++e)
                   square += n[e] * n[e];

@@ -4,6 +4,7 @@
 
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/portable/geometry.h>
 
 #include <algorithm>
 #include <array>
@@ -210,43 +211,14 @@ namespace Tessella
 
   namespace
   {
-    inline void
-    cross(const double *a, const double *b, double *c)
-    {
-      c[0] = a[1] * b[2] - a[2] * b[1];
-      c[1] = a[2] * b[0] - a[0] * b[2];
-      c[2] = a[0] * b[1] - a[1] * b[0];
-    }
-
-    template <int dim>
-    inline double
-    determinant(const double (&e)[dim][dim])
-    {
-      if constexpr (dim == 2)
-        return e[0][0] * e[1][1] - e[0][1] * e[1][0];
-      else
-        return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
-               e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-               e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-    }
-
     // Jacobian determinant of the multilinear map at a point of the unit cube.
     template <int dim>
     double
     multilinear_determinant(const double *v, const double *xi)
     {
-      double e[dim][dim] = {};
-      for (unsigned int c = 0; c < (1u << dim); ++c)
-        for (int d = 0; d < dim; ++d)
-          {
-            double derivative = (c >> d) & 1u ? 1. : -1.;
-            for (int o = 0; o < dim; ++o)
-              if (o != d)
-                derivative *= (c >> o) & 1u ? xi[o] : 1. - xi[o];
-            for (int i = 0; i < dim; ++i)
-              e[d][i] += derivative * v[c * dim + i];
-          }
-      return determinant<dim>(e);
+      double x[dim], J[dim][dim];
+      Geometry::multilinear_map<dim, dim>(v, xi, x, J);
+      return Geometry::determinant(J);
     }
 
     // Type and measure of a sub-cell.
@@ -284,7 +256,7 @@ namespace Tessella
           shortest            = std::min(shortest, length);
           scale *= length;
         }
-      const double det = determinant<dim>(e);
+      const double det = Geometry::determinant(e);
 
       if (is_simplex)
         {
@@ -380,7 +352,7 @@ namespace Tessella
                 a[i] = v[9 + i] - v[i];
                 b[i] = v[6 + i] - v[3 + i];
               }
-          cross(a, b, n);
+          Geometry::cross_product(a, b, n);
           const double length =
             std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
           measure            = .5 * length;
@@ -421,7 +393,7 @@ namespace Tessella
                     dt[i] =
                       (1. - s) * (v[6 + i] - v[i]) + s * (v[9 + i] - v[3 + i]);
                   }
-                cross(ds, dt, m);
+                Geometry::cross_product(ds, dt, m);
                 measure += .25 * w[p % 3] * w[q % 3] *
                            std::sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
               }

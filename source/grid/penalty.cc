@@ -2,6 +2,7 @@
 #include <deal.II/base/parallel.h>
 
 #include <tessella/grid/penalty.h>
+#include <tessella/portable/geometry.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,16 +34,6 @@ namespace Tessella
       for (int d = 1; d < dim; ++d)
         sum += a[d] * b[d];
       return sum;
-    }
-
-
-
-    inline void
-    cross(const double *a, const double *b, double *c)
-    {
-      c[0] = a[1] * b[2] - a[2] * b[1];
-      c[1] = a[2] * b[0] - a[0] * b[2];
-      c[2] = a[0] * b[1] - a[1] * b[0];
     }
 
 
@@ -118,7 +109,7 @@ namespace Tessella
                 for (int d = 0; d < dim; ++d)
                   edge[d] = q[d] - p[d];
                 double e[3] = {direction[0], direction[1], direction[dim - 1]};
-                cross(edge, e, w);
+                Geometry::cross_product(edge, e, w);
               }
             double scale = 0;
             for (int d = 0; d < dim; ++d)
@@ -580,7 +571,7 @@ namespace Tessella
           double area[3][3], total[3] = {};
           for (int e = 0; e < 3; ++e)
             {
-              cross(edge[e], edge[(e + 1) % 3], area[e]);
+              Geometry::cross_product(edge[e], edge[(e + 1) % 3], area[e]);
               const double norm = std::sqrt(dot<3>(area[e], area[e]));
               sum += norm;
               largest = std::max(largest, norm);
@@ -773,7 +764,7 @@ namespace Tessella
           if (dim == 3)
             {
               const double m[3] = {normal[0], normal[1], normal[dim - 1]};
-              cross(m, tangent[0], tangent[1]);
+              Geometry::cross_product(m, tangent[0], tangent[1]);
             }
           for (const double slope : {0.5, 1.2})
             for (int t = 0; t < dim - 1; ++t)

@@ -346,9 +346,7 @@ namespace Tessella
                                        dim];
 
               // Positions of the nodes.
-              double c[1 << dim][3], derivative[dim][3];
-              if (!tabulated && cell.is_hyper_cube())
-                multilinear_coefficients<dim>(v, dim, c);
+              double derivative[dim][dim];
               for (int d = 0; d < dim; ++d)
                 x[d].resize(n_nodes);
               for (unsigned int q = 0; q < n_nodes; ++q)
@@ -367,7 +365,10 @@ namespace Tessella
                         point[d] = real[d];
                     }
                   else if (cell.is_hyper_cube())
-                    multilinear_map<dim>(c, dim, xi, point, derivative);
+                    Geometry::multilinear_map<dim, dim>(v,
+                                                        xi,
+                                                        point,
+                                                        derivative);
                   else
                     for (int d = 0; d < dim; ++d)
                       {

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "../grid/mesh_points.h"
 #include "../lac/vector_access.h"
 
 namespace Tessella
@@ -31,90 +32,50 @@ namespace Tessella
   /// the flat view, and evaluation of discrete functions at these points.
   namespace internal
   {
-    /// Coefficients of the multilinear map of a hypercube in the monomials
-    /// prod_d xi_d^{bit d of m}, m = 0 .. 2^dim - 1: c[m][d].
+    /// Reference rules of sub-cells and facets, each looked up once per order.
     template <int dim>
-    inline void
-    multilinear_coefficients(const double *vertices,
-                             const int     space_dim,
-                             double (*c)[3])
-    {
-      constexpr int n = 1 << dim;
-      for (int v = 0; v < n; ++v)
-        for (int e = 0; e < space_dim; ++e)
-          c[v][e] = vertices[v * space_dim + e];
-      for (int d = 0; d < dim; ++d)
-        for (int m = 0; m < n; ++m)
-          if (m & (1 << d))
-            for (int e = 0; e < space_dim; ++e)
-              c[m][e] -= c[m ^ (1 << d)][e];
-    }
-
-    /// Computes the point and the derivatives dx/dxi_d of a multilinear map.
-    template <int dim>
-    inline void
-    multilinear_map(const double (*c)[3],
-                    const int     space_dim,
-                    const double *xi,
-                    double       *x,
-                    double (*derivative)[3])
-    {
-      constexpr int n = 1 << dim;
-      for (int e = 0; e < space_dim; ++e)
-        {
-          x[e] = 0.;
-          for (int d = 0; d < dim; ++d)
-            derivative[d][e] = 0.;
-        }
-      for (int m = 0; m < n; ++m)
-        {
-          double monomial = 1.;
-          for (int d = 0; d < dim; ++d)
-            if (m & (1 << d))
-              monomial *= xi[d];
-          for (int e = 0; e < space_dim; ++e)
-            x[e] += c[m][e] * monomial;
-          for (int d = 0; d < dim; ++d)
-            if (m & (1 << d))
-              {
-                double rest = 1.;
-                for (int k = 0; k < dim; ++k)
-                  if (k != d && (m & (1 << k)))
-                    rest *= xi[k];
-                for (int e = 0; e < space_dim; ++e)
-                  derivative[d][e] += c[m][e] * rest;
-              }
-        }
-    }
-
-    inline double
-    determinant(const double (*j)[3], const int dim)
-    {
-      if (dim == 2)
-        return j[0][0] * j[1][1] - j[0][1] * j[1][0];
-      return j[0][0] * (j[1][1] * j[2][2] - j[1][2] * j[2][1]) -
-             j[0][1] * (j[1][0] * j[2][2] - j[1][2] * j[2][0]) +
-             j[0][2] * (j[1][0] * j[2][1] - j[1][1] * j[2][0]);
-    }
-
-    /// Reference rules, each looked up once per order.
     class RuleCache
     {
     public:
-      const ReferenceRule &
-      get(const bool simplex, const unsigned int dim, const unsigned int order)
+      /// The rule of a sub-cell; null where points are tabulated.
+      const ReferenceRule *
+      subcell(const SubCellType type, const unsigned int order)
       {
-        auto &list = rules[simplex ? 1 : 0][dim];
-        if (order >= list.size())
-          list.resize(order + 1, nullptr);
-        if (list[order] == nullptr)
-          list[order] =
-            simplex ? &simplex_rule(dim, order) : &hypercube_rule(dim, order);
-        return *list[order];
+        if (type == SubCellType::tabulated)
+          return nullptr;
+        const ReferenceRule *&rule =
+          entry(subcell_rules[static_cast<unsigned int>(type)], order);
+        if (rule == nullptr)
+          rule = &subcell_rule<dim>(type, order);
+        return rule;
+      }
+
+      /// The rule of a facet; null where points are tabulated.
+      const ReferenceRule *
+      facet(const FacetType type, const unsigned int order)
+      {
+        if (type == FacetType::tabulated)
+          return nullptr;
+        const ReferenceRule *&rule =
+          entry(facet_rules[static_cast<unsigned int>(type)], order);
+        if (rule == nullptr)
+          rule = &facet_rule<dim>(type, order);
+        return rule;
       }
 
     private:
-      std::array<std::array<std::vector<const ReferenceRule *>, 4>, 2> rules;
+      using List = std::vector<const ReferenceRule *>;
+
+      static const ReferenceRule *&
+      entry(List &list, const unsigned int order)
+      {
+        if (order >= list.size())
+          list.resize(order + 1, nullptr);
+        return list[order];
+      }
+
+      std::array<List, 5> subcell_rules;
+      std::array<List, 4> facet_rules;
     };
 
     /// Quadrature points of sub-cells or facets, as a structure of arrays.
@@ -127,7 +88,7 @@ namespace Tessella
       std::vector<unsigned int> entity;
       /// Unit normals, for facets only.
       std::array<std::vector<double>, dim> normal;
-      RuleCache                            rules;
+      RuleCache<dim>                       rules;
 
       unsigned int
       size() const
@@ -164,60 +125,16 @@ namespace Tessella
                   const unsigned int        s,
                   const unsigned int        order)
       {
-        const double *const v =
-          &mesh.subcell_vertices[std::size_t(mesh.subcell_vertex_offset[s]) *
-                                 dim];
-        const SubCellType type = mesh.subcell_type[s];
-        if (type == SubCellType::tabulated)
-          {
-            for (unsigned int q = mesh.subcell_point_offset[s];
-                 q < mesh.subcell_point_offset[s + 1];
-                 ++q)
-              {
-                for (int d = 0; d < dim; ++d)
-                  x[d].push_back(mesh.subcell_points[std::size_t(q) * dim + d]);
-                weight.push_back(mesh.subcell_point_weights[q]);
-              }
-          }
-        else if (type == SubCellType::hypercube)
-          {
-            // The Jacobian determinant has degree dim - 1 in each variable.
-            const ReferenceRule &rule = rules.get(false, dim, order + dim - 1);
-            double               c[1 << dim][3], derivative[dim][3];
-            multilinear_coefficients<dim>(v, dim, c);
-            for (unsigned int q = 0; q < rule.n_points; ++q)
-              {
-                double xi[dim], point[3];
-                for (int d = 0; d < dim; ++d)
-                  xi[d] = rule.points[d * rule.n_points + q];
-                multilinear_map<dim>(c, dim, xi, point, derivative);
-                for (int d = 0; d < dim; ++d)
-                  x[d].push_back(point[d]);
-                weight.push_back(rule.weights[q] *
-                                 std::abs(determinant(derivative, dim)));
-              }
-          }
-        else
-          {
-            const bool           simplex = (type == SubCellType::simplex);
-            const ReferenceRule &rule    = rules.get(simplex, dim, order);
-            double               edge[dim][3];
-            for (int k = 0; k < dim; ++k)
-              for (int d = 0; d < dim; ++d)
-                edge[k][d] = v[(simplex ? k + 1 : (1 << k)) * dim + d] - v[d];
-            const double jacobian = std::abs(determinant(edge, dim));
-            for (unsigned int q = 0; q < rule.n_points; ++q)
-              {
-                for (int d = 0; d < dim; ++d)
-                  {
-                    double y = v[d];
-                    for (int k = 0; k < dim; ++k)
-                      y += edge[k][d] * rule.points[k * rule.n_points + q];
-                    x[d].push_back(y);
-                  }
-                weight.push_back(rule.weights[q] * jacobian);
-              }
-          }
+        for_subcell_points<dim>(mesh,
+                                s,
+                                rules.subcell(mesh.subcell_type[s], order),
+                                [&](const unsigned int,
+                                    const double(&point)[dim],
+                                    const double w) {
+                                  for (int d = 0; d < dim; ++d)
+                                    x[d].push_back(point[d]);
+                                  weight.push_back(w);
+                                });
         entity.resize(weight.size(), s);
       }
 
@@ -227,67 +144,20 @@ namespace Tessella
                 const unsigned int        f,
                 const unsigned int        order)
       {
-        const double *const v =
-          &mesh.facet_vertices[std::size_t(mesh.facet_vertex_offset[f]) * dim];
-        const FacetType type = mesh.facet_type[f];
-        if (type == FacetType::tabulated)
-          {
-            for (unsigned int q = mesh.facet_point_offset[f];
-                 q < mesh.facet_point_offset[f + 1];
-                 ++q)
-              {
-                for (int d = 0; d < dim; ++d)
-                  {
-                    x[d].push_back(mesh.facet_points[std::size_t(q) * dim + d]);
-                    normal[d].push_back(
-                      mesh.facet_point_normals[std::size_t(q) * dim + d]);
-                  }
-                weight.push_back(mesh.facet_point_weights[q]);
-              }
-          }
-        else if (type == FacetType::quadrilateral)
-          {
-            const ReferenceRule &rule = rules.get(false, 2, order + 1);
-            double               c[4][3], t[2][3] = {};
-            multilinear_coefficients<2>(v, dim, c);
-            for (unsigned int q = 0; q < rule.n_points; ++q)
-              {
-                const double xi[2] = {rule.points[q],
-                                      rule.points[rule.n_points + q]};
-                double       point[3];
-                multilinear_map<2>(c, dim, xi, point, t);
-                double       n[3] = {t[0][1] * t[1][2] - t[0][2] * t[1][1],
-                                     t[0][2] * t[1][0] - t[0][0] * t[1][2],
-                                     t[0][0] * t[1][1] - t[0][1] * t[1][0]};
-                const double area =
-                  std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-                for (int d = 0; d < dim; ++d)
-                  {
-                    x[d].push_back(point[d]);
-                    normal[d].push_back(n[d] / area);
-                  }
-                weight.push_back(rule.weights[q] * area);
-              }
-          }
-        else
-          {
-            const ReferenceRule &rule = rules.get(true, dim - 1, order);
-            const double scale = mesh.facet_measure[f] * (dim == 3 ? 2. : 1.);
-            for (unsigned int q = 0; q < rule.n_points; ++q)
-              {
-                for (int d = 0; d < dim; ++d)
-                  {
-                    double y = v[d];
-                    for (int k = 0; k < dim - 1; ++k)
-                      y += (v[(k + 1) * dim + d] - v[d]) *
-                           rule.points[k * rule.n_points + q];
-                    x[d].push_back(y);
-                    normal[d].push_back(
-                      mesh.facet_normal[std::size_t(f) * dim + d]);
-                  }
-                weight.push_back(rule.weights[q] * scale);
-              }
-          }
+        for_facet_points<dim>(mesh,
+                              f,
+                              rules.facet(mesh.facet_type[f], order),
+                              [&](const unsigned int,
+                                  const double(&point)[dim],
+                                  const double(&unit_normal)[dim],
+                                  const double w) {
+                                for (int d = 0; d < dim; ++d)
+                                  {
+                                    x[d].push_back(point[d]);
+                                    normal[d].push_back(unit_normal[d]);
+                                  }
+                                weight.push_back(w);
+                              });
         entity.resize(weight.size(), f);
       }
     };

@@ -381,7 +381,7 @@ namespace Tessella
               type == SubCellType::parallelepiped)
             {
               const bool simplex = (type == SubCellType::simplex);
-              double     j[dim][3], r[3];
+              double     j[dim][dim], r[dim];
               for (int k = 0; k < dim; ++k)
                 for (int d = 0; d < dim; ++d)
                   j[k][d] = v[(simplex ? k + 1 : (1 << k)) * dim + d] - v[d];
@@ -404,18 +404,18 @@ namespace Tessella
 
         /// Solves J^T x = r, where row k of J is the derivative in direction k.
         static bool
-        solve(const double (&j)[dim][3], const double *r, double *xi)
+        solve(const double (&j)[dim][dim], const double *r, double *xi)
         {
-          const double det = determinant(j, dim);
+          const double det = Geometry::determinant(j);
           if (det == 0.)
             return false;
           for (int k = 0; k < dim; ++k)
             {
-              double m[dim][3];
+              double m[dim][dim];
               for (int a = 0; a < dim; ++a)
                 for (int d = 0; d < dim; ++d)
                   m[a][d] = (a == k) ? r[d] : j[a][d];
-              xi[k] = determinant(m, dim) / det;
+              xi[k] = Geometry::determinant(m) / det;
             }
           return true;
         }
@@ -423,8 +423,6 @@ namespace Tessella
         static bool
         inside_multilinear(const double *v, const Point<dim> &point)
         {
-          double c[1 << dim][3];
-          multilinear_coefficients<dim>(v, dim, c);
           // Newton's method starts at the centre. In strongly distorted cells
           // it may leave the range of the map; it then starts again near each
           // corner.
@@ -437,9 +435,9 @@ namespace Tessella
               bool converged = false;
               for (unsigned int i = 0; i < 25 && !converged; ++i)
                 {
-                  double x[3], j[dim][3], r[3], step[dim], length = 0.,
-                                                           size = 0.;
-                  multilinear_map<dim>(c, dim, xi, x, j);
+                  double x[dim], j[dim][dim], r[dim], step[dim], length = 0.,
+                                                                 size = 0.;
+                  Geometry::multilinear_map<dim, dim>(v, xi, x, j);
                   for (int d = 0; d < dim; ++d)
                     r[d] = point[d] - x[d];
                   if (!solve(j, r, step))
@@ -570,15 +568,17 @@ namespace Tessella
         mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           FunctionBatch<dim>      batch(function);
-          RuleCache               rules;
+          RuleCache<dim>          rules;
           std::vector<Point<dim>> points;
           std::vector<double>     values, phi;
           for (unsigned int k = begin; k < end; ++k)
             {
-              const unsigned int   n   = mesh.n_basis[k];
-              const double *const  box = &mesh.box[std::size_t(k) * 2 * dim];
+              const unsigned int  n   = mesh.n_basis[k];
+              const double *const box = &mesh.box[std::size_t(k) * 2 * dim];
+              // The box is a parallelepiped.
               const ReferenceRule &rule =
-                rules.get(false, dim, 2 * mesh.degree[k] + 1);
+                *rules.subcell(SubCellType::parallelepiped,
+                               2 * mesh.degree[k] + 1);
               points.resize(rule.n_points);
               double volume = 1.;
               for (int d = 0; d < dim; ++d)
@@ -1073,7 +1073,7 @@ namespace Tessella
                 }
               // With C_ij = int x_i x_j and G_ij = int x_i b_j, the divergence
               // is trace(C^{-1} G).
-              double c[dim][3] = {}, g[dim][dim] = {};
+              double c[dim][dim] = {}, g[dim][dim] = {};
               for (unsigned int q = begin; q < end; ++q)
                 for (int i = 0; i < dim; ++i)
                   {
@@ -1085,17 +1085,17 @@ namespace Tessella
                         g[i][j] += x * (field(j, q) - mean_b[j]);
                       }
                   }
-              const double det        = determinant(c, dim);
+              const double det        = Geometry::determinant(c);
               double       divergence = 0.;
               if (det > 0.)
                 for (int j = 0; j < dim; ++j)
                   {
                     // Component j of C^{-1} applied to column j of G.
-                    double m[dim][3];
+                    double m[dim][dim];
                     for (int i = 0; i < dim; ++i)
                       for (int l = 0; l < dim; ++l)
                         m[i][l] = (l == j) ? g[i][j] : c[i][l];
-                    divergence += determinant(m, dim) / det;
+                    divergence += Geometry::determinant(m) / det;
                   }
               for (unsigned int q = begin; q < end; ++q)
                 reaction[q] -= .5 * divergence;

@@ -1,114 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/quadrature/reference_quadrature.h>
 #include <tessella/values/polytope_quadrature.h>
 
 #include <algorithm>
-#include <cmath>
+
+#include "../grid/mesh_points.h"
 
 namespace Tessella
 {
   using namespace dealii;
-
-  namespace
-  {
-    /// Quadrature rule for a sub-cell that is not tabulated.
-    template <int dim>
-    const ReferenceRule &
-    subcell_rule(const SubCellType type, const unsigned int order)
-    {
-      switch (type)
-        {
-          case SubCellType::simplex:
-            return simplex_rule(dim, order);
-          case SubCellType::parallelepiped:
-            return hypercube_rule(dim, order);
-          default:
-            return hypercube_rule(dim, order + dim - 1);
-        }
-    }
-
-    /// Quadrature rule for a facet that is not tabulated.
-    template <int dim>
-    const ReferenceRule &
-    facet_rule(const FacetType type, const unsigned int order)
-    {
-      return type == FacetType::simplex ? simplex_rule(dim - 1, order)
-                                        : hypercube_rule(dim - 1, order + 1);
-    }
-
-    template <int dim>
-    double
-    determinant(const double (&J)[dim][dim])
-    {
-      if constexpr (dim == 2)
-        return J[0][0] * J[1][1] - J[0][1] * J[1][0];
-      else
-        return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
-               J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
-               J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
-    }
-
-    /**
-     * Multilinear map of the unit hypercube with given vertices in
-     * lexicographic order, as a polynomial: x = sum over the subsets S of the
-     * variables of coefficient[S] prod_{d in S} xi_d. Differences of the
-     * vertices, taken in one variable after the other, yield the coefficients.
-     */
-    template <int dim, int spacedim>
-    struct MultilinearMap
-    {
-      explicit MultilinearMap(const double *vertices)
-      {
-        constexpr unsigned int n = 1u << dim;
-        for (unsigned int v = 0; v < n; ++v)
-          for (unsigned int c = 0; c < spacedim; ++c)
-            coefficient[v][c] = vertices[v * spacedim + c];
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int v = 0; v < n; ++v)
-            if (v & (1u << d))
-              for (unsigned int c = 0; c < spacedim; ++c)
-                coefficient[v][c] -= coefficient[v ^ (1u << d)][c];
-      }
-
-      /// Computes the point x and the Jacobian J[c][d] = dx_c / dxi_d.
-      void
-      evaluate(const double (&xi)[dim],
-               double (&x)[spacedim],
-               double (&J)[spacedim][dim]) const
-      {
-        for (unsigned int c = 0; c < spacedim; ++c)
-          if constexpr (dim == 2)
-            {
-              x[c] = coefficient[0][c] + coefficient[1][c] * xi[0] +
-                     (coefficient[2][c] + coefficient[3][c] * xi[0]) * xi[1];
-              J[c][0] = coefficient[1][c] + coefficient[3][c] * xi[1];
-              J[c][1] = coefficient[2][c] + coefficient[3][c] * xi[0];
-            }
-          else
-            {
-              // Lower and upper face of the third variable.
-              const double a =
-                coefficient[0][c] + coefficient[1][c] * xi[0] +
-                (coefficient[2][c] + coefficient[3][c] * xi[0]) * xi[1];
-              const double b =
-                coefficient[4][c] + coefficient[5][c] * xi[0] +
-                (coefficient[6][c] + coefficient[7][c] * xi[0]) * xi[1];
-              x[c]    = a + b * xi[2];
-              J[c][0] = coefficient[1][c] + coefficient[3][c] * xi[1] +
-                        (coefficient[5][c] + coefficient[7][c] * xi[1]) * xi[2];
-              J[c][1] = coefficient[2][c] + coefficient[3][c] * xi[0] +
-                        (coefficient[6][c] + coefficient[7][c] * xi[0]) * xi[2];
-              J[c][2] = b;
-            }
-      }
-
-      double coefficient[1u << dim][spacedim];
-    };
-  } // namespace
-
-
 
   template <int dim>
   void
@@ -148,7 +49,8 @@ namespace Tessella
                      const unsigned int        order)
     {
       if (mesh.subcell_type[subcell] != SubCellType::tabulated)
-        return subcell_rule<dim>(mesh.subcell_type[subcell], order).n_points;
+        return internal::subcell_rule<dim>(mesh.subcell_type[subcell], order)
+          .n_points;
       Assert(subcell + 1 < mesh.subcell_point_offset.size(),
              ExcMessage("Call prepare_quadrature() first."));
       return mesh.subcell_point_offset[subcell + 1] -
@@ -162,7 +64,8 @@ namespace Tessella
                    const unsigned int        order)
     {
       if (mesh.facet_type[facet] != FacetType::tabulated)
-        return facet_rule<dim>(mesh.facet_type[facet], order).n_points;
+        return internal::facet_rule<dim>(mesh.facet_type[facet], order)
+          .n_points;
       Assert(facet + 1 < mesh.facet_point_offset.size(),
              ExcMessage("Call prepare_quadrature() first."));
       return mesh.facet_point_offset[facet + 1] -
@@ -240,70 +143,20 @@ namespace Tessella
   {
     const SubCellType type = mesh.subcell_type[s];
     unsigned int      n    = 0;
-
-    if (type == SubCellType::tabulated)
-      {
-        const unsigned int offset = mesh.subcell_point_offset[s];
-        n                         = mesh.subcell_point_offset[s + 1] - offset;
-        for (unsigned int q = 0; q < n; ++q)
-          {
-            for (unsigned int d = 0; d < dim; ++d)
-              x[d][first + q] =
-                mesh.subcell_points[std::size_t(offset + q) * dim + d];
-            JxW[first + q] = mesh.subcell_point_weights[offset + q];
-          }
-      }
-    else
-      {
-        const ReferenceRule &rule = subcell_rule<dim>(type, order);
-        const double        *vertices =
-          &mesh.subcell_vertices[std::size_t(mesh.subcell_vertex_offset[s]) *
-                                 dim];
-        n = rule.n_points;
-        if (type == SubCellType::hypercube)
-          {
-            const MultilinearMap<dim, dim> map(vertices);
-            double                         xi[dim], point[dim], J[dim][dim];
-            // The vertices may be numbered with left-handed orientation.
-            for (unsigned int d = 0; d < dim; ++d)
-              xi[d] = 0.5;
-            map.evaluate(xi, point, J);
-            const double sign = determinant(J) < 0. ? -1. : 1.;
-            for (unsigned int q = 0; q < n; ++q)
-              {
-                for (unsigned int d = 0; d < dim; ++d)
-                  xi[d] = rule.points[d * n + q];
-                map.evaluate(xi, point, J);
-                for (unsigned int d = 0; d < dim; ++d)
-                  x[d][first + q] = point[d];
-                JxW[first + q] = sign * rule.weights[q] * determinant(J);
-              }
-          }
-        else
-          {
-            // Edges from vertex 0 to vertices 1, 2, 3 of a simplex and to
-            // vertices 1, 2, 4 of a parallelepiped.
-            double J[dim][dim];
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                const unsigned int v =
-                  type == SubCellType::simplex ? d + 1 : (1u << d);
-                for (unsigned int c = 0; c < dim; ++c)
-                  J[c][d] = vertices[v * dim + c] - vertices[c];
-              }
-            const double det = std::abs(determinant(J));
-            for (unsigned int c = 0; c < dim; ++c)
-              for (unsigned int q = 0; q < n; ++q)
-                {
-                  double sum = vertices[c];
-                  for (unsigned int d = 0; d < dim; ++d)
-                    sum += J[c][d] * rule.points[d * n + q];
-                  x[c][first + q] = sum;
-                }
-            for (unsigned int q = 0; q < n; ++q)
-              JxW[first + q] = rule.weights[q] * det;
-          }
-      }
+    internal::for_subcell_points<dim>(mesh,
+                                      s,
+                                      type == SubCellType::tabulated
+                                        ? nullptr
+                                        : &internal::subcell_rule<dim>(type,
+                                                                       order),
+                                      [&](const unsigned int q,
+                                          const double(&point)[dim],
+                                          const double weight) {
+                                        for (unsigned int d = 0; d < dim; ++d)
+                                          x[d][first + q] = point[d];
+                                        JxW[first + q] = weight;
+                                        n              = q + 1;
+                                      });
     std::fill_n(subcell.begin() + first, n, s);
     std::fill_n(material.begin() + first, n, mesh.subcell_material[s]);
   }
@@ -406,80 +259,24 @@ namespace Tessella
     const FacetType type = mesh.facet_type[f];
     const double    sign = side == 0 ? 1. : -1.;
     unsigned int    n    = 0;
-
-    if (type == FacetType::tabulated)
-      {
-        const unsigned int offset = mesh.facet_point_offset[f];
-        n                         = mesh.facet_point_offset[f + 1] - offset;
-        for (unsigned int q = 0; q < n; ++q)
-          {
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                const std::size_t i  = std::size_t(offset + q) * dim + d;
-                x[d][first + q]      = mesh.facet_points[i];
-                normal[d][first + q] = sign * mesh.facet_point_normals[i];
-              }
-            JxW[first + q] = mesh.facet_point_weights[offset + q];
-          }
-      }
-    else
-      {
-        const ReferenceRule &rule = facet_rule<dim>(type, order);
-        const double        *vertices =
-          &mesh.facet_vertices[std::size_t(mesh.facet_vertex_offset[f]) * dim];
-        n = rule.n_points;
-        if (type == FacetType::quadrilateral)
-          {
-            if constexpr (dim == 3)
-              {
-                const MultilinearMap<2, 3> map(vertices);
-                for (unsigned int q = 0; q < n; ++q)
-                  {
-                    const double xi[2] = {rule.points[q], rule.points[n + q]};
-                    double       point[3], J[3][2];
-                    map.evaluate(xi, point, J);
-                    const double m[3] = {J[1][0] * J[2][1] - J[2][0] * J[1][1],
-                                         J[2][0] * J[0][1] - J[0][0] * J[2][1],
-                                         J[0][0] * J[1][1] - J[1][0] * J[0][1]};
-                    const double area =
-                      std::sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
-                    // A facet may have a corner of 180 degrees or two equal
-                    // vertices, but Gauss points do not lie there.
-                    Assert(area > 0., ExcMessage("Facet without area."));
-                    for (unsigned int d = 0; d < dim; ++d)
-                      {
-                        x[d][first + q]      = point[d];
-                        normal[d][first + q] = sign * m[d] / area;
-                      }
-                    JxW[first + q] = rule.weights[q] * area;
-                  }
-              }
-            else
-              Assert(false, ExcInternalError());
-          }
-        else
-          {
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                for (unsigned int q = 0; q < n; ++q)
-                  {
-                    double sum = vertices[d];
-                    for (unsigned int e = 0; e + 1 < dim; ++e)
-                      sum += (vertices[(e + 1) * dim + d] - vertices[d]) *
-                             rule.points[e * n + q];
-                    x[d][first + q] = sum;
-                  }
-                std::fill_n(normal[d].begin() + first,
-                            n,
-                            sign * mesh.facet_normal[std::size_t(f) * dim + d]);
-              }
-            // The weights add up to 1 on the unit segment and to 1/2 on the
-            // triangle.
-            const double scale = (dim == 2 ? 1. : 2.) * mesh.facet_measure[f];
-            for (unsigned int q = 0; q < n; ++q)
-              JxW[first + q] = rule.weights[q] * scale;
-          }
-      }
+    internal::for_facet_points<dim>(mesh,
+                                    f,
+                                    type == FacetType::tabulated
+                                      ? nullptr
+                                      : &internal::facet_rule<dim>(type, order),
+                                    [&](const unsigned int q,
+                                        const double(&point)[dim],
+                                        const double(&unit_normal)[dim],
+                                        const double weight) {
+                                      for (unsigned int d = 0; d < dim; ++d)
+                                        {
+                                          x[d][first + q] = point[d];
+                                          normal[d][first + q] =
+                                            sign * unit_normal[d];
+                                        }
+                                      JxW[first + q] = weight;
+                                      n              = q + 1;
+                                    });
 
     const auto material_of = [&](const unsigned int s) {
       return s == invalid_index ? 0u : mesh.subcell_material[s];

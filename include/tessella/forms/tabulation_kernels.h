@@ -5,6 +5,7 @@
 #include <tessella/forms/device_coefficients.h>
 #include <tessella/forms/field_evaluation.h>
 #include <tessella/forms/pointwise_coefficients.h>
+#include <tessella/portable/geometry.h>
 
 // Kernels that evaluate a functor at quadrature points, for nvcc and NVRTC.
 // They write the tables that the host writes for other forms (host and device
@@ -62,44 +63,6 @@ namespace Tessella
 
 
 
-      /// Image of a multilinear map of m reference variables, and derivatives.
-      template <int m, int dim>
-      __device__ inline void
-      multilinear_image(const double *vertices,
-                        const double *xi,
-                        double       *x,
-                        double (&derivative)[m][dim])
-      {
-        for (int e = 0; e < dim; ++e)
-          {
-            x[e] = 0.;
-            for (int d = 0; d < m; ++d)
-              derivative[d][e] = 0.;
-          }
-        for (int v = 0; v < (1 << m); ++v)
-          {
-            double factor[m], shape = 1.;
-            for (int d = 0; d < m; ++d)
-              {
-                factor[d] = ((v >> d) & 1) ? xi[d] : 1. - xi[d];
-                shape *= factor[d];
-              }
-            for (int e = 0; e < dim; ++e)
-              x[e] += shape * vertices[v * dim + e];
-            for (int d = 0; d < m; ++d)
-              {
-                double slope = ((v >> d) & 1) ? 1. : -1.;
-                for (int k = 0; k < m; ++k)
-                  if (k != d)
-                    slope *= factor[k];
-                for (int e = 0; e < dim; ++e)
-                  derivative[d][e] += slope * vertices[v * dim + e];
-              }
-          }
-      }
-
-
-
       /// Quadrature point q of sub-cell s of a polytope of given degree.
       template <int dim>
       __device__ inline void
@@ -127,7 +90,7 @@ namespace Tessella
         if (type == SubCellType::hypercube)
           {
             double J[dim][dim];
-            multilinear_image<dim, dim>(v, xi, x, J);
+            Geometry::multilinear_map<dim, dim>(v, xi, x, J);
             return;
           }
         for (int e = 0; e < dim; ++e)
@@ -175,28 +138,11 @@ namespace Tessella
           if (type == FacetType::quadrilateral)
             {
               double J[dim - 1][dim];
-              multilinear_image<dim - 1, dim>(v, xi, x, J);
+              Geometry::multilinear_map<dim - 1, dim>(v, xi, x, J);
+              Geometry::cross_product(J, normal);
               double length = 0.;
               for (int e = 0; e < dim; ++e)
-                {
-                  if constexpr (dim == 3)
-                    {
-                      const int i = (e + 1) % 3, j = (e + 2) % 3;
-                      normal[e] = J[0][i] * J[1][j] - J[0][j] * J[1][i];
-                    }
-                  else
-                    {
-                      // (orders of the other three are even for even e)
-                      const int i = e > 0 ? 0 : 1, j = e > 1 ? 1 : 2,
-                                k = e > 2 ? 2 : 3;
-                      const double minor =
-                        J[0][i] * (J[1][j] * J[2][k] - J[1][k] * J[2][j]) -
-                        J[0][j] * (J[1][i] * J[2][k] - J[1][k] * J[2][i]) +
-                        J[0][k] * (J[1][i] * J[2][j] - J[1][j] * J[2][i]);
-                      normal[e] = e % 2 == 0 ? minor : -minor;
-                    }
-                  length += normal[e] * normal[e];
-                }
+                length += normal[e] * normal[e];
               length = 1. / sqrt(length);
               for (int e = 0; e < dim; ++e)
                 normal[e] *= length;
