@@ -178,33 +178,32 @@ namespace Tessella
      * F may have the following members, all const and marked
      * TESSELLA_HOST_DEVICE. Coefficients without a member are zero and cost
      * nothing:
-     *  - diffusion(PointData<dim>): a double, a DiagonalPointTensor<dim> or a
-     *    PointTensor<dim>, positive semi-definite; tensors are stored in full,
-     *  - advection(PointData<dim>): a PointVector<dim>,
-     *  - reaction(), source() of PointData<dim>: doubles,
-     *  - boundary_type(unsigned int boundary_id): a BoundaryType; without this
-     *    member, all boundary ids have Dirichlet conditions,
-     *  - dirichlet(), neumann(), robin_coefficient() of PointData<dim>:
-     * doubles; neumann() is g of Neumann and Robin parts and may use the
-     * normal,
-     *  - static constexpr int n_fields: number of discrete fields in PointData,
-     *  - static constexpr int n_cell_values: number of values per sub-cell.
+     * - diffusion(PointData<dim>): a double, a DiagonalPointTensor<dim> or a
+     *   PointTensor<dim>, positive semi-definite; tensors are stored in full,
+     * - advection(PointData<dim>): a PointVector<dim>,
+     * - reaction(), source() of PointData<dim>: doubles,
+     * - boundary_type(unsigned int boundary_id): a BoundaryType; without this
+     *   member, all boundary ids have Dirichlet conditions,
+     * - dirichlet(), neumann(), robin_coefficient() of PointData<dim>: doubles;
+     *   neumann() is g of Neumann and Robin parts and may use the normal,
+     * - static constexpr int n_fields: number of discrete fields in PointData,
+     * - static constexpr int n_cell_values: number of values per sub-cell.
      *
      * <b>Other terms.</b> With the following members the form may have any
      * terms whose coefficients are functions of a point and of the traces of
      * discrete fields, such as those of Newton's method for a nonlinear
      * equation (see QuasilinearTerms):
-     *  - beta(PointData<dim>): a PointVector<dim>, beta of VolumeBlocks,
-     *  - interior_facet(const PointData<dim> &own, const PointData<dim>
-     *    &neighbor, double sigma, InteriorFacetTerms<dim> &terms,
-     *    CoefficientError &error) and boundary_facet(const PointData<dim> &p,
-     *    double sigma, BoundaryFacetTerms<dim> &terms, CoefficientError
-     *    &error): all terms on facets, in place of those of the interior
-     *    penalty and upwind method; sigma is the penalty, zero without
-     *    diffusion. These members may report an error. They are then
-     * responsible for theta and boundary conditions. Symmetry is not exploited.
-     *  - penalty_diffusion(PointData<dim>): a double, from which sigma is
-     *    computed in place of the diffusion.
+     * - beta(PointData<dim>): a PointVector<dim>, beta of VolumeBlocks,
+     * - interior_facet(const PointData<dim> &own, const PointData<dim>
+     *   &neighbor, double sigma, InteriorFacetTerms<dim> &terms,
+     *   CoefficientError &error) and boundary_facet(const PointData<dim> &p,
+     *   double sigma, BoundaryFacetTerms<dim> &terms, CoefficientError &error):
+     *   all terms on facets, in place of those of the interior penalty and
+     *   upwind method; sigma is the penalty, zero without diffusion. These
+     *   members may report an error. They are then responsible for theta and
+     *   boundary conditions. Symmetry is not exploited.
+     * - penalty_diffusion(PointData<dim>): a double, from which sigma is
+     *   computed in place of the diffusion.
      *
      * F is copied to the device bit by bit. Pointers in it are dereferenced on
      * the device, and the user must make sure that they are valid there.

@@ -22,8 +22,9 @@ namespace Tessella
    * - parallel::fullydistributed::Triangulation: save() with a file for each
    *   process, which can be read only on the same number of processes (a
    *   limitation of deal.II 9.4);
-   * - serial triangulations: a boost archive. parallel::shared::Triangulation
-   *   on several processes is an error.
+   * - serial triangulations: a boost archive.
+   *
+   * parallel::shared::Triangulation on several processes is an error.
    *
    * <b>Files.</b> @p file_name is a short text: magic word, versions, sizes and
    * checksums of the other files, and @p user_data, any text of the program
