@@ -336,7 +336,7 @@ namespace Tessella
         structure.b         = Coefficients::has_advection;
         structure.c         = Coefficients::has_reaction;
         structure.f         = Coefficients::has_source;
-        // A tensor may not be symmetric.
+        // A tensor need not be symmetric.
         structure.symmetric = !structure.b && theta == 1. &&
                               !Coefficients::tensor &&
                               !Coefficients::has_facet_terms;
