@@ -28,46 +28,47 @@ namespace Tessella
   template <typename Number>
   class HostBlockMatrix;
 
-  /// What the last calls of an assembler did.
+  /// Backend, times and memory of the last calls of an assembler.
   struct AssemblyReport
   {
     Backend        backend;         ///< backend that ran
-    InstructionSet instruction_set; ///< of the host kernels
+    InstructionSet instruction_set; ///< instruction set of the host kernels
     unsigned int   n_threads;
     double         geometry_time; ///< seconds: penalty factors and tabulation
     double
       structure_time;     ///< seconds: sparsity and matrix creation in reinit()
     double assembly_time; ///< seconds: last assemble()
-    // ---- of the last assemble() on a device
-    std::string device_kernels;             ///< which kernels ran
-    double      kernel_time;                ///< seconds in kernels
-    double      upload_time, download_time; ///< seconds of copies of tables and
-                                            ///< results, which overlap kernels
+    // ---- last assemble() on a device
+    std::string device_kernels;        ///< name of the kernels that ran
+    double      kernel_time;           ///< seconds in kernels
+    double upload_time, download_time; ///< seconds for copies of tables and
+                                       ///< results, which overlap with kernels
     double                  bytes_uploaded, bytes_downloaded;
     AssemblyStrategy        strategy;     ///< strategy that ran
-    std::vector<KernelTime> kernel_times; ///< kernel_time, kernel by kernel
-    /// Seconds before the first kernel: penalty, and when the mesh has changed
+    std::vector<KernelTime> kernel_times; ///< kernel_time split by kernels
+    /// Seconds before the first kernel: penalty and, if the mesh has changed,
     /// its preparation and upload.
     double preparation_time = 0.;
-    /// Seconds in which the host's threads evaluated coefficients that vary.
+    /// Seconds in which the host's threads evaluated variable coefficients.
     double tabulation_time = 0.;
-    /// Seconds from the first kernel to the end in which the device neither
-    /// computed nor copied: what the host did then (results moved from pinned
-    /// buffers to the matrix, coefficients evaluated) is not hidden.
+    /// Seconds between the first kernel and the end in which the device neither
+    /// computed nor copied. In this time the host moved results from pinned
+    /// buffers to the matrix, or evaluated coefficients, without overlap.
     double handover_time = 0.;
-    /// Bytes of device memory that mesh, structure and buffers took.
+    /// Bytes of device memory for mesh, structure and buffers.
     double device_memory = 0.;
     /// How coefficients were evaluated: "constant", "evaluated by the host's
-    /// threads" (with the reason, where a device could have done it), or what
-    /// the form says (DeviceCoefficients::description()).
+    /// threads" (with the reason, if a device could have done it), or the text
+    /// of the form (DeviceCoefficients::description()).
     std::string coefficients;
-    /// Parts in which the mesh went through the device; 1 if it fits.
+    /// Number of parts in which the mesh passed through the device; 1 if it
+    /// fits.
     unsigned int n_parts = 1;
-    /// Number of the CUDA device that this process uses; -1: it did not choose
-    /// one, or has none.
+    /// Index of the CUDA device that this process uses; -1 if the process has
+    /// not chosen a device or has none.
     int device = -1;
-    /// Processes that use that device, among which its memory is divided; 0 on
-    /// one process.
+    /// Number of processes that use that device and among which its memory is
+    /// divided; 0 in a program of one process.
     unsigned int n_processes_on_device = 0;
   };
 
@@ -83,64 +84,70 @@ namespace Tessella
    *                                            // change
    *
    * <b>Algorithm.</b> The owner computes its rows: every polytope computes its
-   * block row, that is its diagonal block and one block for each neighbour.
-   * Nothing is added into memory that another polytope writes, so there is
-   * no colouring and no locking. Basis functions are evaluated once per
-   * quadrature point; blocks are matrix products, vectorised over points.
+   * block row, that is its diagonal block and one block for each neighbour. No
+   * polytope adds values to memory that another polytope writes, so that
+   * neither colouring nor locking is needed. Basis functions are evaluated once
+   * per quadrature point; blocks are matrix products, vectorised over points.
    *
    * <b>Same input, same bits.</b> The order of summation is fixed by the mesh:
    * matrix and vector are the same to the last bit in every run and for every
    * number of threads (MultithreadInfo::set_thread_limit()). Another
-   * instruction set may round differently; AdditionalData::instruction_set pins
-   * one.
+   * instruction set may round differently; AdditionalData::instruction_set
+   * fixes one.
    *
-   * <b>Quadrature</b> is of order 2 p + Form::coefficient_order() in the
-   * space variables, on an interface with the larger degree of its two
-   * polytopes.
+   * <b>Quadrature</b> is of order 2 p + Form::coefficient_order() in the space
+   * variables; on an interface, p is the larger degree of its two polytopes.
    *
-   * <b>Storage and cost.</b> Values go straight to the CSR arrays of the
-   * Trilinos matrix, whose structure reinit() builds from finished arrays (see
-   * TrilinosBlockMatrix); besides them the assembler keeps 20 bytes a block.
-   * With N functions and q points on a polytope assembly costs about 2 (dim +
-   * 1) N^2 q operations for its volume and 8 N^2 per point on its boundary.
+   * <b>Storage and cost.</b> Values are written directly to the CSR arrays of
+   * the Trilinos matrix, whose structure reinit() builds from finished arrays
+   * (see TrilinosBlockMatrix). In addition, the assembler stores 20 bytes per
+   * block. With N functions and q points on a polytope, assembly costs about 2
+   * (dim + 1) N^2 q operations for its volume and 8 N^2 per point on its
+   * boundary.
    *
    * <b>CUDA.</b> With Backend::cuda the same algorithm runs on a device.
    * Results are the same to the last bit in every run, and agree with the
-   * host's to rounding.
-   * Mesh, structure, quadrature and penalty are kept on both sides as long as
-   * PolytopicMesh::revision and its companions stay the same: assembling again
-   * costs nothing on one thread that grows with the mesh. (Rules and what
-   * follows from them are kept for one coefficient order: for forms of
-   * different orders in turn take an assembler for each.) Coefficients that
-   * vary (and boundary data) are evaluated on the device, at the points of a
-   * chunk just before the kernels that use them, if the form has code for it
-   * (DeviceForm in a .cu file; AdvectionDiffusionReaction with functions that
-   * are a DeviceFunction): 8 bytes per number and point are written and read
-   * there, and nothing per point remains for the host. Otherwise the host's
-   * threads evaluate them, chunk by chunk while the device works on another
-   * one; AssemblyReport::coefficients says which it was. Values come back in
-   * pieces through pinned buffers, from where all threads move them on to the
-   * matrix; with constant coefficients this takes as long as the copy into
-   * pinned memory does. The constructor starts the device and takes the pinned
-   * buffers, 64 MB for large problems: 0.2 s the first time in a process. On
-   * the device mesh and structure take about 1.5 times
-   * PolytopicMesh::memory_consumption(), results on their way up to 0.8 GB;
-   * less if AdditionalData::device_memory or the device ask for it, down to one
-   * block row and its neighbourhood. A mesh that takes more than half of the
-   * memory goes through in parts, which have to be uploaded in every assembly.
+   * host's results up to rounding.
+   *
+   * Mesh, structure, quadrature and penalty are kept on host and device as long
+   * as PolytopicMesh::revision and its companions stay the same: repeated
+   * assembly then has no serial work that grows with the mesh. Quadrature rules
+   * and the data that depend on them are kept for one coefficient order; if
+   * forms of different orders alternate, use one assembler for each order.
+   *
+   * Variable coefficients and boundary data are evaluated on the device, at the
+   * points of a chunk just before the kernels that use them, if the form has
+   * device code for them (DeviceForm in a .cu file; AdvectionDiffusionReaction
+   * with functions that are a DeviceFunction). This writes and reads 8 bytes
+   * per value and point on the device, and leaves no work per point to the
+   * host. Otherwise the host's threads evaluate the coefficients, chunk by
+   * chunk while the device works on another one. AssemblyReport::coefficients
+   * says which of the two was used.
+   *
+   * Values come back in pieces through pinned buffers, from which all threads
+   * move them to the matrix; with constant coefficients this needs as much time
+   * as the copy into pinned memory. The constructor starts the device and
+   * allocates the pinned buffers, 64 MB for large problems: 0.2 s the first
+   * time in a process. On the device, mesh and structure need about 1.5 times
+   * PolytopicMesh::memory_consumption(), and results that wait for their copy
+   * up to 0.8 GB. This is reduced, down to one block row and its neighbourhood,
+   * if AdditionalData::device_memory or the device requires it. A mesh that
+   * needs more than half of the memory is processed in parts, which have to be
+   * uploaded in every assembly.
    *
    * <b>Many processes.</b> On a mesh that is distributed over processes, each
-   * computes the rows of the polytopes that it owns, on a CUDA device that it
-   * may share (choose_cuda_device()). All functions are collective. A diffusion
-   * coefficient that varies takes one exchange of its maxima with neighbours
-   * per assembly, all else needs none; rows are the same to the last bit for
-   * any number of processes. Every process reports its own times. An error on
-   * one process is thrown on all; with Backend::automatic the device is used if
-   * all processes have one. The classes of TrilinosWrappers, block matrices and
-   * their vectors only; strategy block_rows only.
+   * process computes the rows of the polytopes that it owns, on a CUDA device
+   * that it may share (choose_cuda_device()). All functions are collective. A
+   * variable diffusion coefficient needs one exchange of its maxima with
+   * neighbours per assembly; no other data are exchanged. Rows are the same to
+   * the last bit for any number of processes. Every process reports its own
+   * times. An error on one process is thrown on all; with Backend::automatic
+   * the device is used if all processes have one. Only the classes of
+   * TrilinosWrappers, block matrices and their vectors are supported, and only
+   * the strategy block_rows.
    *
-   * <b>Solving on the device.</b> DeviceBlockMatrix and DeviceVector keep what
-   * was assembled in the device's memory, in double or single precision;
+   * <b>Solving on the device.</b> DeviceBlockMatrix and DeviceVector keep the
+   * assembled values in the device's memory, in double or single precision;
    * nothing is copied to the host:
    *
    *     DeviceBlockMatrix<double> matrix;
@@ -148,19 +155,19 @@ namespace Tessella
    *     assembler.reinit(matrix, rhs);
    *     assembler.assemble(form, matrix, rhs);
    *
-   * <b>Matrices set up otherwise</b> are accepted if they have the same
-   * structure: a TrilinosWrappers::SparseMatrix from
+   * <b>Matrices with a structure from elsewhere</b> are accepted if they have
+   * the same structure: a TrilinosWrappers::SparseMatrix from
    * AgglomerationHandler::make_sparsity_pattern(), for example. Any other
-   * is an error.
+   * structure is an error.
    *
-   * Errors: a polytopic mesh without degrees of freedom, an element with
-   * several components, a negative penalty constant, an instruction set that
-   * the processor does not have, Backend::cuda without a device or in a build
-   * without CUDA, another AssemblyStrategy than block_rows without a CUDA
-   * device or on a mesh that it does not serve, too little memory on the
-   * device, coefficients that are not finite (with the point), and what the
-   * form itself reports; all as exceptions, after which matrix and vector have
-   * undefined values.
+   * <b>Errors.</b> An exception is thrown for: a polytopic mesh without degrees
+   * of freedom, an element with several components, a negative penalty
+   * constant, an instruction set that the processor does not have,
+   * Backend::cuda without a device or in a build without CUDA, another
+   * AssemblyStrategy than block_rows without a CUDA device or on a mesh that it
+   * does not support, too little memory on the device, coefficients that are
+   * not finite (the message contains the point), and errors of the form itself.
+   * After an exception, matrix and vector have undefined values.
    */
   template <int dim>
   class PolytopicAssembler
@@ -171,25 +178,26 @@ namespace Tessella
       Backend           backend         = Backend::automatic;
       InstructionSet    instruction_set = InstructionSet::automatic;
       PenaltyParameters penalty;
-      /// Other strategies than the default one are for side-by-side runs; they
-      /// need a CUDA device.
+      /// Other strategies than the default one are for comparisons; they need a
+      /// CUDA device.
       AssemblyStrategy strategy = AssemblyStrategy::block_rows;
       /**
-       * Bytes that mesh, structure and results on their way may take on a
-       * CUDA device: 0 means what is free there, less a reserve, in equal parts
-       * for the processes that share it. (Lists that
-       * kernels need besides are not counted.) Meshes and matrices that do not
-       * fit stream through, with the same results to the last bit; it is an
+       * Bytes that mesh, structure and results that wait for their copy may
+       * occupy on a CUDA device. 0 means the free memory, less a reserve, in
+       * equal parts for the processes that share the device. Further lists that
+       * kernels need are not counted. Meshes and matrices that do not fit are
+       * processed in parts, with the same results to the last bit; it is an
        * error if a single block row does not fit.
        */
       std::size_t device_memory = 0;
-      /// Number of the CUDA device, see choose_cuda_device(). -1: of several
-      /// processes each takes one, a single process stays with the present one.
+      /// Index of the CUDA device, see choose_cuda_device(). -1: each of
+      /// several processes chooses one; a single process keeps the present
+      /// device.
       int device = -1;
     };
 
-    /// @p handler (an AgglomerationHandler or a SpaceTimeSlab) must outlive the
-    /// assembler and have degrees of freedom.
+    /// @p handler is an AgglomerationHandler or a SpaceTimeSlab; it must
+    /// outlive the assembler and have degrees of freedom.
     explicit PolytopicAssembler(const PolytopicSpace<dim> &handler,
                                 const AdditionalData &data = AdditionalData());
     ~PolytopicAssembler();
@@ -212,7 +220,7 @@ namespace Tessella
     reinit(dealii::SparsityPattern     &sparsity,
            dealii::SparseMatrix<float> &matrix,
            dealii::Vector<float>       &rhs);
-    /// On a CUDA device; Number: double or float.
+    /// Matrix and vector on a CUDA device; Number is double or float.
     template <typename Number>
     void
     reinit(DeviceBlockMatrix<Number> &matrix);
@@ -223,23 +231,24 @@ namespace Tessella
     void
     reinit(DeviceBlockMatrix<Number> &matrix, DeviceVector<Number> &rhs);
 
-    /// In the memory of the host, for multigrid; Number: double or float.
+    /// Matrix in host memory, for multigrid; Number is double or float.
     template <typename Number>
     void
     reinit(HostBlockMatrix<Number> &matrix);
-    /// VectorType: Vector<Number> on one process, HostVector<Number>,
-    /// LinearAlgebra::distributed::Vector<Number>,
+    /// VectorType: Vector<Number> in a program of one process,
+    /// HostVector<Number>, LinearAlgebra::distributed::Vector<Number>, or
     /// TrilinosWrappers::MPI::Vector if Number is double.
     template <typename Number, typename VectorType>
     void
     reinit(HostBlockMatrix<Number> &matrix, VectorType &rhs);
 
-    /// For the next assemblies, in place of AdditionalData::penalty.
+    /// Sets the penalty of the following assemblies, in place of
+    /// AdditionalData::penalty.
     void
     set_penalty(const PenaltyParameters &penalty);
 
-    // ---- values, as often as coefficients change; what was in matrix and
-    // vector before is overwritten
+    // ---- values, as often as coefficients change; the contents of matrix and
+    // vector are overwritten
 #ifdef TESSELLA_HAVE_EPETRA
     void
     assemble(const Form<dim>                        &form,
@@ -271,9 +280,9 @@ namespace Tessella
     assemble_matrix(const Form<dim> &form, dealii::SparseMatrix<float> &matrix);
     void
     assemble_rhs(const Form<dim> &form, dealii::Vector<float> &rhs);
-    /// On a CUDA device, in the precision Number (double or float). With
-    /// Backend::cuda values are computed where they stay; with Backend::host
-    /// they are computed by the host and copied to the device.
+    /// Matrix and vector on a CUDA device, in the precision Number (double or
+    /// float). With Backend::cuda the device computes the values; with
+    /// Backend::host they are computed by the host and copied to the device.
     template <typename Number>
     void
     assemble(const Form<dim>           &form,
@@ -286,6 +295,7 @@ namespace Tessella
     void
     assemble_rhs(const Form<dim> &form, DeviceVector<Number> &rhs);
 
+    /// Matrix in host memory; for VectorType see reinit().
     template <typename Number, typename VectorType>
     void
     assemble(const Form<dim>         &form,

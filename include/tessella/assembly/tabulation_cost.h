@@ -11,30 +11,32 @@
 
 namespace Tessella
 {
-  /// What the host does for a form whose coefficients are given as functions
-  /// before and while a CUDA device assembles. Times are wall times in seconds.
+  /// Work of the host for a form with coefficients given as functions, before
+  /// and during the assembly on a CUDA device. Times are wall times in seconds.
   struct TabulationCost
   {
-    /// Points in polytopes; on interior facets, counted once, and on boundary
-    /// facets.
+    /// Numbers of quadrature points: in polytopes; on interior facets, counted
+    /// once; on boundary facets.
     std::uint64_t n_volume_points = 0, n_interior_points = 0,
                   n_boundary_points = 0;
-    /// Tables of the volume, the largest diffusion in each polytope, and the
-    /// penalty from it (if the volume has no tables of its own or not in the
-    /// first round, only the penalty).
+    /// Time for the tables of the volume, the largest diffusion in each
+    /// polytope, and the penalty that follows from it. If the volume has no
+    /// tables of its own, or these are not computed before those of the facets,
+    /// this is the time for the penalty alone.
     double volume = 0.;
-    /// Tables of the facets (and of the volume else).
+    /// Time for the tables of the facets, and for those of the volume if they
+    /// are not part of the time above.
     double        facets      = 0.;
     std::uint64_t table_bytes = 0;
   };
 
   /**
-   * Does that work of the host for matrix and right-hand side of @p form,
-   * chunk by chunk as for a device, but without one; all threads take part.
-   * Tables go to memory that is used in turns. Memory is touched in a first
-   * round, and a second one is timed.
+   * Does this work of the host for matrix and right-hand side of @p form, chunk
+   * by chunk as for a device, but without one; all threads take part. Two
+   * buffers for tables are used alternately. A first round touches the memory,
+   * and a second round is timed.
    *
-   * Coefficients that do not vary have no tables and cost nothing.
+   * Coefficients that do not vary have no tables and no cost.
    */
   template <int dim>
   TabulationCost

@@ -8,25 +8,25 @@
 
 namespace Tessella
 {
-  /// Where assembly runs.
+  /// Hardware on which assembly runs.
   enum class Backend
   {
-    automatic, ///< cuda where the build and the machine have it, else host
+    automatic, ///< CUDA device if the build and the machine have one, else host
     host,      ///< threads and SIMD
-    cuda       ///< a CUDA device; an error where there is none
+    cuda       ///< CUDA device; without one, an exception is thrown
   };
 
-  /// Instruction set of the host kernels. The same one gives the same bits on
-  /// every machine.
+  /// Instruction set of the host kernels. With the same instruction set,
+  /// results are bitwise the same on every machine.
   enum class InstructionSet
   {
-    automatic, ///< the widest that the processor has
-    plain,     ///< what every x86-64 (or other) processor has
+    automatic, ///< widest instruction set that the processor has
+    plain,     ///< base instruction set of x86-64 or of another architecture
     avx2,
     avx512
   };
 
-  /// The widest instruction set that this processor and build have.
+  /// Widest instruction set that both this processor and this build have.
   InstructionSet
   best_instruction_set();
 
@@ -34,10 +34,11 @@ namespace Tessella
   std::string
   name(const InstructionSet instruction_set);
 
+  /// Name for reports: "automatic", "host", "CUDA".
   std::string
   name(const Backend backend);
 
-  /// Time that the kernels of one name took in an assembly.
+  /// Total time of all kernels of one name in an assembly.
   struct KernelTime
   {
     std::string name;

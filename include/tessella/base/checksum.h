@@ -9,15 +9,16 @@
 namespace Tessella
 {
   /**
-   * FNV-1a with 64 bits (Fowler, Noll and Vo,
-   * http://www.isthe.com/chongo/tech/comp/fnv/) of data that come in
-   * pieces: files carry it so that damage is noticed when they are read. Every
-   * step is invertible, so that data which differ in one byte never have the
-   * same checksum. It protects from accidents, not from forgery.
+   * Initial state of the 64-bit FNV-1a checksum (Fowler, Noll and Vo,
+   * http://www.isthe.com/chongo/tech/comp/fnv/). The data may come in pieces.
+   * Files carry the checksum so that damage is noticed when they are read.
+   * Every step is invertible, so that data which differ in one byte never have
+   * the same checksum. It protects against accidents, not against forgery.
    */
   constexpr std::uint64_t checksum_start = 0xCBF29CE484222325ull;
 
-  /// @p state: of the data so far, checksum_start if there are none.
+  /// Checksum of @p size bytes at @p data that follow other data; @p state is
+  /// the checksum of these other data, or checksum_start if there are none.
   inline std::uint64_t
   checksum(const char         *data,
            const std::size_t   size,

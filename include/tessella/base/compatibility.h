@@ -10,8 +10,8 @@
 #include <deal.II/grid/reference_cell.h>
 
 /**
- * The only file with version checks: what changed between deal.II 9.4 and
- * today, under one name.
+ * Differences between deal.II 9.4 and current versions, under one name each.
+ * This is the only file with checks of deal.II's version.
  */
 namespace Tessella
 {
@@ -31,8 +31,8 @@ namespace Tessella
   } // namespace Compatibility
 } // namespace Tessella
 
-// ---- types of cells: their class has the dimension as a template argument
-// from 9.8 on
+// ---- reference cells: the class has the dimension as a template argument from
+// deal.II 9.8 on
 namespace Tessella
 {
   namespace Compatibility
@@ -45,7 +45,7 @@ namespace Tessella
     using ReferenceCell = dealii::ReferenceCell;
 #endif
 
-    /// Vertex @p v of a cell of the type @p cell.
+    /// Vertex @p v of the reference cell @p cell.
     template <int dim>
     inline dealii::Point<dim>
     vertex(const ReferenceCell<dim> &cell, const unsigned int v)
@@ -57,8 +57,8 @@ namespace Tessella
 #endif
     }
 
-    /// Number in the cell of vertex @p v of face @p f, for a face whose own
-    /// orientation is the cell's.
+    /// Index, within the cell, of vertex @p v of face @p f in default
+    /// orientation.
     template <int dim>
     inline unsigned int
     face_to_cell_vertex(const ReferenceCell<dim> &cell,
@@ -75,14 +75,16 @@ namespace Tessella
   } // namespace Compatibility
 } // namespace Tessella
 
-// ---- Mapping::InternalDataBase::reinit(), which is virtual from 9.6 on
+// ---- Mapping::InternalDataBase::reinit(), which is virtual from deal.II 9.6
+// on
 #if DEAL_II_VERSION_GTE(9, 6, 0)
 #  define TESSELLA_OVERRIDE_FROM_9_6 override
 #else
 #  define TESSELLA_OVERRIDE_FROM_9_6
 #endif
 
-// ---- names that moved: Tessella::Subscriptor and Tessella::SmartPointer
+// ---- classes that deal.II 9.7 renamed: Tessella::Subscriptor and
+// Tessella::SmartPointer
 #if DEAL_II_VERSION_GTE(9, 7, 0)
 #  include <deal.II/base/enable_observer_pointer.h>
 #  include <deal.II/base/observer_pointer.h>

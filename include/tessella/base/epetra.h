@@ -4,9 +4,9 @@
 
 #include <tessella/base/config.h>
 
-// The matrices and vectors of TrilinosWrappers, where these are classes on top
-// of Epetra. In a build without, TESSELLA_HAVE_EPETRA is not defined, and what
-// takes them does not exist.
+// Matrices and vectors of TrilinosWrappers, as classes on top of Epetra. In a
+// build without Epetra, TESSELLA_HAVE_EPETRA is not defined and functions with
+// such arguments do not exist.
 
 #ifdef TESSELLA_HAVE_EPETRA
 #  include <deal.II/lac/trilinos_sparse_matrix.h>

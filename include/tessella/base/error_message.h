@@ -8,9 +8,10 @@
 namespace Tessella
 {
   /**
-   * What an exception says, in one line. Of deal.II's exceptions the sentence
-   * alone, without the place in the source and the stack trace that their
-   * what() contains; all of that where there is no sentence.
+   * Message of an exception, in one line. For deal.II's exceptions this is the
+   * sentence alone, without the source location and the stack trace that their
+   * what() contains. If there is no such sentence, the whole what() is
+   * returned.
    */
   std::string
   error_message(const std::exception &exception);

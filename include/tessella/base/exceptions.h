@@ -9,14 +9,16 @@
 namespace Tessella
 {
   /**
-   * A mistake of the user: a parameter, a file, an expression. The one argument
-   * is a full sentence that says what is wrong and what to change; programs
-   * print it alone, without the place in the source that found it:
+   * A mistake of the user, for example in a parameter, a file or an expression.
+   * The only argument is a full sentence that says what is wrong and what to
+   * change. Programs print this sentence alone, without the source location of
+   * the check:
    *
    *     AssertThrow(n > 0, ExcUserInput("The number of polytopes must be "
    *                                     "positive, but is " + ... + "."));
    *
-   * Exceptions with other arguments are declared next to what throws them.
+   * Exceptions with other arguments are declared next to the functions that
+   * throw them.
    */
   DeclException1(ExcUserInput, std::string, << arg1);
 } // namespace Tessella

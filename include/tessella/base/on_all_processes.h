@@ -9,15 +9,16 @@
 namespace Tessella
 {
   /**
-   * Runs @p work, which must not communicate, on every process; where it
-   * throws on some, every process throws: those their own exception, the
-   * others an ExcUserInput that repeats the message of the lowest of these.
-   * Without it the others would wait for ever in their next communication:
+   * Runs @p work, which must not communicate, on every process. If it throws on
+   * at least one process, every process throws: the failed processes their own
+   * exception, all others an ExcUserInput with the message of the failed
+   * process of lowest rank. Without this function, the other processes would
+   * wait for ever in their next communication:
    *
    *     on_all_processes(communicator, [&]() { grid_in.read(file_name); });
    *
    * Collective; cost: one reduction of a number. In a program that has not
-   * initialised MPI: calls @p work.
+   * initialised MPI, the function only calls @p work.
    */
   void
   on_all_processes(const MPI_Comm               communicator,

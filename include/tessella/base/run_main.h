@@ -20,24 +20,24 @@ namespace Tessella
    *     }
    *
    * The status is 0 if @p work has returned on all processes. If it has thrown
-   * on one of them the status is 1 on all, and the first process that has
-   * thrown says why in one line on the error stream, behind the name of the
-   * program; see any_failed() for processes that wait for one that has thrown.
-   * All objects that need MPI must be destroyed when @p work ends.
+   * on at least one process, the status is 1 on all, and the first process that
+   * has thrown prints its message in one line on the error stream, after the
+   * name of the program. See any_failed() for processes that wait for a failed
+   * one. All objects that need MPI must be destroyed when @p work ends.
    */
   int
   run_main(int argc, char **argv, const std::function<void()> &work);
 
   /**
-   * Whether a process has failed, which one that has says by a @p message that
-   * is not empty; the first one that has writes @p name and its message to the
-   * error stream. Collective, to be called at the end of a program while MPI is
-   * still there; @p communicator should not be used otherwise, since processes
-   * that have failed may have left messages of theirs.
+   * Whether any process has failed. A process reports its failure by a
+   * @p message that is not empty; the first failed process writes @p name and
+   * its message to the error stream. Collective, to be called at the end of a
+   * program before MPI is finalised. @p communicator should have no other use,
+   * since failed processes may have left messages in it.
    *
-   * Processes that wait for messages of one that has failed never call this
-   * function. The one that has failed therefore writes its message after 20
-   * seconds and ends all of them.
+   * A process that waits for a message of a failed one never calls this
+   * function. The failed process therefore writes its message after 20 seconds
+   * and ends all processes.
    */
   bool
   any_failed(const MPI_Comm     communicator,

@@ -6,8 +6,8 @@
 
 #include <string>
 
-// The CUDA device of this process: whether there is one, which, and what it can
-// do.
+// Functions for the CUDA device of this process: availability, choice, and
+// properties.
 
 namespace Tessella
 {
@@ -15,34 +15,35 @@ namespace Tessella
   bool
   cuda_is_available();
 
-  /// Why it is not, as a sentence (no driver, an old driver, no device, one
-  /// older than compute capability 7.5, a build without CUDA); empty if it is.
+  /// Reason why CUDA is not available, as a sentence (no driver, an outdated
+  /// driver, no device, a device below compute capability 7.5, a build without
+  /// CUDA); empty if it is available.
   std::string
   why_cuda_is_unavailable();
 
-  /// What a CUDA device can do at most, as a yardstick for measured times.
+  /// Maximal rates of a CUDA device, as a yardstick for measured times.
   struct DeviceRates
   {
     double flops     = 0.; ///< double precision products, operations/second
-    double bandwidth = 0.; ///< memory, bytes read and written per second
+    double bandwidth = 0.; ///< device memory, bytes read and written per second
     double download  = 0.; ///< copies into pinned host memory, bytes/second
   };
 
-  /// Measures the current device; zeros without one.
+  /// Measures the current device; all rates are zero without a device.
   DeviceRates
   measure_device_rates();
 
-  /// Name and compute capability of the current device; empty without one.
+  /// Name and compute capability of the current device; empty without a device.
   std::string
   cuda_device_name();
 
   /**
-   * Makes a CUDA device that of the calling thread, as cudaSetDevice() does:
-   * device @p device, or for a negative one that whose number is the rank of
-   * this process among those of @p communicator on the same machine (modulo the
-   * number of devices: more processes than devices share them). Returns the
-   * number; -1 where there is no device. A number that does not exist is an
-   * error. Collective.
+   * Makes a CUDA device the current one of the calling thread, as
+   * cudaSetDevice() does. If @p device is negative, the device's index is the
+   * rank of this process among those of @p communicator on the same machine,
+   * modulo the number of devices, so that processes share devices if there are
+   * more processes than devices. Returns the index of the device, or -1 if
+   * there is no device. An index that does not exist is an error. Collective.
    */
   int
   choose_cuda_device(const MPI_Comm communicator, const int device = -1);

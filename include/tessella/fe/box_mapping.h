@@ -6,9 +6,9 @@
 
 namespace Tessella
 {
-  /// A mapping of the unit hypercube to boxes with edges along the axes.
-  /// FE_BoundingBoxLegendre asks it for their volume, by which its functions
-  /// are scaled.
+  /// Mapping of the unit hypercube to boxes with edges along the axes.
+  /// FE_BoundingBoxLegendre scales its functions by the volume of the box, for
+  /// which it asks this class.
   template <int dim>
   class BoxMapping : public dealii::Mapping<dim>
   {

@@ -15,19 +15,19 @@ namespace Tessella
 {
   /**
    * Discontinuous element of tensor-product Legendre polynomials on the
-   * bounding box of a polytope (see Legendre for formula and order): total
-   * degree at most p by default, the full tensor space as an option, p = 0
-   * .. 10.
+   * bounding box of a polytope, of degree p = 0 .. 10. The space is that of
+   * total degree at most p by default; the full tensor space is an option. See
+   * Legendre for the formula and the order of the functions.
    *
    * As a deal.II element it lives on the unit hypercube, where its functions
-   * are orthonormal. With a MappingBoundingBox, FEValues gives the functions of
-   * the polytope's box, orthonormal there: values carry the factor 1 /
-   * sqrt(volume of the box), which no mapping alone could bring. With any other
-   * mapping there is no such factor.
+   * are orthonormal. With a MappingBoundingBox, FEValues returns the functions
+   * of the polytope's bounding box, which are orthonormal there: values carry
+   * the factor 1 / sqrt(volume of the box), which a mapping alone cannot
+   * supply. With any other mapping there is no such factor.
    *
    * The element is modal: it has no support points, neither ordinary nor
    * generalized ones, since the factor differs from polytope to polytope and
-   * deal.II's interpolation does not tell the element where it is. Use
+   * deal.II's interpolation does not tell the element which cell it is on. Use
    * Tessella::VectorTools::interpolate() and project() instead.
    */
   template <int dim>
@@ -59,7 +59,7 @@ namespace Tessella
     has_support_on_face(const unsigned int shape_index,
                         const unsigned int face_index) const override;
 
-    // ---- hp: nothing is shared between cells
+    // ---- hp: cells share no degrees of freedom
     bool
     hp_constraints_are_implemented() const override;
 
@@ -75,15 +75,15 @@ namespace Tessella
     hp_quad_dof_identities(const dealii::FiniteElement<dim> &fe_other,
                            const unsigned int face_no = 0) const override;
 
-    /// In the cell itself the smaller space dominates; elsewhere there are no
-    /// requirements.
+    /// For codim 0 the smaller space dominates; for a positive codim there are
+    /// no requirements.
     dealii::FiniteElementDomination::Domination
     compare_for_domination(const dealii::FiniteElement<dim> &fe_other,
                            const unsigned int codim = 0) const override final;
 
-    /// Maps coefficients of @p source, another element of this class, to those
-    /// of this one: common functions are kept, all others dropped, which is the
-    /// L2 projection on the box.
+    /// Matrix that maps coefficients of @p source, another element of this
+    /// class, to coefficients of this element. Functions that both have are
+    /// kept and all others dropped, which is the L2 projection on the box.
     void
     get_interpolation_matrix(const dealii::FiniteElement<dim> &source,
                              dealii::FullMatrix<double> &matrix) const override;

@@ -15,7 +15,7 @@ namespace Tessella
    * Products of Legendre polynomials on the unit hypercube [0,1]^dim,
    * orthonormal there, in the order that Legendre documents. Values and all
    * derivatives up to the fourth are available; a derivative costs one product
-   * of dim numbers from one-dimensional tables.
+   * of dim values from one-dimensional tables.
    */
   template <int dim>
   class PolynomialSpaceLegendre : public dealii::ScalarPolynomialsBase<dim>
@@ -24,7 +24,8 @@ namespace Tessella
     PolynomialSpaceLegendre(const unsigned int        degree,
                             const PolynomialSpaceType space);
 
-    /// Vectors are either empty or of size n().
+    /// Evaluates values and derivatives of all functions. Each vector is either
+    /// empty, and then skipped, or of size n().
     void
     evaluate(
       const dealii::Point<dim>            &unit_point,

@@ -18,7 +18,8 @@
 
 namespace Tessella
 {
-  /// A coefficient, datum or right-hand side is infinite or not a number.
+  /// Exception: a coefficient, datum or right-hand side is infinite or not a
+  /// number.
   DeclException3(ExcCoefficientNotFinite,
                  std::string,
                  std::string,
@@ -28,7 +29,7 @@ namespace Tessella
                  << ". Change the function such that it is finite in the whole"
                     " closed domain.");
 
-  /// The diffusion tensor is not positive semi-definite.
+  /// Exception: the diffusion tensor is not positive semi-definite.
   DeclException3(ExcNegativeDiffusion,
                  std::string,
                  double,
@@ -37,7 +38,7 @@ namespace Tessella
                  << arg1 << "): " << arg3 << " is " << arg2
                  << ". It must be positive semi-definite everywhere.");
 
-  /// b.n < 0 on a Neumann or Robin part of the boundary.
+  /// Exception: b.n < 0 on a Neumann or Robin part of the boundary.
   DeclException3(ExcInflowOnNeumann,
                  unsigned int,
                  std::string,
@@ -53,7 +54,7 @@ namespace Tessella
    *   - dirichlet: u = g where n.a n > 0 or b.n < 0, no condition elsewhere;
    *   - neumann: n . a grad u = g + n . flux;
    *   - robin: n . a grad u + alpha u = g + n . flux.
-   * Functions are scalar unless said otherwise; null ones are zero.
+   * Functions are scalar unless stated otherwise; null pointers mean zero.
    */
   template <int dim>
   struct BoundaryCondition
@@ -61,42 +62,43 @@ namespace Tessella
     BoundaryType                                 type = BoundaryType::dirichlet;
     std::shared_ptr<const dealii::Function<dim>> value;
     std::shared_ptr<const dealii::Function<dim>> robin_coefficient;
-    /// dim components; for data a grad u of a known u, which needs the normal.
-    /// Not of Dirichlet conditions.
+    /// Function with dim components, for data a grad u of a known u, which
+    /// needs the normal. Not available for Dirichlet conditions.
     std::shared_ptr<const dealii::Function<dim>> flux;
   };
 
   /**
    * Interior penalty dG for the equation with non-negative characteristic form,
    *   -div(a grad u) + b . grad u + c u = f,
-   * Dong, Georgoulis, Kappas, SIAM J. Sci. Comput. 43 (2021), (2.3)-(2.5): a
-   * symmetric and positive semi-definite (it may vanish or degenerate), upwind
-   * advection. On Dirichlet parts it is decided point by point: n.a n > 0
-   * elliptic (Nitsche terms), else inflow where b.n < 0 and outflow where not.
-   * On Neumann and Robin parts, b.n < 0 where n.a n > 0 is an error
-   * (ExcInflowOnNeumann); where n.a n = 0 these parts are treated as inflow or
-   * outflow.
+   * Dong, Georgoulis, Kappas, SIAM J. Sci. Comput. 43 (2021), (2.3)-(2.5), with
+   * upwind advection. The tensor a is symmetric and positive semi-definite; it
+   * may vanish or degenerate. On Dirichlet parts the type of the boundary is
+   * determined point by point: elliptic (Nitsche terms) where n.a n > 0;
+   * elsewhere inflow where b.n < 0, and outflow where not. On Neumann and Robin
+   * parts, b.n < 0 where n.a n > 0 is an error (ExcInflowOnNeumann); where n.a
+   * n = 0 these parts are treated as inflow or outflow.
    *
    * theta = 1: symmetric (SIPG), 0: incomplete (IIPG), -1: non-symmetric
    * (NIPG).
    *
-   * <b>On a CUDA device</b> coefficients and data that are all constants,
-   * values per material, or functions that are a DeviceFunction, too, are
-   * compiled at run time (NVRTC, about a second, see KernelCache) and evaluated
-   * there. With any other function the host's threads evaluate all of them.
+   * <b>On a CUDA device</b> coefficients and data are compiled at run time
+   * (NVRTC, about a second, see KernelCache) and evaluated there, if all of
+   * them are constants, values per material, or functions that also derive from
+   * DeviceFunction. If there is any other function, the host's threads evaluate
+   * all of them.
    *
    * <b>Functions</b> are called by several threads at once, at points of the
-   * closed domain, and must be scalar unless said otherwise. The form shares
-   * them: what changes in a function counts from the next assembly on. A copy
-   * of a form has coefficients and conditions of its own, with the same
-   * functions.
+   * closed domain, and must be scalar unless stated otherwise. The form shares
+   * them with its user: a change in a function takes effect in the next
+   * assembly. A copy of a form has its own coefficients and conditions, with
+   * the same functions.
    *
-   * <b>Errors.</b> Setters throw for constants that are not finite, diffusion
-   * that is not positive semi-definite and functions with another number of
-   * components. Assembly throws, with the point, where a function is not finite
-   * (ExcCoefficientNotFinite) or its diffusion is negative
-   * (ExcNegativeDiffusion; of a tensor that varies, diagonal entries and, on
-   * the boundary, n.a n are looked at).
+   * <b>Errors.</b> Setters throw an exception for constants that are not
+   * finite, diffusion that is not positive semi-definite and functions with a
+   * wrong number of components. Assembly throws an exception with the point
+   * where a function is not finite (ExcCoefficientNotFinite) or its diffusion
+   * is negative (ExcNegativeDiffusion). For a variable tensor, diagonal entries
+   * and, on the boundary, n.a n are checked.
    */
   template <int dim>
   class AdvectionDiffusionReaction : public Form<dim>
@@ -108,8 +110,8 @@ namespace Tessella
     operator=(const AdvectionDiffusionReaction &form);
     ~AdvectionDiffusionReaction() override;
 
-    // Coefficients. Unset ones are zero. The last call for a coefficient
-    // counts.
+    // Setters of coefficients. Coefficients that are not set are zero. The last
+    // call for a coefficient determines it.
     void
     set_diffusion(const double a);
     void
@@ -121,13 +123,13 @@ namespace Tessella
       const std::shared_ptr<const dealii::TensorFunction<2, dim>> &a);
     void
     set_diffusion(const CellwiseCoefficient &a);
-    /// A value per cell times a tensor.
+    /// Diffusion as a value per cell times a tensor.
     void
     set_diffusion(const CellwiseCoefficient    &a,
                   const dealii::Tensor<2, dim> &tensor);
     void
     set_advection(const dealii::Tensor<1, dim> &b);
-    /// A Function with dim components.
+    /// Advection as a Function with dim components.
     void
     set_advection(const std::shared_ptr<const dealii::Function<dim>> &b);
     void
@@ -148,21 +150,21 @@ namespace Tessella
     void
     set_boundary_condition(const dealii::types::boundary_id id,
                            const BoundaryCondition<dim>    &condition);
-    /// For boundary ids that have no condition of their own; homogeneous
-    /// Dirichlet unless set.
+    /// Sets the condition for boundary ids that have no condition of their own;
+    /// the default is a homogeneous Dirichlet condition.
     void
     set_default_boundary_condition(const BoundaryCondition<dim> &condition);
-    /// The condition on a boundary id: its own, or the default one. Valid until
-    /// the next change of conditions.
+    /// Condition on a boundary id, either its own or the default one. The
+    /// reference is valid until the next change of conditions.
     const BoundaryCondition<dim> &
     boundary_condition(const dealii::types::boundary_id id) const;
     void
     set_theta(const double theta);
-    /// Polynomial degree of the coefficients for quadrature; default 0 if all
-    /// are constant (on cells), else 2.
+    /// Polynomial degree of the coefficients, for the choice of the quadrature;
+    /// by default 0 if all are constant (on cells), else 2.
     void
     set_coefficient_order(const unsigned int order);
-    /// No coefficient of the matrix varies within a cell.
+    /// Whether no coefficient of the matrix varies within a cell.
     bool
     is_constant_on_cells() const;
     /// Whether coefficients may be compiled for a device (default); otherwise
@@ -172,7 +174,7 @@ namespace Tessella
 
     std::shared_ptr<const DeviceCoefficients<dim>>
     device_coefficients() const override;
-    /// PointData::t of coefficients that are compiled for a device.
+    /// PointData::t for coefficients that are compiled for a device.
     virtual double
     device_time() const
     {
@@ -230,14 +232,15 @@ namespace Tessella
     std::unique_ptr<Implementation> data;
   };
 
-  /// int c u v (and int f v), without facet terms: c = 1 gives the mass matrix,
-  /// which has one block per polytope.
+  /// The form int c u v, with right-hand side int f v if a source is given,
+  /// without facet terms. c = 1 yields the mass matrix, which has one block per
+  /// polytope.
   template <int dim>
   class MassForm : public Form<dim>
   {
   public:
     explicit MassForm(const double factor = 1.);
-    /// Right-hand side (f, v), for projections.
+    /// Form with right-hand side (f, v), for projections.
     MassForm(const double                                        factor,
              const std::shared_ptr<const dealii::Function<dim>> &source,
              const unsigned int                                  component = 0);

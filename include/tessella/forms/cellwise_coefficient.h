@@ -15,32 +15,33 @@
 namespace Tessella
 {
   /**
-   * A scalar coefficient that is constant on every cell of the triangulation:
-   * material values, data from files, indicators. It may jump from cell to cell
-   * inside a polytope. Sub-cells carry their values, and jumps lie on their
-   * boundaries, so that quadrature stays exact.
+   * Scalar coefficient that is constant on every cell of the triangulation, for
+   * example material values, data from files or indicators. It may jump from
+   * cell to cell inside a polytope. Values belong to sub-cells, and jumps lie
+   * on their boundaries, so that quadrature stays exact.
    *
-   * Facets see the value of the sub-cell on each side.
+   * On a facet, each side has the value of its sub-cell.
    */
   class CellwiseCoefficient
   {
   public:
-    /// A value for each material id of the triangulation; a cell with an id
-    /// that is not there is an error in assembly.
+    /// Coefficient with a value for each material id of the triangulation. A
+    /// cell whose material id has no value is an error in assembly.
     explicit CellwiseCoefficient(
       const std::map<dealii::types::material_id, double> &values);
 
-    /// A value for each active cell of the triangulation, by its
-    /// active_cell_index(). @p mesh: AgglomerationHandler::polytopic_mesh();
-    /// the coefficient belongs to this agglomeration. Another number of values
-    /// than of cells is an error. On a mesh that is distributed over processes,
-    /// ghost cells need their values, too. Cost: one pass over the sub-cells.
+    /// Coefficient with a value for each active cell of the triangulation, by
+    /// its active_cell_index(). @p mesh is
+    /// AgglomerationHandler::polytopic_mesh(); the coefficient belongs to this
+    /// agglomeration. It is an error if the numbers of values and of cells
+    /// differ. On a mesh that is distributed over processes, ghost cells need
+    /// their values, too. Cost: one pass over the sub-cells.
     template <int dim>
     CellwiseCoefficient(const PolytopicMesh<dim>     &mesh,
                         const dealii::Vector<double> &values);
 
     /// The coefficient on a mesh whose sub-cell s lies in sub-cell origin[s] of
-    /// this one's; a value for each material stays what it is.
+    /// the present mesh. Values per material stay the same.
     CellwiseCoefficient
     on_parts(const std::vector<unsigned int> &origin) const;
 
@@ -53,11 +54,13 @@ namespace Tessella
              const unsigned int *material,
              double             *result) const;
 
-    /// The values of materials, if they are given so; empty otherwise.
+    /// Values per material, if the coefficient has been given in this form;
+    /// empty otherwise.
     const std::map<dealii::types::material_id, double> &
     material_values() const;
 
-    /// The values of sub-cells, if there is one for each cell; null otherwise.
+    /// Values per sub-cell, if the coefficient has a value for each cell; null
+    /// otherwise.
     const std::shared_ptr<const std::vector<double>> &
     subcell_values() const;
 

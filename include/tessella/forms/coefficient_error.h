@@ -4,12 +4,11 @@
 
 #include <tessella/forms/point_data.h>
 
-// What can be wrong with a coefficient at a point, in plain types for host and
-// device.
+// Errors of a coefficient at a point, in plain types for host and device.
 
 namespace Tessella
 {
-  /// A value that a form cannot work with, and where it was found.
+  /// Value that a form cannot use, with the point at which it occurs.
   struct CoefficientError
   {
     enum Kind : unsigned int
@@ -34,23 +33,23 @@ namespace Tessella
     };
 
     unsigned int kind = none, quantity = diffusion;
-    /// Entry of a vector or tensor, row by row.
+    /// Index of the entry of a vector or tensor, row by row.
     unsigned int component   = 0;
     unsigned int boundary_id = static_cast<unsigned int>(-1);
     double       value = 0., x[4] = {0., 0., 0., 0.};
-    /// Values of the discrete fields there.
+    /// Values of the discrete fields at this point.
     double field[max_fields] = {};
   };
 
   namespace internal
   {
-    /// Throws what AdvectionDiffusionReaction throws: ExcCoefficientNotFinite,
-    /// ExcNegativeDiffusion or ExcInflowOnNeumann.
+    /// Throws the exception of AdvectionDiffusionReaction for this error:
+    /// ExcCoefficientNotFinite, ExcNegativeDiffusion or ExcInflowOnNeumann.
     [[noreturn]] void
     throw_coefficient_error(const CoefficientError &error, const int dim);
 
-    /// An exception of deal.II's kind with this sentence, for headers without
-    /// deal.II.
+    /// Throws an exception of deal.II's type with this sentence; for headers
+    /// without deal.II.
     [[noreturn]] void
     throw_message(const char *message);
   } // namespace internal

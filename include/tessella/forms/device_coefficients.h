@@ -16,8 +16,8 @@
 #  include <vector>
 #endif
 
-// Evaluation of a form on a device: what its kernels are given, and how they
-// are started. Plain types, compiled at run time as well.
+// Evaluation of a form on a device: arguments of its kernels, and their launch.
+// The types are plain, since they are compiled at run time as well.
 
 namespace Tessella
 {
@@ -25,9 +25,9 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Arrays of tabulated coefficients: first array of each entry, or -1
-      /// where the form does not have it. Array c holds the points of a chunk
-      /// at [c * n_points + q].
+      /// Arrays of tabulated coefficients. Each member is the index of the
+      /// first array of an entry, or -1 if the form does not have that entry.
+      /// Array c holds the points of a chunk at [c * n_points + q].
       struct VolumeLayout
       {
         int  a = -1, beta = -1, b = -1, c = -1, f = -1;
@@ -41,30 +41,30 @@ namespace Tessella
         int n = 0;
       };
 
-      /// Up to four quadrature points of a facet, as one of its polytopes sees
-      /// it, in hybridizable methods.
+      /// Point group of a facet (up to four quadrature points), seen from one
+      /// of its polytopes, for hybridizable methods.
       struct HDGFacetQuad
       {
         unsigned int facet, first, patch;
-        /// Of the patch's first function within the polytope's.
+        /// Index of the patch's first function among the polytope's.
         unsigned int row;
         /// side | 2 (boundary) | 4 (Dirichlet) | degree of the rule << 4 |
-        /// number of the periodic shift << 8.
+        /// index of the periodic shift << 8.
         unsigned int code;
-        /// Among the quads of boundary facets, or invalid_index.
+        /// Index among the point groups of boundary facets, or invalid_index.
         unsigned int boundary;
-        /// Of the facet in a polytope that is one simplex.
+        /// Orientation of the facet in a polytope that is one simplex.
         unsigned int orientation;
       };
 
-      /// A reference rule: coordinates [d * n_points + q], then weights.
+      /// Reference rule: coordinates [d * n_points + q], then weights.
       struct RuleEntry
       {
         unsigned int n_points = 0;
-        unsigned int offset   = 0; ///< of the first number
+        unsigned int offset   = 0; ///< offset of the first entry
       };
 
-      /// Arrays of PolytopicMesh, and quadrature, in the memory of the device.
+      /// Arrays of PolytopicMesh, and quadrature, in device memory.
       template <int dim>
       struct MeshData
       {
@@ -88,72 +88,73 @@ namespace Tessella
         const double        *rules;
         RuleEntry            subcell_rule[5][11], facet_rule[4][11];
 
-        // ---- what coefficients may ask for
-        /// Two a facet, as PolytopicMesh::facet_subcell (numbers of the whole
-        /// mesh), and the materials of these.
+        // ---- data that coefficients may use
+        /// Two entries per facet, as PolytopicMesh::facet_subcell (indices of
+        /// the whole mesh), and the materials of these sub-cells.
         const unsigned int *facet_subcell, *facet_material;
         const unsigned int *subcell_material, *boundary_id;
-        /// First degree of freedom of each polytope, in the whole mesh.
+        /// First degree of freedom of each polytope of the whole mesh.
         const std::uint64_t *dof_offset;
-        /// Number of sub-cell 0 in the whole mesh.
+        /// Index of sub-cell 0 in the whole mesh.
         unsigned int first_subcell;
       };
 
-      /// The first bad point of an assembly.
+      /// First point of an assembly at which an error occurs.
       struct ErrorRecord
       {
-        unsigned long long key; ///< all bits set: none
+        unsigned long long key; ///< all bits are set if there is no error
         CoefficientError   error;
       };
 
-      /// What a kernel of a form is given.
+      /// Arguments of a kernel that evaluates a form.
       template <int dim>
       struct TabulationTask
       {
         MeshData<dim> mesh;
         VolumeLayout  volume_layout;
         FacetLayout   facet_layout;
-        /// The points of a chunk.
+        /// Tables for the points of a chunk.
         double       *volume_table, *facet_table;
         std::uint64_t n_volume_points, n_facet_points;
         std::uint64_t first_volume_point, first_facet_point;
         unsigned int  first_polytope, n_polytopes;
 
         const double *sigma; ///< penalty of the facets
-        /// n . a n at most, on both sides of each facet (written).
+        /// Output: maximum of n . a n on both sides of each facet.
         double *a_bar;
 
         const double *field[max_fields];
-        /// By sub-cell, in numbers of the whole mesh.
+        /// Values per sub-cell, by index of the whole mesh.
         const double *cell_value[max_cell_values];
         double        t, theta;
 
         // ---- hybridizable methods (CoefficientKernel::traces)
-        /// All quads, and the first one of each entry of polytope_interface.
+        /// All point groups, and the first one of each entry of
+        /// polytope_interface.
         const HDGFacetQuad *quads;
         const unsigned int *entry_quad;
-        /// Those that are looked at: first_quad and so on, or of a list
-        /// (ascending).
+        /// Point groups to evaluate: the entries of quad_list, in ascending
+        /// order, or, if it is null, n_quads groups from first_quad on.
         const unsigned int *quad_list;
         unsigned int        first_quad, n_quads;
-        /// Written: b.n at four points a quad (unless null); g, then alpha, at
-        /// four points a quad of the boundary.
+        /// Output: b.n at four points per point group (unless null); g, then
+        /// alpha, at four points per point group of the boundary.
         double       *normal_advection, *boundary_data;
         std::uint64_t n_boundary_points;
 
         ErrorRecord *record;
-        /// Key of the point that shall be described in the record.
+        /// Key of the point for which the record is to be filled.
         unsigned long long wanted;
       };
 
       enum class CoefficientKernel
       {
-        volume, ///< blocks share the volume points of the chunk
-        facets, ///< and the facet points
-        /// Largest diffusion: one block of a warp per polytope, several in y
-        /// share its points.
+        volume, ///< volume points of the chunk, shared by the thread blocks
+        facets, ///< facet points of the chunk, shared in the same way
+        /// Largest diffusion: thread blocks of one warp per polytope; several
+        /// in y share its points.
         penalty,
-        /// b.n and data on the boundary, for hybridizable methods.
+        /// b.n and boundary data, for hybridizable methods.
         traces
       };
 
@@ -172,12 +173,12 @@ namespace Tessella
   public:
     virtual ~DeviceCoefficients() = default;
 
-    /// In words, for reports.
+    /// Description in words, for reports.
     virtual std::string
     description() const = 0;
 
-    /// Starts a kernel in a stream (a cudaStream_t); returns what went wrong as
-    /// a sentence, or an empty text.
+    /// Launches a kernel in a stream (a cudaStream_t). Returns a sentence that
+    /// describes the error, or an empty string.
     virtual std::string
     launch(const internal::Device::CoefficientKernel    kernel,
            const internal::Device::TabulationTask<dim> &task,
@@ -185,12 +186,12 @@ namespace Tessella
            const unsigned int                           n_blocks_y,
            void                                        *stream) const = 0;
 
-    /// Those that PointData has.
+    /// Discrete fields that PointData contains.
     virtual const std::vector<DiscreteField<dim>> &
     fields() const = 0;
 
-    /// Arrays with a value for each sub-cell of the whole mesh, those that
-    /// PointData has.
+    /// Arrays with a value for each sub-cell of the whole mesh, which PointData
+    /// contains.
     virtual const std::vector<std::shared_ptr<const std::vector<double>>> &
     cell_values() const
     {
@@ -198,7 +199,7 @@ namespace Tessella
       return none;
     }
 
-    /// Throws what the host throws.
+    /// Throws the same exception as the host.
     [[noreturn]] virtual void
     throw_error(const CoefficientError &error) const
     {

@@ -23,8 +23,8 @@
 
 namespace Tessella
 {
-  // Compiled by nvcc the class has kernels, otherwise it has not: a program may
-  // have both, which must not share code.
+  // Compiled by nvcc, the class has kernels; otherwise it has none. A program
+  // may contain both, which must not share code.
 #ifdef __CUDACC__
   inline namespace CompiledForDevice
 #else
@@ -65,7 +65,7 @@ namespace Tessella
 
 
 
-    /// A functor with the kernels that nvcc has made for it.
+    /// Functor together with the kernels that nvcc has compiled for it.
     template <int dim, typename F>
     class FunctorCoefficients : public DeviceCoefficients<dim>
     {
@@ -175,61 +175,61 @@ namespace Tessella
      *     DeviceForm<3, Heat<3>> form({.k = 2.});
      *     assembler.assemble(form, matrix, rhs);
      *
-     * Members that F may have, all const and marked TESSELLA_HOST_DEVICE; what
-     * it does not have is zero and costs nothing:
-     *  - diffusion(PointData<dim>): a double, a DiagonalPointTensor<dim> or a
-     *    PointTensor<dim>, positive semi-definite; tensors are stored in full,
-     *  - advection(PointData<dim>): a PointVector<dim>,
-     *  - reaction(), source() of PointData<dim>: doubles,
-     *  - boundary_type(unsigned int boundary_id): a BoundaryType; Dirichlet
-     *    where there is no such member,
-     *  - dirichlet(), neumann(), robin_coefficient() of PointData<dim>:
-     * doubles; neumann() is g of Neumann and Robin parts and may use the
-     * normal,
-     *  - static constexpr int n_fields: how many discrete fields PointData
-     *    has,
-     *  - static constexpr int n_cell_values: how many values of the sub-cell.
+     * F may have the following members, all const and marked
+     * TESSELLA_HOST_DEVICE. Coefficients without a member are zero and cost
+     * nothing:
+     * - diffusion(PointData<dim>): a double, a DiagonalPointTensor<dim> or a
+     *   PointTensor<dim>, positive semi-definite; tensors are stored in full,
+     * - advection(PointData<dim>): a PointVector<dim>,
+     * - reaction(), source() of PointData<dim>: doubles,
+     * - boundary_type(unsigned int boundary_id): a BoundaryType; without this
+     *   member, all boundary ids have Dirichlet conditions,
+     * - dirichlet(), neumann(), robin_coefficient() of PointData<dim>: doubles;
+     *   neumann() is g of Neumann and Robin parts and may use the normal,
+     * - static constexpr int n_fields: number of discrete fields in PointData,
+     * - static constexpr int n_cell_values: number of values per sub-cell.
      *
-     * <b>Other terms.</b> With these members the form is any one whose
-     * coefficients are functions of a point and of the traces of discrete
-     * fields, such as Newton's method for a nonlinear equation (see
-     * QuasilinearTerms):
-     *  - beta(PointData<dim>): a PointVector<dim>, beta of VolumeBlocks,
-     *  - interior_facet(const PointData<dim> &own, const PointData<dim>
-     *    &neighbor, double sigma, InteriorFacetTerms<dim> &terms,
-     *    CoefficientError &error) and boundary_facet(const PointData<dim> &p,
-     *    double sigma, BoundaryFacetTerms<dim> &terms, CoefficientError
-     *    &error): all terms on facets, in place of those of the interior
-     *    penalty and upwind method; sigma: penalty, zero without diffusion.
-     *    They may note an error. theta and boundary conditions are theirs
-     *    then. Symmetry is not made use of.
-     *  - penalty_diffusion(PointData<dim>): a double, from which sigma is
-     *    computed in place of the diffusion.
+     * <b>Other terms.</b> With the following members the form may have any
+     * terms whose coefficients are functions of a point and of the traces of
+     * discrete fields, such as those of Newton's method for a nonlinear
+     * equation (see QuasilinearTerms):
+     * - beta(PointData<dim>): a PointVector<dim>, beta of VolumeBlocks,
+     * - interior_facet(const PointData<dim> &own, const PointData<dim>
+     *   &neighbor, double sigma, InteriorFacetTerms<dim> &terms,
+     *   CoefficientError &error) and boundary_facet(const PointData<dim> &p,
+     *   double sigma, BoundaryFacetTerms<dim> &terms, CoefficientError &error):
+     *   all terms on facets, in place of those of the interior penalty and
+     *   upwind method; sigma is the penalty, zero without diffusion. These
+     *   members may report an error. They are then responsible for theta and
+     *   boundary conditions. Symmetry is not exploited.
+     * - penalty_diffusion(PointData<dim>): a double, from which sigma is
+     *   computed in place of the diffusion.
      *
-     * F is copied to the device as it is: pointers in it are read there, and
-     * are the user's business.
+     * F is copied to the device bit by bit. Pointers in it are dereferenced on
+     * the device, and the user must make sure that they are valid there.
      *
-     * <b>Where it runs.</b> With a host backend F is compiled by any C++
-     * compiler and evaluated by threads. With Backend::cuda, in a .cu file that
-     * nvcc compiles (this header and what it includes need no deal.II), a
-     * kernel evaluates F at the quadrature points of a chunk of block rows on
-     * the device, just before the kernels that use the values; nothing per
-     * point remains for the host. Compiled without nvcc it is evaluated by the
-     * host's threads for the device, too. So a program keeps F and
+     * <b>Where F is evaluated.</b> With a host backend F is compiled by any C++
+     * compiler and evaluated by threads. With Backend::cuda and in a .cu file
+     * that nvcc compiles, a kernel evaluates F at the quadrature points of a
+     * chunk of block rows on the device, just before the kernels that use the
+     * values; no work per point remains for the host. This header and the
+     * headers that it includes need no deal.II. Compiled without nvcc, F is
+     * evaluated by the host's threads for the device, too. A program therefore
+     * keeps F and
      *
      *     std::unique_ptr<Form<dim>> make_form();
      *
-     * in a .cu file of its own, which is compiled as .cc where there is no
-     * CUDA, and the rest of it sees Form only.
+     * in a .cu file of its own, which is compiled as .cc if there is no CUDA,
+     * and the rest of the program uses Form only.
      *
-     * <b>Discrete fields</b> are given with add_field(); their values and
-     * gradients on the side in question are in PointData::value and
-     * PointData::gradient. <b>Values of cells</b> are given with
+     * <b>Discrete fields</b> are added with add_field(). Their values and
+     * gradients on the respective side are in PointData::value and
+     * PointData::gradient. <b>Values of cells</b> are added with
      * add_cell_values(), and are in PointData::cell_value.
      *
-     * Errors: those of AdvectionDiffusionReaction, with the same sentences;
-     * another number of fields than F::n_fields, of cell values than
-     * F::n_cell_values.
+     * <b>Errors.</b> Those of AdvectionDiffusionReaction, with the same
+     * sentences; a number of fields other than F::n_fields; a number of cell
+     * values other than F::n_cell_values.
      */
     template <int dim, typename F>
     class DeviceForm : public Form<dim>
@@ -245,7 +245,7 @@ namespace Tessella
         : f(functor)
       {}
 
-      /// Changes parameters of the functor between assemblies.
+      /// Access to the functor, to change its parameters between assemblies.
       F &
       functor()
       {
@@ -256,27 +256,29 @@ namespace Tessella
       {
         time = t;
       }
-      /// 1: symmetric, 0: incomplete, -1: non-symmetric interior penalty.
+      /// Variant of the interior penalty. 1: symmetric, 0: incomplete, -1:
+      /// non-symmetric.
       void
       set_theta(const double value)
       {
         theta = value;
       }
-      /// Polynomial degree of the coefficients for quadrature; default 2.
+      /// Polynomial degree of the coefficients, for the choice of the
+      /// quadrature; default 2.
       void
       set_coefficient_order(const unsigned int value)
       {
         order = value;
       }
-      /// The next one of the functor's discrete fields.
+      /// Adds the next of the functor's discrete fields.
       void
       add_field(const DiscreteField<dim> &field)
       {
         fields.push_back(field);
       }
-      /// The next one of the functor's values of cells: for each sub-cell of
-      /// PolytopicMesh (CellwiseCoefficient::subcell_values() makes them from
-      /// values of cells).
+      /// Adds the next of the functor's values of cells: one value for each
+      /// sub-cell of PolytopicMesh. CellwiseCoefficient::subcell_values()
+      /// creates them from values of cells.
       void
       add_cell_values(const std::shared_ptr<const std::vector<double>> &values)
       {
@@ -334,7 +336,7 @@ namespace Tessella
         structure.b         = Coefficients::has_advection;
         structure.c         = Coefficients::has_reaction;
         structure.f         = Coefficients::has_source;
-        // A tensor may not be symmetric.
+        // A tensor need not be symmetric.
         structure.symmetric = !structure.b && theta == 1. &&
                               !Coefficients::tensor &&
                               !Coefficients::has_facet_terms;
@@ -575,8 +577,8 @@ namespace Tessella
         return data;
       }
 
-      // function(q, data) for all points, with the coordinates and cells of one
-      // side, without normals.
+      // Calls function(q, data) for all points, with the coordinates and cells
+      // of one side, without normals.
       template <typename Function>
       void
       for_points(const PointBatch<dim> &points,

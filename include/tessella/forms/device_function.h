@@ -7,10 +7,10 @@
 namespace Tessella
 {
   /**
-   * A Function or TensorFunction that can say itself in C++ may derive from
-   * this class, too: forms whose coefficients can all do so (or are constant,
-   * or have a value per material) are compiled for a CUDA device while the
-   * program runs, and evaluated there.
+   * A Function or TensorFunction may also derive from this class if it can
+   * provide its values as C++ code. Forms whose coefficients all provide code
+   * (or are constant, or have a value per material) are compiled for a CUDA
+   * device while the program runs, and evaluated there.
    */
   class DeviceFunction
   {
@@ -18,20 +18,20 @@ namespace Tessella
     virtual ~DeviceFunction() = default;
 
     /**
-     * The body of a C++ function with the arguments double x, y, z (z is zero
-     * in two dimensions) and t (time; of four variables the last one) that
-     * returns @p component (entries of a
-     * tensor row by row). It may use what CUDA offers without an include.
+     * Body of a C++ function with the arguments double x, y, z (z is zero in
+     * two dimensions) and t (time; of four variables the last one) that returns
+     * @p component (entries of a tensor row by row). It may use all functions
+     * that CUDA offers without an include.
      */
     virtual std::string
     device_code(const unsigned int component) const = 0;
 
-    /// Where the component comes from, for messages: "the expression 'x*y' of
+    /// Origin of the component, for messages: "the expression 'x*y' of
     /// Equation/Diffusion".
     virtual std::string
     origin(const unsigned int component) const = 0;
 
-    /// Throws what the function throws at a point where its value is not
+    /// Throws the exception of the function for a point where its value is not
     /// finite.
     [[noreturn]] virtual void
     throw_not_finite(const unsigned int component,
@@ -39,15 +39,15 @@ namespace Tessella
                      const double      *x) const = 0;
   };
 
-  /// Where kernels that were compiled at run time are kept on disk.
+  /// Directory on disk for kernels that were compiled at run time.
   namespace KernelCache
   {
-    /// The directory to use from now on; empty: none.
+    /// Sets the directory to use from now on; an empty string means none.
     void
     set_directory(const std::string &directory);
 
-    /// The directory in use: what was set, else tessella/kernels in
-    /// $XDG_CACHE_HOME, else in $HOME/.cache; empty: none.
+    /// Directory in use: the one that was set, else tessella/kernels in
+    /// $XDG_CACHE_HOME, else in $HOME/.cache. An empty string means none.
     std::string
     directory();
   } // namespace KernelCache

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-// No deal.II header, so that .cu files can include this one.
+// This file includes no deal.II header, so that .cu files can include it.
 
 namespace dealii
 {
@@ -33,22 +33,22 @@ namespace Tessella
   class DeviceVector;
 
   /**
-   * A discrete function on polytopes, whose values and gradients coefficients
-   * may depend on: the previous iterate of a nonlinear problem, or the previous
-   * time step.
+   * Discrete function on polytopes, on whose values and gradients coefficients
+   * may depend, for example the previous iterate of a nonlinear problem, or the
+   * previous time step.
    *
    *     const DiscreteField<dim> u(agglomeration, solution);
    *     form.add_field(u); // PointData::value[0], PointData::gradient[0]
    *
-   * It refers to handler and vector, which must outlive it, and takes the
-   * values that the vector has when an assembly begins. The vector may be on
-   * the host or on the device, whatever the backend: where it is on the other
-   * side it is copied once an assembly (8 bytes an unknown), so that a loop
-   * with DeviceVector and Backend::cuda copies nothing.
+   * The object refers to handler and vector, which must outlive it, and reads
+   * the vector when an assembly begins. The vector may be on the host or on the
+   * device, whatever the backend is. If it is on the other side, it is copied
+   * once per assembly (8 bytes per degree of freedom), so that a loop with
+   * DeviceVector and Backend::cuda copies nothing.
    *
-   * The polytopes are those that are assembled on. Errors, in assembly: a
-   * vector of another size than there are degrees of freedom, or spread over
-   * several processes.
+   * The polytopes must be those of the assembly. Errors, in assembly: a vector
+   * whose size differs from the number of degrees of freedom, or a vector that
+   * is distributed over several processes.
    */
   template <int dim>
   class DiscreteField
@@ -63,14 +63,14 @@ namespace Tessella
     DiscreteField(const AgglomerationHandler<dim> &handler,
                   const DeviceVector<double>      &vector);
 
-    /// Takes over the vector's present values; called when an assembly begins.
+    /// Reads the present values of the vector; called when an assembly begins.
     void
     prepare() const;
 
     /**
-     * Values and gradients on the host at points in given sub-cells: x,
-     * gradients: dim arrays. Thread safe. Cost: as for basis functions of the
-     * polytope and their gradients.
+     * Values and gradients on the host at points in given sub-cells. @p x and
+     * @p gradients have dim arrays each. Thread safe. Cost: as for basis
+     * functions of the polytope and their gradients.
      */
     void
     evaluate(const unsigned int   n_points,
@@ -79,12 +79,13 @@ namespace Tessella
              double              *values,
              double *const       *gradients) const;
 
-    /// Coefficients of the basis in the memory of the host, valid until the
-    /// vector changes.
+    /// Coefficients of the basis in host memory, valid until the vector
+    /// changes.
     const double *
     host_values() const;
 
-    /// The same in the memory of the device; null if the vector is on the host.
+    /// Coefficients of the basis in device memory; null if the vector is on the
+    /// host.
     const double *
     device_values() const;
 

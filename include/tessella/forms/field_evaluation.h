@@ -14,10 +14,10 @@ namespace Tessella
   namespace internal
   {
     /**
-     * Value and gradient of a discrete function at a point of a polytope: box:
-     * lower and upper corner; exponents: of the space's functions, see
-     * Legendre::exponents(); coefficients: of the polytope's functions. One
-     * source for host and device.
+     * Value and gradient of a discrete function at a point of a polytope, for
+     * host and device. @p box: lower and upper corner; @p exponents: exponents
+     * of the space's functions, see Legendre::exponents(); @p coefficients:
+     * coefficients of the polytope's functions.
      */
     template <int dim>
     TESSELLA_HOST_DEVICE inline void

@@ -24,32 +24,34 @@ namespace Tessella
   {
     unsigned int  n_points = 0;
     const double *x[dim];
-    /// Index of the sub-cell each point lies in (into the arrays of
+    /// Index of the sub-cell in which each point lies (into the arrays of
     /// PolytopicMesh), and deal.II's material id of its cell.
     const unsigned int *subcell  = nullptr;
     const unsigned int *material = nullptr;
   };
 
   /**
-   * What a form writes at the points of a volume: the entries of the
-   * coefficient block [[a, beta], [b, c]] that couples rows (gradient, value)
-   * of the test function with those of the trial function, a(w, v) = int  grad
-   * v . a grad w  +  grad v . beta w  +  v (b . grad w)  +  v c w,      l(v) =
-   * int f v. Arrays
-   * of entries that the structure does not declare, or that are not wanted in
-   * this call, are null; all others must be written at every point.
+   * Output of a form at the points of a volume: the entries of the coefficient
+   * block [[a, beta], [b, c]] that couples rows (gradient, value) of the test
+   * function with those of the trial function,
+   *   a(w, v) = int  grad v . a grad w  +  grad v . beta w
+   *                +  v (b . grad w)  +  v c w,
+   *   l(v) = int  f v.
+   * Arrays of entries that the structure does not declare, or that are not
+   * requested in this call, are null; all others must be written at every
+   * point.
    */
   template <int dim>
   struct VolumeBlocks
   {
-    double *a[dim * dim]; ///< row-major; isotropic: only a[0]
+    double *a[dim * dim]; ///< row-major; only a[0] if isotropic
     double *beta[dim];
     double *b[dim];
     double *c;
     double *f;
   };
 
-  /// How the diffusion-like entry `a` of a form varies.
+  /// Type of the diffusion-like entry `a` of a form.
   enum class DiffusionType
   {
     none,
@@ -57,8 +59,7 @@ namespace Tessella
     tensor     ///< full dim x dim block
   };
 
-  /// Which entries of the volume block a form has; entries declared absent cost
-  /// nothing.
+  /// Entries of the volume block that a form has; absent entries cost nothing.
   struct VolumeStructure
   {
     DiffusionType diffusion = DiffusionType::none;
@@ -66,47 +67,48 @@ namespace Tessella
     bool          b         = false;
     bool          c         = false;
     bool          f         = false;
-    /// The form is symmetric (volume and facets): only one triangle of diagonal
-    /// blocks is computed.
+    /// Whether the form is symmetric (volume and facets); only one triangle of
+    /// diagonal blocks is then computed.
     bool symmetric = false;
-    /// The coefficients a, beta, b, c are the same at all points of all
+    /// Whether the coefficients a, beta, b, c are the same at all points of all
     /// polytopes.
     bool constant = false;
-    /// The same of f.
+    /// Whether f is the same at all points of all polytopes.
     bool constant_f = false;
-    /// evaluate_diffusion() gives another diffusion, for the penalty alone,
-    /// than evaluate_volume().
+    /// Whether evaluate_diffusion() returns another diffusion, for the penalty
+    /// alone, than evaluate_volume().
     bool penalty_diffusion = false;
   };
 
-  /// Points on facets, seen by the polytope whose rows are computed ("own");
+  /// Points on facets, seen from the polytope whose rows are computed ("own");
   /// the normal points out of it.
   template <int dim>
   struct FacetPointBatch : public PointBatch<dim>
   {
     const double *normal[dim];
-    /// As subcell and material, for the neighbour; null at the boundary.
+    /// Sub-cells and materials of the neighbour; null at the boundary.
     const unsigned int *neighbor_subcell  = nullptr;
     const unsigned int *neighbor_material = nullptr;
-    /// Coordinates as the neighbour sees them (different from x at periodic
-    /// boundaries only).
+    /// Coordinates in the neighbour's view, which differ from x at periodic
+    /// boundaries only.
     const double *neighbor_x[dim];
     /// Penalty at each point, sigma of Dong, Georgoulis and Kappas (2021),
-    /// appendix A; zero where the form has no diffusion.
+    /// appendix A; zero if the form has no diffusion.
     const double *sigma = nullptr;
     /// Boundary id of all points of the batch (boundary batches only).
     unsigned int boundary_id = 0;
   };
 
   /**
-   * What a form writes at points of facets (arrays as in VolumeBlocks; b, beta
-   * and c of index 1 are null at the boundary, r and s elsewhere): for the own
-   * test function v, the entries that couple it to the own trial function w
-   * (index 0) and to the neighbour's (index 1), sum_t  int  v (b_t . grad w_t)
-   * +  (beta_t . grad v) w_t  +  v c_t w_t,      l(v) = int  r v  +  s . grad v
-   * (boundary only). Gradient-gradient entries do not occur on facets: interior
-   * penalty, upwind and Robin terms have none, and without them every point
-   * costs two rows instead of dim + 1.
+   * Output of a form at points of facets: for the own test function v, the
+   * entries that couple it to the own trial function w_0 (index 0) and to the
+   * neighbour's w_1 (index 1),
+   *   sum_t int  v (b_t . grad w_t)  +  (beta_t . grad v) w_t  +  v c_t w_t,
+   *   l(v) = int  r v  +  s . grad v   (boundary only).
+   * Arrays are as in VolumeBlocks; b, beta and c of index 1 are null at the
+   * boundary, r and s elsewhere. Facets have no gradient-gradient entries:
+   * interior penalty, upwind and Robin terms need none, and without them every
+   * point costs two rows instead of dim + 1.
    */
   template <int dim>
   struct FacetBlocks
@@ -118,29 +120,32 @@ namespace Tessella
     double *s[dim];
   };
 
-  /// Which entries of the facet blocks a form has.
+  /// Entries of the facet blocks that a form has.
   struct FacetStructure
   {
-    bool facets =
-      true; ///< false: no facet terms at all, neighbours are not coupled
+    /// Whether there are facet terms at all; if not, neighbours are not
+    /// coupled.
+    bool facets  = true;
     bool b       = true;
     bool beta    = true;
     bool rhs     = true; ///< r and s on the boundary
     bool penalty = true; ///< needs sigma
-    /// On interior facets that both sides see in the same place b of the
-    /// neighbour follows from that of the own side: b'_0 = -b_1, b'_1 = -b_0,
-    /// to the last bit. evaluate_both_sides() may then be asked for its c_0
+    /// Whether, on interior facets without a periodic shift, b of the neighbour
+    /// follows from b of the own side: b'_0 = -b_1, b'_1 = -b_0, to the last
+    /// bit. evaluate_both_sides() may then be called for c_0 of the neighbour
     /// alone (for forms with penalty facets, see has_penalty_facets()).
     bool mirrored = false;
-    /// Of these forms: b_1 = b_0 there, and only one of them may be asked for.
+    /// For mirrored forms: whether b_1 = b_0 on these facets, so that only one
+    /// of the two may be requested.
     bool continuous = false;
   };
 
   /**
    * Constant coefficients from which the terms of an interior penalty and
    * upwind form on interior facets follow: with the normal n out of the own
-   * side, b_t = -a n / 2, beta_0 = -theta a n / 2 = -beta_1, c_0 = sigma -
-   * min(b.n, 0) = -c_1.
+   * side,
+   *   b_t = -a n / 2,  beta_0 = -theta a n / 2 = -beta_1,
+   *   c_0 = sigma - min(b.n, 0) = -c_1.
    */
   template <int dim>
   struct ConstantFacetTerms
@@ -148,16 +153,16 @@ namespace Tessella
     double a[dim * dim]; ///< row-major
     double b[dim];
     double theta;
-    /// Boundary id where they hold too, a n being zero, and no data are given:
-    /// c_0 = -min(b.n, 0) is all.
+    /// Boundary id on which the terms hold as well, with a n zero and without
+    /// data: c_0 = -min(b.n, 0) is then the only term.
     unsigned int boundary_id = invalid_index;
   };
 
   /**
-   * What is integrated: a scalar bilinear and linear form as pointwise
+   * Integrands of a problem: a scalar bilinear and linear form as pointwise
    * coefficient blocks. The library supplies basis, geometry, quadrature and
-   * summation. A form is evaluated concurrently by several threads: evaluation
-   * must be const and thread safe.
+   * summation. Several threads evaluate a form concurrently: evaluation must be
+   * const and thread safe.
    */
   template <int dim>
   class Form
@@ -165,22 +170,22 @@ namespace Tessella
   public:
     virtual ~Form() = default;
 
-    /// Called by one thread at the beginning of every assembly, before anything
-    /// else: the place to take over what has changed outside.
+    /// Called by one thread at the beginning of every assembly, before any
+    /// other function. A form updates data here that have changed outside.
     virtual void
     prepare() const
     {}
 
-    /// Code that evaluates the form on a CUDA device; null: the host's threads
-    /// evaluate it and the results are copied.
+    /// Code that evaluates the form on a CUDA device. If it is null, the host's
+    /// threads evaluate the form and the results are copied.
     virtual std::shared_ptr<const DeviceCoefficients<dim>>
     device_coefficients() const
     {
       return nullptr;
     }
 
-    /// Why device_coefficients() is null, where a user may have expected
-    /// otherwise; for reports.
+    /// Reason for a null result of device_coefficients(), in cases where a user
+    /// may expect another result; for reports.
     virtual std::string
     why_not_on_device() const
     {
@@ -193,18 +198,19 @@ namespace Tessella
     virtual FacetStructure
     facet_structure() const = 0;
 
-    /// Polynomial degree of the coefficients that quadrature is to integrate
-    /// exactly together with products of basis functions; 0 for constant ones.
+    /// Polynomial degree of the coefficients for which quadrature is to be
+    /// exact, in products with two basis functions; 0 for constant
+    /// coefficients.
     virtual unsigned int
     coefficient_order() const
     {
       return 0;
     }
 
-    /// The diffusion entry alone, as evaluate_volume() gives it unless
-    /// VolumeStructure::penalty_diffusion says otherwise (for a-bar of
-    /// the penalty, which keeps it for the volume where memory allows): a[0] if
-    /// isotropic, all dim*dim arrays if tensor.
+    /// Diffusion entry alone: a[0] if isotropic, all dim*dim arrays if tensor.
+    /// It is the same as in evaluate_volume() unless
+    /// VolumeStructure::penalty_diffusion is set. The penalty computes a-bar
+    /// from it; if memory allows, these values are kept for the volume.
     virtual void
     evaluate_diffusion(const PointBatch<dim> &points,
                        double *const         *a) const = 0;
@@ -218,11 +224,12 @@ namespace Tessella
                              FacetBlocks<dim>           &blocks) const = 0;
 
     /**
-     * What evaluate_interior_facets() gives for @p points in @p own, and what
-     * it gives for the same points seen by the neighbour in @p neighbor, to the
-     * last bit. A form whose two sides need the same coefficients evaluates
-     * them once; this one calls evaluate_interior_facets() twice. Only for
-     * points that both sides see in the same place.
+     * Writes the output of evaluate_interior_facets() for @p points to @p own,
+     * and its output for the same points seen from the neighbour to
+     * @p neighbor, to the last bit. A form whose two sides need the same
+     * coefficients can override this function to evaluate them once; the
+     * default calls evaluate_interior_facets() twice. Only for points with the
+     * same coordinates on both sides.
      */
     virtual void
     evaluate_both_sides(const FacetPointBatch<dim> &points,
@@ -251,7 +258,7 @@ namespace Tessella
      * Whether the facet terms of this form are those of an interior penalty and
      * upwind method: beta_0 = theta b_0 everywhere, and on interior facets
      * beta_1 = -beta_0, c_1 = -c_0. A device then needs fewer tables and half
-     * of the evaluations. False is always right.
+     * of the evaluations. False is always correct.
      */
     virtual bool
     has_penalty_facets(double & /*theta*/) const
@@ -260,24 +267,24 @@ namespace Tessella
     }
 
     /// Whether interior facets have exactly the terms that the structure
-    /// ConstantFacetTerms describes, which is filled then: a device computes
-    /// them itself, without tables.
+    /// ConstantFacetTerms describes. If so, the structure is filled, and a
+    /// device computes these terms itself, without tables.
     virtual bool
     constant_interior_facets(ConstantFacetTerms<dim> &) const
     {
       return false;
     }
 
-    /// Points on one boundary id.
+    /// Evaluates the terms at points on one boundary id.
     virtual void
     evaluate_boundary_facets(const FacetPointBatch<dim> &points,
                              FacetBlocks<dim>           &blocks) const = 0;
 
     /**
      * Whether the terms on the boundary come from Dirichlet, Neumann and Robin
-     * conditions, which hybridizable methods take by themselves with
-     * boundary_type() and evaluate_boundary_data(). Forms with terms of their
-     * own on facets have none.
+     * conditions, which hybridizable methods read with boundary_type() and
+     * evaluate_boundary_data(). Forms with their own terms on facets return
+     * false.
      */
     virtual bool
     has_boundary_conditions() const
@@ -291,9 +298,9 @@ namespace Tessella
       return BoundaryType::dirichlet;
     }
 
-    /// The data of these conditions at points on one boundary id: u of
-    /// Dirichlet conditions, g (fluxes included) of others, alpha of Robin
-    /// conditions (zero elsewhere). sigma of the points is not used.
+    /// Data of these conditions at points on one boundary id: u of Dirichlet
+    /// conditions, g (fluxes included) of others, alpha of Robin conditions
+    /// (zero elsewhere). sigma of the points is not used.
     virtual void
     evaluate_boundary_data(const FacetPointBatch<dim> &points,
                            double                     *g,

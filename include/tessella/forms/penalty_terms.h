@@ -8,17 +8,18 @@
 namespace Tessella
 {
   /**
-   * The terms of an interior penalty and upwind method at one point of a facet,
+   * Terms of an interior penalty and upwind method at one point of a facet,
    * Dong, Georgoulis, Kappas, SIAM J. Sci. Comput. 43 (2021), (2.3)-(2.5), as
-   * entries of FacetBlocks: one source for host and device.
+   * entries of FacetBlocks, for host and device.
    *
    * Throughout, n points out of the polytope whose rows are computed, conormal
-   * is a n, sigma the penalty, bn = b.n; nothing here knows where values are
-   * stored.
+   * is a n, sigma is the penalty, and bn = b.n. The functions do not depend on
+   * where values are stored.
    */
   namespace PenaltyTerms
   {
-    /// result = a n; a has one entry (isotropic) or dim * dim, row by row.
+    /// Computes result = a n, where a has one entry (isotropic) or dim * dim,
+    /// row by row.
     template <int dim>
     TESSELLA_HOST_DEVICE inline void
     conormal(const bool    tensor,
@@ -37,7 +38,7 @@ namespace Tessella
           }
     }
 
-    /// n . a n, without the vector a n for isotropic a, where |n| = 1.
+    /// n . a n; for isotropic a, where |n| = 1, without computing a n.
     template <int dim>
     TESSELLA_HOST_DEVICE inline double
     quadratic_form(const bool tensor, const double *a, const double *n)
@@ -58,11 +59,11 @@ namespace Tessella
       return sigma - (bn < 0. ? bn : 0.);
     }
 
-    /// b_t = interior_b * (a n on side t), beta_0 = theta * interior_b * (a n
-    /// on side 0) = -beta_1.
+    /// Factor of b_t = interior_b * (a n on side t) and of beta_0 = theta *
+    /// interior_b * (a n on side 0) = -beta_1.
     constexpr double interior_b = -0.5;
 
-    /// Why there are no boundary terms at a point.
+    /// Reason why boundary terms are not defined at a point.
     enum class BoundaryError
     {
       none,
@@ -70,8 +71,8 @@ namespace Tessella
       inflow              ///< b.n < 0 on a Neumann or Robin part
     };
 
-    /// Whether the advection field enters there; b.n counts as zero where it is
-    /// rounding beside b's entries, of which @p b_max is the largest.
+    /// Whether the advection field enters the domain; b.n counts as zero if it
+    /// is at rounding level compared with @p b_max, the largest entry of b.
     TESSELLA_HOST_DEVICE inline bool
     is_inflow(const double bn, const double b_max)
     {
@@ -86,12 +87,13 @@ namespace Tessella
     };
 
     /**
-     * On Dirichlet parts it is decided here whether the point is elliptic (n.a
-     * n > 0: Nitsche terms), inflow or outflow. n.a n counts as zero where it
-     * is rounding beside a's entries, of which @p a_max is the largest: the
-     * normal of a face parallel to a degenerate direction is not exact. @p
-     * b_max in the same way for b. @p g: boundary value; @p alpha: coefficient
-     * of a Robin part.
+     * Computes the boundary terms at a point. On Dirichlet parts, this function
+     * determines whether the point is elliptic (n.a n > 0: Nitsche terms),
+     * inflow or outflow. n.a n counts as zero if it is at rounding level
+     * compared with @p a_max, the largest entry of a, since the normal of a
+     * face parallel to a degenerate direction is not exact; @p b_max has the
+     * same meaning for b. @p g: boundary value; @p alpha: coefficient of a
+     * Robin part.
      */
     TESSELLA_HOST_DEVICE inline BoundaryError
     boundary(const BoundaryType type,

@@ -5,51 +5,51 @@
 #include <tessella/grid/mesh_types.h>
 #include <tessella/portable/host_device.h>
 
-// What a user's coefficients receive and return, in plain types for host and
-// device: no deal.II and, as it is compiled at run time as well (NVRTC), no
-// standard library.
+// Arguments and results of a user's coefficients, in plain types for host and
+// device. This file uses neither deal.II nor the standard library, since it is
+// compiled at run time as well (NVRTC).
 
 namespace Tessella
 {
-  /// Discrete fields that a form may use at once.
+  /// Maximum number of discrete fields of a form.
   constexpr int max_fields = 4;
-  /// Arrays with a value for each sub-cell that a form may use at once.
+  /// Maximum number of arrays of a form with a value for each sub-cell.
   constexpr int max_cell_values = 16;
 
   /**
-   * Everything that a coefficient may depend on, at one quadrature point.
+   * Data on which a coefficient may depend at one quadrature point.
    *
-   * On facets between two polytopes coefficients are evaluated once for each
+   * On facets between two polytopes, coefficients are evaluated once for each
    * side: sub-cell, material and discrete fields are those of that side. At
-   * periodic boundaries x is the point as that side sees it.
+   * periodic boundaries x is the point in the coordinates of that side.
    */
   template <int dim>
   struct PointData
   {
     double x[dim];
-    /// Time, as DeviceForm::set_time() says.
+    /// Time, as set by DeviceForm::set_time().
     double t;
     /// Unit normal out of the polytope whose rows are computed; zero inside
     /// polytopes.
     double normal[dim];
-    /// On facets: 0 for the coefficients of that polytope, 1 for those of its
-    /// neighbour; 0 inside.
+    /// On facets: 0 for coefficients on the side of that polytope, 1 for those
+    /// on the neighbour's side. Inside polytopes: 0.
     unsigned int side;
     /// Index of the sub-cell into the arrays of PolytopicMesh, and deal.II's
     /// material id of its cell.
     unsigned int subcell, material;
-    /// invalid_index except on the boundary.
+    /// Boundary id on the boundary; invalid_index elsewhere.
     unsigned int boundary_id;
     /// Values and gradients of discrete fields, in the order in which they were
-    /// given to the form; others are not set.
+    /// added to the form; further entries are not set.
     double value[max_fields];
     double gradient[max_fields][dim];
-    /// Values of the sub-cell, in the order in which the arrays were given to
-    /// the form; others are not set.
+    /// Values of the sub-cell, in the order in which the arrays were added to
+    /// the form; further entries are not set.
     double cell_value[max_cell_values];
   };
 
-  /// A vector as a coefficient: advection.
+  /// Vector as a coefficient: advection.
   template <int dim>
   struct PointVector
   {
@@ -67,7 +67,7 @@ namespace Tessella
     }
   };
 
-  /// A full tensor as a coefficient: diffusion, a[i][j] in row i.
+  /// Full tensor as a coefficient: diffusion, a[i][j] in row i.
   template <int dim>
   struct PointTensor
   {
@@ -85,7 +85,7 @@ namespace Tessella
     }
   };
 
-  /// The diagonal of a tensor that has nothing else.
+  /// Diagonal tensor as a coefficient: diffusion.
   template <int dim>
   struct DiagonalPointTensor
   {
@@ -104,15 +104,15 @@ namespace Tessella
   };
 
   /// Terms at a point of a facet between two polytopes, with test functions of
-  /// the own side: as FacetBlocks, index 0 for the own trial functions, 1 for
-  /// those of the neighbour.
+  /// the own side. As in FacetBlocks, index 0 stands for the own trial
+  /// functions, 1 for those of the neighbour.
   template <int dim>
   struct InteriorFacetTerms
   {
     double b[2][dim], beta[2][dim], c[2];
   };
 
-  /// Terms at a point of the boundary, as FacetBlocks.
+  /// Terms at a point of the boundary, as in FacetBlocks.
   template <int dim>
   struct BoundaryFacetTerms
   {
@@ -120,11 +120,11 @@ namespace Tessella
     double r, s[dim]; ///< right-hand side
   };
 
-  /// What holds on the part of the boundary with one boundary id.
+  /// Condition on the part of the boundary with one boundary id.
   enum class BoundaryType
   {
     dirichlet, ///< u = g
-    neumann,   ///< n . a grad u = g; b . n < 0 there is an error
+    neumann,   ///< n . a grad u = g; b . n < 0 on this part is an error
     robin      ///< n . a grad u + alpha u = g
   };
 } // namespace Tessella

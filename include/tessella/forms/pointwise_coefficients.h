@@ -11,12 +11,14 @@ namespace Tessella
 {
   namespace internal
   {
-    // std::declval, which is not there at run-time compilation.
+    // Replacement for std::declval, which is not available in run-time
+    // compilation.
     template <typename T>
     T
     make() noexcept;
 
-    // Whether F (or const F) has a member that can be called like that.
+    // Whether F (or const F) has a member that can be called with these
+    // arguments.
 #define TESSELLA_DETECT_MEMBER(Name, call)                                    \
   template <typename F, int dim>                                              \
   struct Name                                                                 \
@@ -94,7 +96,7 @@ namespace Tessella
           make<const F &>().diffusion(make<const PointData<dim> &>())))
     {};
 
-    // F::n_fields and F::n_cell_values, or 0.
+    // F::n_fields and F::n_cell_values, or 0 if F has no such member.
     template <typename F>
     constexpr auto
     n_fields_of(int) -> decltype(F::n_fields + 0)
@@ -123,8 +125,8 @@ namespace Tessella
 
 
     /**
-     * Calls the members that a functor F has; those that it does not have are
-     * zero. One source for host and device.
+     * Calls the members that a functor F has, for host and device; members that
+     * it does not have count as zero.
      */
     template <int dim, typename F>
     struct PointwiseCoefficients
@@ -136,7 +138,8 @@ namespace Tessella
                             has_beta      = HasBeta<F, dim>::value,
                             has_penalty_diffusion =
                               HasPenaltyDiffusion<F, dim>::value,
-                            /// The functor writes the terms on facets itself.
+                            /// Whether the functor writes the terms on facets
+                            /// itself.
         has_facet_terms = HasInteriorFacet<F, dim>::value;
       static constexpr bool tensor =
         DiffusionKind<has_diffusion, F, dim>::tensor;
@@ -210,7 +213,7 @@ namespace Tessella
           error.field[i] = p.value[i];
       }
 
-      /// n_entries numbers.
+      /// Diffusion at a point: n_entries values.
       TESSELLA_HOST_DEVICE static inline void
       diffusion(const F              &f,
                 const PointData<dim> &p,
@@ -243,8 +246,8 @@ namespace Tessella
           a[0] = 0.;
       }
 
-      /// What the penalty is made of: as diffusion(), unless the functor says
-      /// otherwise. Numbers of entries are those of the diffusion.
+      /// Diffusion that determines the penalty: the result of diffusion(),
+      /// unless the functor has another one. The number of entries is the same.
       TESSELLA_HOST_DEVICE static inline void
       penalty_diffusion(const F              &f,
                         const PointData<dim> &p,
@@ -346,7 +349,7 @@ namespace Tessella
         return BoundaryType::dirichlet;
       }
 
-      /// g of the condition that holds.
+      /// Value g of the boundary condition of the given type.
       TESSELLA_HOST_DEVICE static inline double
       boundary_value(const F              &f,
                      const BoundaryType    type,
@@ -377,7 +380,7 @@ namespace Tessella
         return 0.;
       }
 
-      /// b.n.
+      /// Product b.n.
       TESSELLA_HOST_DEVICE static inline double
       normal_advection(const double *b, const PointData<dim> &p)
       {
@@ -387,9 +390,8 @@ namespace Tessella
         return bn;
       }
 
-      /// What FacetBlocks wants on an interior facet: c_0, b_0 and b_1 (zero
-      /// without diffusion), seen from @p own; theta enters as PenaltyTerms
-      /// says.
+      /// Entries of FacetBlocks on an interior facet: c_0, b_0 and b_1 (zero
+      /// without diffusion), seen from @p own; for theta see PenaltyTerms.
       TESSELLA_HOST_DEVICE static inline void
       interior_facet(const F              &f,
                      const PointData<dim> &own,
@@ -425,7 +427,8 @@ namespace Tessella
           }
       }
 
-      /// The same on the boundary: c, r, b and s.
+      /// Entries of FacetBlocks on the boundary: c, r, b and s; for theta see
+      /// PenaltyTerms.
       TESSELLA_HOST_DEVICE static inline void
       boundary_facet(const F              &f,
                      const PointData<dim> &p,
@@ -493,7 +496,7 @@ namespace Tessella
           }
       }
 
-      /// Terms that the functor writes itself.
+      /// Terms of a functor that has its own facet terms.
       TESSELLA_HOST_DEVICE static inline void
       own_interior_terms(const F                 &f,
                          const PointData<dim>    &own,

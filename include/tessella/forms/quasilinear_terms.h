@@ -9,40 +9,41 @@ namespace Tessella
 {
   /**
    * Terms on facets of the interior penalty method for -div(a(x, u) grad u) =
-   * f, linearised at a discrete function u: one source for host and device.
+   * f, linearised at a discrete function u, for host and device.
    *
    * With averages {.}, jumps [.] and a normal n on a facet, the method is
    *   N(u; v) = int a(u) grad u . grad v
    *     - int_F {a(u) grad u . n} [v] + theta {a(u) grad v . n} [u]
    *             - sigma {a(u)} [u] [v]   =   int f v,
-   * where on Dirichlet parts [u] is u - g, and a there is a(x, g): these
-   * terms are linear in u, where a(u) (u - g) might not even be monotone. The
-   * penalty sigma comes from geometry and degree alone (penalty_diffusion() of
-   * a functor returns one) and is multiplied by a(u) at every point: unlike the
+   * where on Dirichlet parts [u] is u - g and a is a(x, g): these terms are
+   * linear in u, whereas a(u) (u - g) might not even be monotone. The penalty
+   * sigma depends on geometry and degree alone (penalty_diffusion() of a
+   * functor returns 1) and is multiplied by a(u) at every point: unlike the
    * maximum of a over a polytope, this can be differentiated.
    *
-   * <b>Picard</b>: a is taken at u, which gives a matrix A(u), and a
+   * <b>Picard</b>: a is evaluated at u, which yields a matrix A(u), and a
    * vector b that does not depend on u, with N(u; .) - (f, .) = A(u) u - b.
    *
-   * <b>Newton</b>: the derivative of N with respect to u in the direction w;
-   * to the terms above, those of da = a'(u) w are added,
+   * <b>Newton</b>: the derivative of N with respect to u in the direction w. It
+   * adds the terms of da = a'(u) w to the terms above,
    *   int da grad u . grad v
    *     - int_F {da grad u . n} [v] + theta {da grad v . n} [u]
    *             - sigma {da} [u] [v].
-   * The first is the entry beta = a'(u) grad u of the volume block, the
-   * others go to the entries c and beta of the facet blocks; on both sides of
-   * a facet, da = a'(u) w is that of the side.
+   * The first term is the entry beta = a'(u) grad u of the volume block, the
+   * others belong to the entries c and beta of the facet blocks. On each side
+   * of a facet, da = a'(u) w is evaluated on that side.
    */
   namespace QuasilinearTerms
   {
-    /// On one side of a facet: u and n . grad u, a and da/du at u (zero:
-    /// Picard's terms).
+    /// Values on one side of a facet: u and n . grad u, and a and da/du at u. A
+    /// derivative da/du of zero yields Picard's terms.
     struct Side
     {
       double u, normal_derivative, a, derivative;
     };
 
-    /// A facet between two polytopes; @p normal out of the own one.
+    /// Terms on a facet between two polytopes; @p normal points out of the own
+    /// one.
     template <int dim>
     TESSELLA_HOST_DEVICE inline void
     interior(const Side              &own,
@@ -69,7 +70,7 @@ namespace Tessella
         0.5 * neighbor.derivative * (sigma * jump - neighbor.normal_derivative);
     }
 
-    /// Where u = g is given; @p a: at g.
+    /// Terms on the boundary where u = g is given; @p a is evaluated at g.
     template <int dim>
     TESSELLA_HOST_DEVICE inline void
     dirichlet(const double             a,
@@ -90,7 +91,7 @@ namespace Tessella
       terms.r = sigma * a * g;
     }
 
-    /// Where n . a grad u = g is given.
+    /// Terms on the boundary where n . a grad u = g is given.
     template <int dim>
     TESSELLA_HOST_DEVICE inline void
     neumann(const double g, BoundaryFacetTerms<dim> &terms)

@@ -12,59 +12,60 @@
 namespace Tessella
 {
   /**
-   * A functor as DeviceForm describes it, given as text: what a Form returns
-   * from Form::device_coefficients() if it is compiled for a CUDA device while
-   * the program runs (NVRTC, with the cache that KernelCache is about). The
-   * form itself evaluates the same on the host.
+   * A functor as DeviceForm describes it, given as text. A Form returns it from
+   * Form::device_coefficients() if the functor is compiled for a CUDA device
+   * while the program runs (NVRTC, with the cache of KernelCache). The form
+   * itself evaluates the same coefficients on the host.
    */
   template <int dim>
   struct RunTimeFunctor
   {
-    /// A function of a point that the functor calls as name(p).
+    /// Function of a point that the functor calls as name(p).
     struct PointFunction
     {
       std::string name;
-      /// Of a C++ function of const double x, y, z (zero in two dimensions), t
-      /// (of four variables the last one) and const Point &p that returns a
-      /// double.
+      /// Body of a C++ function of const double x, y, z (zero in two
+      /// dimensions), t (of four variables the last one) and const Point &p
+      /// that returns a double.
       std::string body;
-      /// Where it comes from, for messages of the compiler: "the expression
+      /// Origin of the function, for messages of the compiler: "the expression
       /// 'x*y' of Equation/Diffusion".
       std::string origin;
     };
 
-    /// Defined in this order.
+    /// Functions of a point, defined in this order.
     std::vector<PointFunction> functions;
 
-    /// C++ after these: at least a struct Coefficients, whose members are
-    /// marked __device__. Point is PointData<dim>, namespace Tessella is in
-    /// use, and Jet is there.
+    /// C++ code that follows the functions: at least a struct Coefficients,
+    /// whose members are marked __device__. Point is PointData<dim>, namespace
+    /// Tessella is in use, and Jet is available.
     std::string text;
 
     double                          time = 0., theta = 1.;
     std::vector<DiscreteField<dim>> fields;
-    /// As DeviceForm::add_cell_values().
+    /// Arrays of cell values, as in DeviceForm::add_cell_values().
     std::vector<std::shared_ptr<const std::vector<double>>> cell_values;
 
-    /// Called for the first bad point; returns or is empty where the sentences
-    /// of AdvectionDiffusionReaction will do.
+    /// Called for the first point with an error. If the function is empty or
+    /// returns, the exceptions of AdvectionDiffusionReaction are thrown.
     std::function<void(const CoefficientError &)> throw_error;
   };
 
   /**
-   * Compiles and loads for the current device; the same text a second time in a
-   * process is found there. @p why_not says why the result is null if there is
-   * no compiler.
+   * Compiles and loads a functor for the current device; a process compiles the
+   * same text only once. @p why_not is the reason if the result is null because
+   * there is no compiler.
    *
-   * Errors: a text that does not compile, with the compiler's message and the
-   * origin of the function that it is about.
+   * Errors: a text that does not compile. The message contains the compiler's
+   * message and the origin of the function with the error.
    */
   template <int dim>
   std::shared_ptr<const DeviceCoefficients<dim>>
   compile_functor(const RunTimeFunctor<dim> &functor, std::string &why_not);
 
-  /// Compiles for @p architecture ("sm_90") without a device, as a check;
-  /// empty if that worked, "from the cache" if it was there, else why not.
+  /// Compiles for @p architecture ("sm_90") without a device, as a check.
+  /// Returns an empty string for success, "from the cache" if the result was
+  /// found there, and else the reason of the failure.
   template <int dim>
   std::string
   check_compilation(const RunTimeFunctor<dim> &functor,

@@ -5,22 +5,23 @@
 namespace Tessella
 {
   /**
-   * A Form on space-time slabs may derive from this class, too, to say that its
-   * matrix has coefficients, on the boundary and elsewhere, that do not depend
-   * on the last variable, time. A CUDA device then computes matrices in space,
-   * of which those of slabs are sums of products with small ones in time: it
-   * needs the quadrature points of one time only.
+   * A Form on space-time slabs may also derive from this class, to declare that
+   * the coefficients of its matrix, on the boundary and elsewhere, do not
+   * depend on the last variable, time. A CUDA device then computes matrices in
+   * space; the matrices of slabs are sums of products of these with small
+   * matrices in time. This needs the quadrature points of one time only.
    *
-   * Time itself may be in the form as a positive coefficient of d/dt, an entry
-   * b of the volume with what that has on the bottom of a slab, and not
-   * otherwise: no other entry of a, beta and b is of time.
+   * Time may enter the form only as a positive coefficient of d/dt, that is, as
+   * an entry b of the volume with the corresponding term on the bottom of a
+   * slab. All other entries of a, beta and b in the direction of time must be
+   * zero.
    */
   class StationaryMatrix
   {
   public:
     virtual ~StationaryMatrix() = default;
 
-    /// Whether it is so now. False is always right.
+    /// Whether the matrix is stationary at present. False is always correct.
     virtual bool
     matrix_is_stationary() const = 0;
   };

@@ -8,8 +8,8 @@
 #include <tessella/portable/geometry.h>
 
 // Kernels that evaluate a functor at quadrature points, for nvcc and NVRTC.
-// They write the tables that the host writes for other forms (host and device
-// agree to rounding).
+// They write the same tables as the host for other forms; host and device agree
+// up to rounding. In all functions, M is the mesh and T the task.
 
 #ifdef __CUDACC__
 
@@ -19,7 +19,7 @@ namespace Tessella
   {
     namespace Device
     {
-      /// The last i of [begin, end) with array[i] <= value; ascending array.
+      /// Last i of [begin, end) with array[i] <= value, in an ascending array.
       template <typename T>
       __device__ inline unsigned int
       find(const T *array, unsigned int begin, unsigned int end, const T value)
@@ -37,9 +37,9 @@ namespace Tessella
 
 
 
-      /// The same by a whole warp, for long arrays: 32 entries are looked at
-      /// at once, or a block would wait for some twenty loads one after the
-      /// other.
+      /// The same by a whole warp, for long arrays. 32 entries are compared at
+      /// once, since a block would otherwise wait for some twenty loads one
+      /// after the other.
       template <typename T>
       __device__ inline unsigned int
       find_by_warp(const T     *array,
@@ -63,7 +63,7 @@ namespace Tessella
 
 
 
-      /// Quadrature point q of sub-cell s of a polytope of given degree.
+      /// Quadrature point q of sub-cell s in a polytope of the given degree.
       template <int dim>
       __device__ inline void
       subcell_position(const MeshData<dim> &M,
@@ -105,8 +105,8 @@ namespace Tessella
 
 
 
-      /// Quadrature point q of facet f and normal to side 1; degree: the larger
-      /// one of both sides.
+      /// Quadrature point q of facet f, and normal that points to side 1;
+      /// @p degree is the larger one of both sides.
       template <int dim>
       __device__ inline void
       facet_position(const MeshData<dim> &M,
@@ -159,7 +159,7 @@ namespace Tessella
 
 
 
-      /// Values of the discrete fields of polytope k.
+      /// Sets values and gradients of the discrete fields of polytope k.
       template <int dim, int n_fields>
       __device__ inline void
       set_fields(const TabulationTask<dim> &T,
@@ -180,7 +180,7 @@ namespace Tessella
 
 
 
-      /// Values of the sub-cell in question.
+      /// Sets the values of the sub-cell p.subcell.
       template <int dim, int n_cell_values>
       __device__ inline void
       set_cell_values(const TabulationTask<dim> &T, PointData<dim> &p)
@@ -189,7 +189,7 @@ namespace Tessella
           p.cell_value[i] = T.cell_value[i][p.subcell];
       }
 
-      /// Everything that depends on the polytope k and the sub-cell.
+      /// Sets all data that depend on the polytope k and the sub-cell.
       template <int dim, typename Coefficients>
       __device__ inline void
       set_data(const TabulationTask<dim> &T,
@@ -202,7 +202,8 @@ namespace Tessella
 
 
 
-      /// The smallest key of all bad points stays: the same one in every run.
+      /// Records an error. The smallest key of all points with errors is kept,
+      /// so that it is the same in every run.
       template <int dim>
       __device__ inline void
       report(const TabulationTask<dim> &T,
@@ -219,8 +220,8 @@ namespace Tessella
 
 
 
-      /// Points [begin, end) of n that the block takes: it looks for them in
-      /// lists of all points first, which is worth several points a thread.
+      /// Points [begin, end) of n that this block evaluates. The search for
+      /// them in lists of all points pays off if a thread has several points.
       struct PointRange
       {
         std::uint64_t begin, end;
@@ -228,7 +229,7 @@ namespace Tessella
         __device__
         PointRange(const std::uint64_t n)
         {
-          // (as many as are written at once, 32)
+          // a multiple of 32, the number of points that are written at once
           const std::uint64_t size =
             ((n + gridDim.x - 1) / gridDim.x + 31) / 32 * 32;
           begin = blockIdx.x * size < n ? blockIdx.x * size : n;
@@ -238,7 +239,7 @@ namespace Tessella
 
 
 
-      /// The volume points of the chunk.
+      /// Tabulates the volume points of the chunk.
       template <int dim, typename F>
       __device__ inline void
       tabulate_volume(const TabulationTask<dim> &T, const F &f)
@@ -249,7 +250,7 @@ namespace Tessella
         const PointRange        points(T.n_volume_points);
         if (points.begin == points.end)
           return;
-        // The first two warps look for both ends of the block's range.
+        // The first two warps search both ends of the block's range.
         if (threadIdx.x < 64)
           {
             const unsigned int i     = threadIdx.x / 32;
@@ -399,7 +400,7 @@ namespace Tessella
             double           c, b[dim], beta[dim];
             if (!boundary)
               {
-                // Facets lie where side 0 sees them.
+                // Facets are stored in the position that side 0 sees.
                 PointData<dim>     neighbor = own;
                 const unsigned int shift    = M.interface_shift[i];
                 if (shift != 0 && side == 0)
@@ -496,8 +497,9 @@ namespace Tessella
 
 
 
-      /// b.n on facets, out of the polytope that a quad belongs to, and data on
-      /// the boundary. Points that fill up a quad repeat the last one.
+      /// Tabulates b.n on facets, with n out of the polytope to which a point
+      /// group belongs, and data on the boundary. Points that fill up a point
+      /// group repeat the last one.
       template <int dim, typename F>
       __device__ inline void
       tabulate_traces(const TabulationTask<dim> &T, const F &f)
@@ -593,8 +595,8 @@ namespace Tessella
 
 
 
-      /// The largest of the numbers of lanes that are a multiple of step (a
-      /// power of 2) apart.
+      /// Maximum over the lanes whose distance is a multiple of step (a power
+      /// of 2).
       __device__ inline double
       largest_of_lanes(double value, const unsigned int step)
       {
@@ -608,18 +610,19 @@ namespace Tessella
 
 
 
-      /// Largest n . a n over a polytope's points, for all its facets. One warp
-      /// a block.
+      /// Largest n . a n over a polytope's points, for all its facets. Blocks
+      /// have one warp.
       template <int dim, typename F>
       __device__ inline void
       largest_diffusion(const TabulationTask<dim> &T, const F &f)
       {
-        using Coefficients              = PointwiseCoefficients<dim, F>;
-        const MeshData<dim>   &M        = T.mesh;
-        const unsigned int     k        = T.first_polytope + blockIdx.x;
-        const unsigned int     lane     = threadIdx.x;
-        constexpr unsigned int n_points = 128; // at once
-        // A quadratic form needs the symmetric part only.
+        using Coefficients          = PointwiseCoefficients<dim, F>;
+        const MeshData<dim>   &M    = T.mesh;
+        const unsigned int     k    = T.first_polytope + blockIdx.x;
+        const unsigned int     lane = threadIdx.x;
+        constexpr unsigned int n_points =
+          128; // points that are evaluated at once
+        // A quadratic form depends on the symmetric part only.
         constexpr int n_entries =
           Coefficients::tensor ? dim * (dim + 1) / 2 : 1;
         const unsigned int s_begin = M.subcell_offset[k],
@@ -631,7 +634,7 @@ namespace Tessella
         const unsigned int e_begin      = M.polytope_interface_offset[k],
                            e_end        = M.polytope_interface_offset[k + 1];
         __shared__ double       a[n_entries][n_points];
-        __shared__ unsigned int sides[32]; // of facets
+        __shared__ unsigned int sides[32]; // 2 * facet + side
         for (std::uint64_t begin =
                point_begin + std::uint64_t(blockIdx.y) * n_points;
              begin < point_end;
@@ -641,7 +644,7 @@ namespace Tessella
               point_end - begin < n_points
                 ? static_cast<unsigned int>(point_end - begin)
                 : n_points;
-            double largest = 0.; // of isotropic diffusion
+            double largest = 0.; // largest value of isotropic diffusion
 #  pragma unroll 1
             for (unsigned int j = lane; j < n; j += 32)
               {
@@ -684,15 +687,16 @@ namespace Tessella
               largest = largest_of_lanes(largest, 1);
             __syncwarp();
 
-            // Numbers that are not negative are in the order of their bits.
+            // Non-negative doubles have the same order as their bit patterns.
             const auto store = [&](const unsigned int i, const double value) {
               if (value > 0.)
                 atomicMax(reinterpret_cast<unsigned long long *>(T.a_bar + i),
                           static_cast<unsigned long long>(
                             __double_as_longlong(value)));
             };
-            // A lane an interface, to list its facets, then a lane a facet:
-            // what is read waits for the memory a few times, not at each facet.
+            // One lane per interface lists its facets, then one lane per facet
+            // computes: this waits for memory only a small number of times, not
+            // once per facet.
             for (unsigned int e_first = e_begin; e_first < e_end; e_first += 32)
               {
                 unsigned int code = 0, f_first = 0, n_facets = 0;
@@ -702,7 +706,7 @@ namespace Tessella
                     f_first  = M.facet_offset[code / 2];
                     n_facets = M.facet_offset[code / 2 + 1] - f_first;
                   }
-                unsigned int sum = n_facets; // up to this lane
+                unsigned int sum = n_facets; // sum up to this lane
                 for (unsigned int offset = 1; offset < 32; offset *= 2)
                   {
                     const unsigned int before =
@@ -714,13 +718,15 @@ namespace Tessella
                   {
                     for (unsigned int f = 0; f < n_facets; ++f)
                       {
-                        // (large if it is below i_first)
+                        // out of range, since unsigned, for facets below
+                        // i_first
                         const unsigned int i = sum - n_facets + f - i_first;
                         if (i < 32)
                           sides[i] = 2 * (f_first + f) + code % 2;
                       }
                     __syncwarp();
-                    // Lanes that no facet is left for share the points.
+                    // If there are fewer facets than lanes, several lanes share
+                    // the points of a facet.
                     const unsigned int m     = total - i_first < 32
                                                  ? total - i_first
                                                  : 32,

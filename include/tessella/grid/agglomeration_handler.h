@@ -35,9 +35,9 @@ namespace Tessella
   struct GhostExchange;
 
   /**
-   * Access to one polytope; what a PolytopeIterator points to. "Face" means, as
-   * in deal.II's vocabulary of agglomeration, all that the polytope shares with
-   * one neighbour or one boundary id: an interface.
+   * Access to one polytope, to which a PolytopeIterator points. As in deal.II's
+   * vocabulary of agglomeration, "face" means an interface: all that the
+   * polytope shares with one neighbour or one boundary id.
    */
   template <int dim>
   class PolytopeAccessor
@@ -49,19 +49,21 @@ namespace Tessella
       , present_index(index)
     {}
 
-    /// Number in the flat view.
+    /// Index in the flat view.
     unsigned int
     index() const
     {
       return present_index;
     }
-    /// Number among the polytopes of all processes.
+    /// Index among the polytopes of all processes.
     unsigned int
     global_index() const;
-    /// False for a polytope of another process that is a neighbour of an own
-    /// one: of that, box, measure, degree and degrees of freedom are known.
+    /// False for a ghost, a polytope of another process that is a neighbour of
+    /// a locally owned one. Of a ghost, bounding box, measure, degree and
+    /// degrees of freedom are known.
     bool
     is_locally_owned() const;
+    /// Number of interfaces of the polytope, those at the boundary included.
     unsigned int
     n_faces() const;
     bool
@@ -69,20 +71,20 @@ namespace Tessella
     /// Boundary id of face @p f, which must be at the boundary.
     dealii::types::boundary_id
     boundary_id(const unsigned int f) const;
-    /// The polytope behind face @p f. Where the face is at the boundary, the
-    /// state() of the iterator is invalid, as with deal.II's cells.
+    /// Polytope behind face @p f. If the face is at the boundary, the state()
+    /// of the iterator is invalid, as for deal.II's cells.
     PolytopeIterator<dim>
     neighbor(const unsigned int f) const;
-    /// Number of the same face as the neighbour counts it.
+    /// Index of the same face in the neighbour's numbering.
     unsigned int
     neighbor_of_agglomerated_neighbor(const unsigned int f) const;
-    /// Volume of the polytope, in 2-D its area.
+    /// Volume of the polytope (area in 2-D).
     double
     measure() const;
     /// The same as measure().
     double
     volume() const;
-    /// Diagonal of the bounding box.
+    /// Length of the diagonal of the bounding box.
     double
     diameter() const;
     dealii::BoundingBox<dim>
@@ -95,41 +97,46 @@ namespace Tessella
     /// processes.
     dealii::CellId
     id() const;
-    /// The process that owns the polytope; on a triangulation that is not
-    /// distributed, the subdomain id of the polytope's first cell.
+    /// Rank of the process that owns the polytope; on a triangulation that is
+    /// not distributed, the subdomain id of the polytope's first cell.
     dealii::types::subdomain_id
     subdomain_id() const;
-    /// The active cells that make up the polytope.
+    /// Active cells that make up the polytope.
     std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
     get_agglomerate() const;
+    /// Number of cells that make up the polytope.
     unsigned int
     n_background_cells() const;
-    /// The active faces of the triangulation that make up the boundary of the
-    /// polytope, in the order of the cells that get_agglomerate() gives: faces
-    /// that belong to one cell of the polytope only. Where a neighbour is
-    /// finer, these are the faces of the finer cells. The polytope must be
+    /// Active faces of the triangulation that make up the boundary of the
+    /// polytope, that is, faces that belong to only one cell of the polytope.
+    /// They follow the order of the cells of get_agglomerate(). If a neighbour
+    /// is finer, they are the faces of the finer cells. The polytope must be
     /// locally owned.
     std::vector<typename dealii::Triangulation<dim>::active_face_iterator>
     polytope_boundary() const;
+    /// Polynomial degree of the polytope.
     unsigned int
     degree() const;
-    /// The element of the polytope.
+    /// Finite element of the polytope.
     const dealii::FiniteElement<dim> &
     get_fe() const;
-    /// Index of the polytope's element in the collection of distribute_dofs();
-    /// until elements are distributed, what set_active_fe_index() has set, by
-    /// default 0.
+    /// Index of the polytope's element in the collection of distribute_dofs().
+    /// Until elements are distributed, this is the value of
+    /// set_active_fe_index(), by default 0.
     unsigned int
     active_fe_index() const;
-    /// Chooses the element of the polytope by its index in the collection that
-    /// AgglomerationHandler::distribute_dofs() will get; the degrees of freedom
-    /// at hand stay as they are until then. A new agglomeration sets all
-    /// indices to 0. The polytope must be locally owned: the other processes
-    /// learn the index from its owner. Not thread safe.
+    /// Chooses the element of the polytope by its index in the collection of
+    /// the next call of AgglomerationHandler::distribute_dofs(). Until then,
+    /// the present degrees of freedom stay as they are. A new agglomeration
+    /// sets all indices to 0. The polytope must be locally owned: the other
+    /// processes get the index from its owner. Not thread safe.
     void
     set_active_fe_index(const unsigned int index) const;
+    /// Number of degrees of freedom of the polytope, all components.
     unsigned int
     n_dofs() const;
+    /// Global indices of the polytope's degrees of freedom; @p indices gets its
+    /// size.
     void
     get_dof_indices(
       std::vector<dealii::types::global_dof_index> &indices) const;
@@ -140,9 +147,9 @@ namespace Tessella
   };
 
   /**
-   * Random access iterator over polytopes, in the order of their numbers. It is
-   * also an accessor, so that a loop may be written with "->", as for cells and
-   * as in polyDEAL, or with ".":
+   * Random access iterator over polytopes, in the order of their indices. It is
+   * also an accessor, so that a loop may use "->", as for cells and as in
+   * polyDEAL, or ".":
    *
    *     for (const auto &polytope : handler.polytope_iterators())
    *       sum += polytope->volume();
@@ -159,10 +166,10 @@ namespace Tessella
 
     using PolytopeAccessor<dim>::PolytopeAccessor;
 
-    /// valid: it points to a polytope of the flat view, an own one or a ghost;
-    /// past_the_end: its number is the one after them; invalid: it is what
-    /// neighbor() gives at the boundary. The end of a range is end() of that
-    /// range.
+    /// State of the iterator. valid: it points to an owned or ghost polytope of
+    /// the flat view; past_the_end: its index is one past the last of these;
+    /// invalid: it is the result of neighbor() at the boundary. The end of a
+    /// range is end() of that range.
     dealii::IteratorState::IteratorStates
     state() const;
 
@@ -273,7 +280,7 @@ namespace Tessella
   /**
    * Groups the active cells of a deal.II triangulation into polytopes, numbers
    * their degrees of freedom and offers the mesh as a flat view, PolytopicMesh,
-   * to everything that computes.
+   * to all code that computes.
    *
    *     AgglomerationHandler<dim> agglomeration(triangulation);
    *     agglomeration.agglomerate(Agglomeration::metis<dim>(n_polytopes));
@@ -284,20 +291,19 @@ namespace Tessella
    * component * n_basis(polytope) + i, where i counts the functions of
    * FE_BoundingBoxLegendre.
    *
-   * <b>Geometry.</b> With the default mapping (a null pointer) cells are what
-   * their vertices say: affine simplices and multilinear hypercubes, handled
-   * without tables; wedges and pyramids are hypercubes with coinciding
+   * <b>Geometry.</b> With the default mapping (a null pointer), vertices define
+   * the geometry of cells: affine simplices and multilinear hypercubes, handled
+   * without tables. Wedges and pyramids are hypercubes with coinciding
    * vertices, which is the same geometry. With any other @p mapping, cells and
    * facets whose mapped points differ from the (multi)linear interpolation of
    * their mapped vertices by more than 1e-13 of the diameter are tabulated:
    * quadrature points and weights, and normals on facets, are stored for the
-   * order that tabulate() is asked for. Straight cells stay as they are.
+   * order requested from tabulate(). Straight cells are not tabulated.
    *
    * <b>Hanging nodes</b> are allowed: the face of a coarse cell is as many
    * facets as it has finer neighbours, each with the finer cell's geometry.
-   * (Where a curved manifold moves the hanging nodes off the coarse cell's
-   * face, that cell's polytope is not exactly closed, as everywhere in
-   * deal.II.)
+   * Where a curved manifold moves the hanging nodes off the coarse cell's face,
+   * that cell's polytope is not exactly closed, as everywhere in deal.II.
    *
    * <b>Periodic boundaries</b> are those that the triangulation knows
    * (Triangulation::add_periodicity()); only translations are allowed.
@@ -310,39 +316,40 @@ namespace Tessella
    * <b>Many processes.</b> On parallel::distributed, parallel::fullydistributed
    * and parallel::shared triangulations every process agglomerates the cells
    * that it owns: polytopes do not reach across processes, and ids that a
-   * strategy gives to other cells are ignored. Each process numbers its
-   * polytopes by their first cells in the order of CellId (whatever ids the
-   * strategy gave), global numbers and degrees of freedom are contiguous per
-   * process. Of the neighbours behind its interfaces, the ghost polytopes, it
-   * learns box, measure, element and degrees of freedom, once. Everything that
-   * decides about rounding goes by global ids: for the same polytopes, matrices
-   * are the same to the last bit for any number of processes. Constructor,
-   * agglomerate(), finalize_agglomerates() and distribute_dofs() are then
-   * collective; an error on one process is thrown on all. A process may own no
-   * polytope. See Agglomeration for which strategies depend on the partition.
-   * On a serial dealii::Triangulation every process of a parallel program has
-   * the whole mesh and does the whole work by itself: its communicator is
-   * MPI_COMM_SELF, vectors have all degrees of freedom on each process, and
-   * norms are those of the whole mesh.
+   * strategy returns for other cells are ignored. Each process numbers its
+   * polytopes by their first cells in the order of CellId, whatever the ids of
+   * the strategy are. Global indices and degrees of freedom are contiguous per
+   * process. The neighbours behind the interfaces to other processes are the
+   * ghost polytopes, for which a process receives bounding box, measure,
+   * element and degrees of freedom, once. All orders that influence rounding
+   * follow global ids: for the same polytopes, matrices are the same to the
+   * last bit for any number of processes. The constructor, agglomerate(),
+   * finalize_agglomerates() and distribute_dofs() are then collective; an error
+   * on one process is thrown on all. A process may own no polytope. See
+   * Agglomeration for strategies that depend on the partition. On a serial
+   * dealii::Triangulation every process of a parallel program has the whole
+   * mesh and does the whole work by itself: its communicator is MPI_COMM_SELF,
+   * vectors have all degrees of freedom on each process, and norms are those of
+   * the whole mesh.
    *
    * <b>Cost.</b> agglomerate() and distribute_dofs() are linear in the number
-   * of cells, below 4 microseconds a cell together; with several processes, in
-   * the number of those that a process knows.
+   * of cells, below 4 microseconds a cell together; with several processes,
+   * they are linear in the number of cells that a process knows.
    *
    * The triangulation must outlive the handler.
    *
    * <b>Refinement.</b> When the triangulation changes (refinement, coarsening,
-   * a new partition, moved vertices), polytopes and degrees of freedom no
-   * longer belong to its cells. From then on everything that hands out cells,
-   * polytopes or numbers of degrees of freedom throws an exception, which says
-   * so, in Release mode as well; only the numbers that count polytopes and
-   * degrees of freedom go on. agglomerate(), or define_agglomerate() and
-   * finalize_agglomerates(), make the handler valid again with the new cells,
-   * and distribute_dofs() follows.
+   * a new partition, moved vertices), polytopes and degrees of freedom do not
+   * belong to its cells any more. From then on, all functions that return
+   * cells, polytopes or indices of degrees of freedom throw an exception that
+   * says so, in Release mode as well; only the functions that count polytopes
+   * and degrees of freedom still work. agglomerate(), or define_agglomerate()
+   * and finalize_agglomerates(), make the handler valid again with the new
+   * cells; distribute_dofs() must follow.
    *
    * <b>Names of polyDEAL and of deal.II's own AgglomerationHandler.</b> Where
-   * the name is the same on both sides, so is the meaning, unless the table
-   * says otherwise. Iterators take "->".
+   * both sides have the same name, it has the same meaning, unless the table
+   * says otherwise. Iterators accept "->".
    *
    * <table>
    * <tr><th>there</th><th>here</th></tr>
@@ -357,8 +364,8 @@ namespace Tessella
    * <tr><td>n_agglomerates()</td><td>the same, or n_polytopes()</td></tr>
    * <tr><td>begin(), end(), polytope_iterators()</td><td>the same</td></tr>
    * <tr><td>polytope->volume()</td>
-   *     <td>the same, or measure(): always the polytope's volume, where the
-   *     other class may give that of the bounding box</td></tr>
+   *     <td>the same, or measure(): always the polytope's volume, whereas the
+   *     other class may return that of the bounding box</td></tr>
    * <tr><td>polytope->get_bounding_box()</td>
    *     <td>the same, or bounding_box(); both by value</td></tr>
    * <tr><td>polytope->id(), subdomain_id()</td><td>the same; id() is that of
@@ -368,7 +375,7 @@ namespace Tessella
    * <tr><td>polytope->n_agglomerated_faces()</td>
    *     <td>polytope->polytope_boundary().size()</td></tr>
    * <tr><td>polytope->get_dof_indices(indices)</td>
-   *     <td>the same; the vector gets its size</td></tr>
+   *     <td>the same; the vector is resized</td></tr>
    * <tr><td>polytope->get_fe(), active_fe_index(), set_active_fe_index()</td>
    *     <td>the same</td></tr>
    * <tr><td>cell_to_polytope_index(cell)</td>
@@ -386,8 +393,8 @@ namespace Tessella
    *     <td>PolytopeInterfaceValues</td></tr>
    * </table>
    *
-   * deal.II's class has the name of this one. A program with "using namespace
-   * dealii" and "using namespace Tessella" therefore writes
+   * deal.II's class has the same name as this one. A program with "using
+   * namespace dealii" and "using namespace Tessella" therefore writes
    * Tessella::AgglomerationHandler, or puts its own code into a namespace and
    * writes "using Tessella::AgglomerationHandler" there; a using-declaration
    * outside of all namespaces does not resolve the ambiguity.
@@ -402,49 +409,51 @@ namespace Tessella
       const dealii::Triangulation<dim> &triangulation,
       const dealii::Mapping<dim>       *mapping = nullptr);
 
-    /// Groups cells by a strategy and builds the flat view. Degrees of freedom
-    /// of an earlier agglomeration are dropped. The cells are those that the
-    /// triangulation has now.
+    /// Groups the present cells of the triangulation by a strategy and builds
+    /// the flat view. Degrees of freedom of an earlier agglomeration are
+    /// dropped.
     void
     agglomerate(const Agglomeration::Strategy<dim> &strategy);
 
-    /// Marks @p cells as one polytope, as deal.II's own handler does; cells
-    /// never named become polytopes of their own. Takes effect with
-    /// finalize_agglomerates(). After a change of the triangulation the first
-    /// call drops what belongs to the old cells.
+    /// Marks @p cells as one polytope, as deal.II's own handler does. Cells
+    /// that no call contains become polytopes of their own. Takes effect with
+    /// finalize_agglomerates(). After a change of the triangulation, the first
+    /// call drops all data of the old cells.
     void
     define_agglomerate(
       const std::vector<
         typename dealii::Triangulation<dim>::active_cell_iterator> &cells);
 
-    /// Ends a series of define_agglomerate() and builds the flat view.
-    /// Polytopes are numbered in the order of their definition, cells never
-    /// named follow.
+    /// Ends a series of calls of define_agglomerate() and builds the flat view.
+    /// Polytopes are numbered in the order of their definition, followed by the
+    /// cells that no call contains.
     void
     finalize_agglomerates();
 
     /**
-     * One element for all polytopes: FE_BoundingBoxLegendre, or an FESystem of
-     * copies of one.
+     * Uses one element for all polytopes: FE_BoundingBoxLegendre, or an
+     * FESystem of copies of one.
      */
     void
     distribute_dofs(const dealii::FiniteElement<dim> &fe);
 
-    /// hp: the element of polytope k is @p fe_collection[@p fe_indices[k]]; all
-    /// have the same number of components. Of several processes, each gives
-    /// the indices of the polytopes that it owns.
+    /// hp: the element of polytope k is @p fe_collection[@p fe_indices[k]]. All
+    /// elements must have the same number of components. With several
+    /// processes, each process passes the indices of the polytopes that it
+    /// owns.
     void
     distribute_dofs(const dealii::hp::FECollection<dim> &fe_collection,
                     const std::vector<unsigned int>     &fe_indices);
 
-    /// hp: the element of each polytope is that of its
-    /// PolytopeAccessor::set_active_fe_index(); without a call of that, the one
-    /// that it has, and in a new agglomeration that of index 0.
+    /// hp: the element of each polytope is the one chosen by
+    /// PolytopeAccessor::set_active_fe_index(). Without a call of that
+    /// function, a polytope keeps its index, which is 0 in a new agglomeration.
     void
     distribute_dofs(const dealii::hp::FECollection<dim> &fe_collection);
 
-    /// The same as distribute_dofs(), after finalize_agglomerates() where
-    /// define_agglomerate() has been called since the last one. Collective.
+    /// The same as distribute_dofs(), preceded by finalize_agglomerates() if
+    /// define_agglomerate() has been called since the last call of that.
+    /// Collective.
     void
     distribute_agglomerated_dofs(const dealii::FiniteElement<dim> &fe);
     void
@@ -453,13 +462,13 @@ namespace Tessella
 
     const dealii::Triangulation<dim> &
     get_triangulation() const;
-    /// The mapping given to the constructor, or deal.II's default linear one
+    /// Mapping given to the constructor, or deal.II's default linear mapping
     /// for the triangulation's cells.
     const dealii::Mapping<dim> &
     get_mapping() const;
     const dealii::hp::FECollection<dim> &
     get_fe_collection() const;
-    /// An element of get_fe_collection().
+    /// Element of get_fe_collection() with the given index.
     const dealii::FiniteElement<dim> &
     get_fe(const unsigned int index = 0) const;
 
@@ -475,10 +484,11 @@ namespace Tessella
     n_agglomerates() const;
     unsigned int
     n_global_polytopes() const override;
-    /// Number of a polytope of the flat view among those of all processes.
+    /// Index of a polytope of the flat view among the polytopes of all
+    /// processes.
     unsigned int
     global_polytope_index(const unsigned int polytope) const;
-    /// Of all processes.
+    /// Number of degrees of freedom of all processes.
     dealii::types::global_dof_index
     n_dofs() const override;
     dealii::types::global_dof_index
@@ -495,7 +505,7 @@ namespace Tessella
     polynomial_space() const override;
     unsigned int
     max_degree() const override;
-    /// Largest number of degrees of freedom on a polytope, all components.
+    /// Largest number of degrees of freedom of a polytope, all components.
     unsigned int
     max_dofs_per_polytope() const override;
 
@@ -505,16 +515,16 @@ namespace Tessella
     locally_relevant_dofs() const;
 
     /// Adds the entries that assembly couples in the rows that this process
-    /// owns: every polytope with itself and its neighbours. Works with every
-    /// deal.II sparsity pattern.
+    /// owns: every polytope with itself and with its neighbours. Works with
+    /// every deal.II sparsity pattern.
     template <typename SparsityPatternType>
     void
     make_sparsity_pattern(SparsityPatternType &sparsity) const;
 
-    /// Gives @p sparsity its size and the entries of make_sparsity_pattern():
-    /// a DynamicSparsityPattern with the rows of locally_relevant_dofs(), a
-    /// SparsityPattern or TrilinosWrappers::SparsityPattern ready for a matrix.
-    /// There are no constraints to take into account, since boundary values are
+    /// Gives @p sparsity its size and the entries of make_sparsity_pattern(). A
+    /// DynamicSparsityPattern gets the rows of locally_relevant_dofs(); a
+    /// SparsityPattern or TrilinosWrappers::SparsityPattern is ready for a
+    /// matrix. There are no constraints to respect, since boundary values are
     /// imposed weakly.
     template <typename SparsityPatternType>
     void
@@ -522,7 +532,7 @@ namespace Tessella
 
     PolytopeIterator<dim>
     polytope(const unsigned int index) const;
-    /// First polytope that this process owns, and past the last one.
+    /// First polytope that this process owns; end() is past the last one.
     PolytopeIterator<dim>
     begin() const;
     PolytopeIterator<dim>
@@ -532,46 +542,46 @@ namespace Tessella
     polytope_iterators() const;
 
     /// Polytope of every active cell, by active_cell_index; invalid_index for
-    /// cells of other processes that touch no own one.
+    /// cells of other processes that do not share a face with an owned cell.
     const std::vector<unsigned int> &
     polytope_of_cell() const;
 
-    /// Active cell by active_cell_index, in constant time.
+    /// Active cell with the given active_cell_index, in constant time.
     typename dealii::Triangulation<dim>::active_cell_iterator
     active_cell(const unsigned int active_cell_index) const;
 
     dealii::BoundingBox<dim>
     bounding_box(const unsigned int polytope) const;
 
-    /// The flat view.
+    /// Flat view of the mesh.
     const PolytopicMesh<dim> &
     polytopic_mesh() const override;
 
-    /// Number of active cells whose geometry the mapping bends, and which are
-    /// therefore tabulated; of those in the flat view of this process.
+    /// Number of active cells whose geometry the mapping bends and which are
+    /// therefore tabulated. Only cells in the flat view of this process count.
     unsigned int
     n_curved_cells() const;
 
-    /// Bytes that handler and flat view hold.
+    /// Memory of handler and flat view, in bytes.
     std::size_t
     memory_consumption() const;
 
     /**
      * Makes sure that tabulated sub-cells and facets have quadrature for
-     * polynomials of degree 2 p + @p extra_order in space (p of the polytope;
-     * the larger one on an interface), tabulating anew where the present table
-     * is of lower order. Nothing happens on meshes without such cells.
-     * Logically const; not thread safe.
+     * polynomials of degree 2 p + @p extra_order in space, where p is the
+     * degree of the polytope, or the larger of two degrees on an interface.
+     * Tables of lower order are computed anew. On meshes without such cells the
+     * function does nothing. Logically const; not thread safe.
      *
      * With a mapping of polynomial degree k, a polynomial of degree m in space
      * is one of degree k m on the reference cell, and the Jacobian determinant
-     * brings dim k - 1 more (per variable on hypercubes; dim (k - 1) in all on
-     * simplices): rules are exact for these products, hence divergence theorem
-     * and polynomials are exact on curved cells, too. Where that would take
-     * more than 60 points a direction in 2-D or 20 in 3-D (on simplices: a
-     * rule of order above 60 or 40), the rule of that size is used; it is
-     * exact up to the highest terms, which the small curvature of cells damps.
-     * Mappings whose degree is not known are treated as of degree 4.
+     * adds dim k - 1 (per variable on hypercubes; dim (k - 1) in all on
+     * simplices). Rules are exact for these products, so that the divergence
+     * theorem and integrals of polynomials are exact on curved cells, too. If
+     * that needs more than 60 points a direction in 2-D or 20 in 3-D (on
+     * simplices: a rule of order above 60 or 40), the rule of that size is
+     * used. It is exact up to the highest terms, which the small curvature of
+     * cells damps. Mappings of unknown degree are treated as of degree 4.
      *
      * Cost: one evaluation of the mapping per point; mappings are set up once
      * per order and cell type, not per cell.
@@ -583,36 +593,38 @@ namespace Tessella
     void
     fill_penalty_factors(const PenaltyFormula formula) const override;
 
-    /// Penalty factors of the flat view have been computed for the present
-    /// degrees (compute_penalty_factors() sets it); internal.
+    /// Internal: state of the flat view's penalty factors, set by
+    /// compute_penalty_factors() when it has computed them for the present
+    /// degrees.
     mutable int penalty_state = -1;
 
     /**
-     * Exchange between neighbouring processes; nothing happens on one.
-     * @p values has @p n_components numbers for each polytope of the flat view:
-     * those of ghosts are overwritten with what their owners have.
+     * Exchange between neighbouring processes; does nothing in a serial
+     * program. @p values has @p n_components entries for each polytope of the
+     * flat view. Those of ghosts are overwritten with the values of their
+     * owners.
      */
     void
     exchange_polytope_values(std::vector<double> &values,
                              const unsigned int   n_components) const;
 
-    /// The same for the degrees of freedom of the flat view, own ones first
-    /// (PolytopicMesh::dof_offset).
+    /// The same for values per degree of freedom of the flat view, owned ones
+    /// first (PolytopicMesh::dof_offset).
     void
     exchange_dof_values(std::vector<double> &values) const;
 
-    /// The same for numbers per facet and side, 2 * facet + side: entries on
-    /// the side of a ghost get what its owner has there.
+    /// The same for values per facet and side, at index 2 * facet + side.
+    /// Entries on the side of a ghost get the values of its owner.
     void
     exchange_facet_values(std::vector<double> &values) const override;
 
-    /// For the functions that fill the view's derived arrays (penalty factors);
-    /// internal.
+    /// Internal: access for functions that fill derived arrays of the flat
+    /// view, such as penalty factors.
     PolytopicMesh<dim> &
     mutable_polytopic_mesh() const;
 
   private:
-    /// A facet that is tabulated, and the cell and face that it is.
+    /// Tabulated facet, with the cell and the face from which it is made.
     struct CurvedFacet
     {
       unsigned int facet;
@@ -625,18 +637,19 @@ namespace Tessella
 
     void
     build(std::vector<unsigned int> &&ids);
-    /// The flat view from ids of its polytopes; the first @p n_own are own
-    /// ones, @p order is that by which interfaces are made and @p position
-    /// that of the cells. invalid_index: there are no others, and all orders
-    /// are those of the numbers.
+    /// Builds the flat view from the ids of its polytopes. The first @p n_own
+    /// polytopes are owned; @p order determines the order of interfaces, and
+    /// @p position that of the cells. If @p n_own is invalid_index, there are
+    /// no ghosts and all orders are those of the indices.
     void
     build(std::vector<unsigned int>      &&ids,
           const std::vector<unsigned int> &position,
           const std::vector<unsigned int> &order,
           const unsigned int               n_own);
-    /// Replaces the ids of own cells by numbers of own polytopes, and those of
-    /// cells behind their faces by numbers of ghosts; fills all that concerns
-    /// numbers and ghosts. Returns the number of own polytopes. Collective.
+    /// Replaces the ids of owned cells by indices of owned polytopes, and the
+    /// ids of cells behind their faces by indices of ghosts. Fills all members
+    /// about global indices and ghosts. Returns the number of owned polytopes.
+    /// Collective.
     unsigned int
     number_in_parallel(std::vector<unsigned int>       &ids,
                        const std::vector<unsigned int> &position,
@@ -651,8 +664,8 @@ namespace Tessella
     /// Drops polytopes and degrees of freedom.
     void
     clear_polytopes();
-    /// Lists the cells of the triangulation as it is now, and drops everything
-    /// that belongs to other cells.
+    /// Lists the present cells of the triangulation and drops all data of other
+    /// cells.
     void
     list_cells();
     /// Throws if the triangulation has changed since list_cells().
@@ -664,12 +677,12 @@ namespace Tessella
     }
     [[noreturn]] static void
     throw_changed();
-    /// Throws if define_agglomerate() waits for the first
-    /// finalize_agglomerates().
+    /// Throws if define_agglomerate() has been called and
+    /// finalize_agglomerates() not yet.
     void
     check_finalized() const;
-    /// finalize_agglomerates(), if a process has called define_agglomerate()
-    /// since the last one.
+    /// Calls finalize_agglomerates() if a process has called
+    /// define_agglomerate() since the last call.
     void
     finalize_pending_agglomerates();
     friend class PolytopeAccessor<dim>;
@@ -687,23 +700,23 @@ namespace Tessella
     PolynomialSpaceType        space = PolynomialSpaceType::total_degree;
     mutable PolytopicMesh<dim> mesh;
     mutable int                tabulated_extra_order = -1;
-    /// Facets to tabulate, in order.
+    /// Facets to tabulate, in increasing order.
     std::vector<CurvedFacet> curved_facets;
     unsigned int             present_n_curved_cells = 0;
 
     // ---- several processes
-    bool         is_parallel; ///< the triangulation's class is for that
+    bool is_parallel; ///< the class of the triangulation is a parallel one
     unsigned int first_global_polytope = 0, n_all_polytopes = 0;
-    /// Global numbers of ghosts, and their first degrees of freedom.
+    /// Global indices of the ghosts, and their first degrees of freedom.
     std::vector<unsigned int>      ghost_polytopes;
     std::vector<std::uint64_t>     ghost_first_dof;
     std::uint64_t                  first_own_dof = 0, n_all_dofs = 0;
     std::shared_ptr<GhostExchange> ghosts;
-    /// Their first cells, see PolytopeAccessor::id().
+    /// First cells of the ghosts, see PolytopeAccessor::id().
     std::vector<dealii::CellId> ghost_first_cells;
 
-    /// What PolytopeAccessor::set_active_fe_index() has set since the last
-    /// distribute_dofs(), for own polytopes; empty: nothing.
+    /// Indices that PolytopeAccessor::set_active_fe_index() has set since the
+    /// last distribute_dofs(), for owned polytopes; empty if there was no call.
     mutable std::vector<unsigned int> next_fe_indices;
 
     /// Set by a signal of the triangulation; on the heap, so that a handler can

@@ -11,10 +11,11 @@ namespace Tessella
   namespace Agglomeration
   {
     /**
-     * Gives the active cells of @p serial subdomain ids below @p n_parts such
-     * that no polytope of @p strategy is cut, as distribute() does, and returns
-     * the polytopes' ids. For a parallel::shared::Triangulation with
-     * partition_custom_signal, which copies @p serial with these ids:
+     * Sets the subdomain ids of the active cells of @p serial to values below
+     * @p n_parts such that no polytope of @p strategy is cut, as distribute()
+     * does, and returns the polytopes' ids. The function serves a
+     * parallel::shared::Triangulation with partition_custom_signal, which
+     * copies @p serial with these ids:
      *
      *     const auto ids = Agglomeration::partition<dim>(serial, strategy, n);
      *     shared.copy_triangulation(serial);

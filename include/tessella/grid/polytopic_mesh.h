@@ -12,67 +12,70 @@
 namespace Tessella
 {
   /**
-   * A polytopic mesh as plain arrays: the one bridge between deal.II and
-   * everything that computes.
+   * Polytopic mesh as plain arrays: the only connection between deal.II and the
+   * code that computes.
    *
-   * AgglomerationHandler fills it once; every backend, the penalty,
-   * quadrature-based post-processing and output of the polytopes read it and
-   * nothing else. It includes no deal.II header, so that device code can read
-   * it as well.
+   * AgglomerationHandler fills it once. All backends, the penalty,
+   * quadrature-based post-processing and output of the polytopes read this
+   * structure and nothing else. It includes no deal.II header, so that device
+   * code can read it as well.
    *
    * <b>Order.</b> Polytopes are numbered 0 .. n_polytopes()-1. Sub-cells are
    * sorted by polytope, then by the global id of their cell. Interfaces are
-   * sorted by (first polytope, second polytope), boundary interfaces of a
-   * polytope after its interior ones, sorted by boundary id. Facets are sorted
+   * sorted by (first polytope, second polytope); boundary interfaces of a
+   * polytope follow its interior ones, sorted by boundary id. Facets are sorted
    * by interface, then by the global id of the cell on the interface's first
    * side, its face number and, where that face has hanging nodes, the global id
-   * of the finer cell. All summation follows this order, which is therefore
-   * fixed by the mesh alone.
+   * of the finer cell. All sums follow this order, which is therefore
+   * determined by the mesh alone.
    *
-   * <b>Interfaces.</b> All that two polytopes share is one interface; all that
-   * a polytope shares with one boundary id is one interface. Side 0 is the
-   * polytope with the lower id, side 1 the one with the higher id (or none at
-   * the boundary). Two polytopes that meet both inside the domain and through a
-   * periodic boundary have two interfaces, since the second carries a shift;
-   * with a periodic boundary both sides may be the same polytope. Facets lie
-   * where side 0 sees them; a point x of a facet is x + shift for side 1.
+   * <b>Interfaces.</b> An interface is all that two polytopes share, or all
+   * that a polytope shares with one boundary id. Side 0 is the polytope with
+   * the lower id, side 1 the one with the higher id (or none at the boundary).
+   * Two polytopes that meet both inside the domain and through a periodic
+   * boundary have two interfaces, since the second carries a shift; with a
+   * periodic boundary both sides may be the same polytope. Facets are stored in
+   * the position that side 0 sees; a point x of a facet is x + shift for side
+   * 1.
    *
-   * <b>Facets</b> are pieces of interfaces: faces of sub-cells. A hanging facet
-   * has the geometry of the finer cell. Normals point from side 0 to side 1, at
-   * the boundary outward; vertices of simplex and quadrilateral facets are
-   * ordered such that the right-handed normal of the vertex order (2-D: (t_y,
-   * -t_x) of the tangent t = v1 - v0; 3-D: (v1-v0) x (v2-v0)) is that
-   * direction.
+   * <b>Facets</b> are pieces of interfaces: faces of sub-cells. A facet with
+   * hanging nodes has the geometry of the finer cell. Normals point from side 0
+   * to side 1, at the boundary outward. Vertices of simplex and quadrilateral
+   * facets are ordered such that the right-handed normal of the vertex order
+   * has that direction. This normal is (t_y, -t_x) for the tangent t = v1 - v0
+   * in 2-D, and (v1-v0) x (v2-v0) in 3-D.
    *
-   * <b>Many processes.</b> Each has a mesh of its own: the polytopes that it
-   * owns, numbered 0 .. n_owned_polytopes()-1, then the ghost polytopes, their
-   * neighbours on other processes, grouped by process. Ghosts have box,
-   * measure, degree and degrees of freedom, but only those sub-cells that touch
-   * an owned polytope, and no list of interfaces; facets between two ghosts are
-   * not there. What is said above about lower and higher ids then means the
-   * order of the polytopes' first cells, which does not depend on who owns
-   * what; so do the sides of interfaces and the order of neighbours, and hence
-   * the rows of an owned polytope are the same to the last bit for any number
-   * of processes. dof_offset counts degrees of freedom on this process, owned
-   * ones first.
+   * <b>Many processes.</b> Each process has a mesh of its own. It consists of
+   * the polytopes that the process owns, numbered 0 .. n_owned_polytopes()-1,
+   * followed by the ghost polytopes, their neighbours on other processes,
+   * grouped by process. Ghosts have bounding box, measure, degree and degrees
+   * of freedom, but only those sub-cells that touch an owned polytope, and no
+   * list of interfaces; facets between two ghosts are not stored. In this case,
+   * lower and higher ids in the paragraphs above mean the order of the
+   * polytopes' first cells, which does not depend on the partition. The same
+   * order determines the sides of interfaces and the order of neighbours, so
+   * that the rows of an owned polytope are the same to the last bit for any
+   * number of processes. dof_offset counts degrees of freedom on this process,
+   * owned ones first.
    *
-   * <b>Cost.</b> 8 bytes a coordinate: about 100 bytes for a triangle, 250 for
-   * a hexahedron, 70 to 150 for a facet.
+   * <b>Cost.</b> 8 bytes per coordinate: about 100 bytes for a triangle, 250
+   * for a hexahedron, 70 to 150 for a facet.
    */
   template <int dim>
   struct PolytopicMesh
   {
-    /// Sub-cells are products of a cell in all variables but the last one and
-    /// an interval in that: space-time elements (see SpaceTimeSlab).
+    /// Whether sub-cells are products of a cell in all variables but the last
+    /// one and an interval in the last one, that is, space-time elements (see
+    /// SpaceTimeSlab).
     bool prismatic = false;
-    /// Boundary id of their bottom, after all others of a polytope;
-    /// invalid_index: there is none.
+    /// Boundary id of the bottom of space-time elements, which follows all
+    /// other boundary ids of a polytope; invalid_index if there is none.
     unsigned int bottom_id = invalid_index;
 
     // ---- polytopes
-    /// Number of polytopes that this process owns; invalid_index: all.
+    /// Number of polytopes that this process owns; invalid_index means all.
     unsigned int n_owned = invalid_index;
-    /// Bounding boxes: lower and upper corner, 2*dim numbers a polytope:
+    /// Bounding boxes: lower and upper corner, 2*dim values per polytope:
     /// lower[0..dim), upper[0..dim).
     std::vector<double> box;
     /// Volume (area) of each polytope.
@@ -82,25 +85,26 @@ namespace Tessella
     std::vector<unsigned int> degree;
     /// Number of scalar basis functions of each polytope.
     std::vector<unsigned int> n_basis;
-    /// First degree of freedom of each polytope, and the total at the end
-    /// (n_polytopes + 1 entries).
+    /// First degree of freedom of each polytope, and the total number at the
+    /// end (n_polytopes + 1 entries).
     std::vector<std::uint64_t> dof_offset;
     /// Sub-cells of polytope k are subcell_offset[k] .. subcell_offset[k+1].
     std::vector<unsigned int> subcell_offset;
     /// Entries of polytope k in polytope_interface are
     /// polytope_interface_offset[k] .. [k+1].
     std::vector<unsigned int> polytope_interface_offset;
-    /// 2 * interface + side. Interior ones sorted by the neighbour's id (then
-    /// interface index), then boundary ones by boundary id.
+    /// 2 * interface + side. Interior interfaces are sorted by the neighbour's
+    /// id (then interface index); boundary interfaces follow, sorted by
+    /// boundary id.
     std::vector<unsigned int> polytope_interface;
 
     // ---- sub-cells
     std::vector<SubCellType> subcell_type;
     /// Vertices of sub-cell s are subcell_vertex_offset[s] .. [s+1], in units
-    /// of points (n_subcells + 1 entries). Tabulated sub-cells have theirs too
-    /// (corners only).
+    /// of points (n_subcells + 1 entries). Of tabulated sub-cells, the corners
+    /// are stored.
     std::vector<unsigned int> subcell_vertex_offset;
-    /// Coordinates, dim numbers a vertex.
+    /// Coordinates, dim values per vertex.
     std::vector<double> subcell_vertices;
     /// deal.II's active_cell_index of the cell.
     std::vector<unsigned int> subcell_cell;
@@ -113,80 +117,83 @@ namespace Tessella
     std::vector<unsigned int> interface_polytope;
     /// Boundary id, or invalid_index for an interior or periodic interface.
     std::vector<unsigned int> interface_boundary_id;
-    /// Index into shift (0: none).
+    /// Index into shift (0 means no shift).
     std::vector<unsigned int> interface_shift;
     /// Facets of interface i are facet_offset[i] .. facet_offset[i+1].
     std::vector<unsigned int> facet_offset;
-    /// Periodic shifts, dim numbers each; entry 0 is zero.
+    /// Periodic shifts, dim values each; entry 0 is zero.
     std::vector<double> shift;
 
     // ---- facets
     std::vector<FacetType> facet_type;
     /// Vertices of facet f are facet_vertex_offset[f] .. [f+1], in units of
-    /// points (n_facets + 1 entries); tabulated facets have their corners.
+    /// points (n_facets + 1 entries). Of tabulated facets, the corners are
+    /// stored.
     std::vector<unsigned int> facet_vertex_offset;
     std::vector<double>       facet_vertices;
-    /// Unit normal (the mean one where it varies), dim numbers a facet.
+    /// Unit normal (its mean where it varies), dim values per facet.
     std::vector<double> facet_normal;
-    /// Length or area.
+    /// Length (2-D) or area (3-D) of each facet.
     std::vector<double> facet_measure;
-    /// Sub-cell on side 0 and 1 (entries 2*f, 2*f + 1), invalid_index where
-    /// there is none.
+    /// Sub-cells on side 0 and 1 (entries 2*f, 2*f + 1); invalid_index where
+    /// none exists.
     std::vector<unsigned int> facet_subcell;
     /**
-     * What the penalty needs, per facet and side (entries 2*f, 2*f + 1; 0 where
-     * there is no polytope): filled by compute_penalty_factors(); the penalty
-     * on a facet is constant * max over sides of (factor * a-bar of that side).
+     * Geometric factor of the penalty per facet and side (entries 2*f, 2*f + 1;
+     * 0 where there is no polytope), filled by compute_penalty_factors(). The
+     * penalty on a facet is constant * max over sides of (factor * a-bar of
+     * that side).
      */
     std::vector<double> penalty_factor;
 
-    // ---- tabulated quadrature of curved sub-cells and facets (empty ranges
-    // for all others)
+    // ---- tabulated quadrature of curved sub-cells and facets; all other
+    // sub-cells and facets have empty ranges
     /// Points of sub-cell s are subcell_point_offset[s] .. [s+1]; both offset
     /// arrays are empty when nothing is tabulated.
     std::vector<unsigned int> subcell_point_offset;
     std::vector<unsigned int> facet_point_offset;
-    /// dim numbers a point.
+    /// Coordinates, dim values per point.
     std::vector<double> subcell_points, facet_points, facet_point_normals;
-    /// Weights times Jacobian determinant.
+    /// Quadrature weights times Jacobian determinants.
     std::vector<double> subcell_point_weights, facet_point_weights;
 
-    // ---- the whole
+    // ---- the mesh of all processes
     /**
-     * Facts about the mesh of all processes, by which quadrature rules and
-     * kernels are chosen: the same everywhere. Not set in a mesh of one
-     * process, which is the whole.
+     * Properties of the mesh of all processes, by which quadrature rules and
+     * kernels are chosen, so that the choice is the same on all processes. Not
+     * set in a mesh of one process, which is complete.
      */
     struct Whole
     {
       bool is_set = false;
-      /// Bit t: there are sub-cells (facets) of type t.
+      /// Bit t is set if there are sub-cells (facets) of type t.
       unsigned int subcell_types = 0, facet_types = 0;
-      /// All sub-cells are boxes with faces normal to the axes.
+      /// Whether all sub-cells are boxes with faces normal to the axes.
       bool aligned = false;
-      /// All polytopes have total-degree, not tensor-product spaces.
+      /// Whether all polytopes have total-degree, not tensor-product spaces.
       bool         total_degree = true;
       unsigned int max_degree = 0, max_basis = 0, min_basis = 0;
     };
     Whole whole;
 
-    // ---- identity
+    // ---- revisions
     /**
-     * Numbers that stand for the contents of the arrays, so that what was
-     * derived from them (structure, copies on a device, penalties) can be kept
-     * while they stay the same: no two different contents in a process have the
-     * same number. AgglomerationHandler renews them. 0: unknown, nothing may
-     * be kept. Whoever changes arrays otherwise must renew them with
+     * Revision numbers that stand for the contents of the arrays. Derived data
+     * (structure, copies on a device, penalties) can be kept while they stay
+     * the same: two different contents in a process never have the same number.
+     * AgglomerationHandler renews them. 0 means unknown, and then nothing may
+     * be kept. Other code that changes arrays must renew them with
      * new_revision().
      */
-    /// Everything but the following two.
+    /// Revision of all arrays except those of the following two.
     std::uint64_t revision = 0;
-    /// The tabulated quadrature.
+    /// Revision of the tabulated quadrature.
     std::uint64_t quadrature_revision = 0;
-    /// penalty_factor.
+    /// Revision of penalty_factor.
     std::uint64_t penalty_revision = 0;
 
-    /// A number that was not used before; counts up. Thread-safe.
+    /// Returns a revision number that is not in use yet, by counting up.
+    /// Thread-safe.
     static std::uint64_t
     new_revision();
 
@@ -216,19 +223,20 @@ namespace Tessella
       return static_cast<unsigned int>(facet_type.size());
     }
 
-    /// Neighbour across an entry of polytope_interface (2 * interface + side);
-    /// invalid_index at the boundary.
+    /// Neighbour across the interface of an entry of polytope_interface (2 *
+    /// interface + side); invalid_index at the boundary.
     unsigned int
     neighbor(const unsigned int interface_and_side) const
     {
       return interface_polytope[interface_and_side ^ 1u];
     }
 
-    /// All sub-cells here are boxes with faces normal to the axes.
+    /// Whether all sub-cells on this process are boxes with faces normal to the
+    /// axes.
     bool
     is_aligned() const;
 
-    /// Bytes that the arrays hold.
+    /// Memory of the arrays, in bytes.
     std::size_t
     memory_consumption() const;
   };

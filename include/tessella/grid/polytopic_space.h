@@ -17,9 +17,9 @@ namespace Tessella
 
   /**
    * A polytopic mesh with polynomials on each polytope and numbered degrees of
-   * freedom: all that PolytopicAssembler asks for. AgglomerationHandler is one,
-   * made of cells of a triangulation; SpaceTimeSlab is one of a dimension more,
-   * made of an AgglomerationHandler and an interval.
+   * freedom, as PolytopicAssembler needs it. AgglomerationHandler implements it
+   * with cells of a triangulation. SpaceTimeSlab implements it in one dimension
+   * more, with an AgglomerationHandler and an interval.
    *
    * Degrees of freedom are contiguous per polytope, in polytope order.
    */
@@ -29,7 +29,7 @@ namespace Tessella
   public:
     virtual ~PolytopicSpace() = default;
 
-    /// The flat view.
+    /// Flat view of the mesh.
     virtual const PolytopicMesh<dim> &
     polytopic_mesh() const = 0;
 
@@ -39,13 +39,15 @@ namespace Tessella
     virtual MPI_Comm
     get_communicator() const = 0;
 
+    /// Number of degrees of freedom of all processes.
     virtual dealii::types::global_dof_index
     n_dofs() const = 0;
 
-    /// Polytopes that this process owns, and those of all processes.
+    /// Number of polytopes that this process owns.
     virtual unsigned int
     n_polytopes() const = 0;
 
+    /// Number of polytopes of all processes.
     virtual unsigned int
     n_global_polytopes() const
     {
@@ -61,7 +63,8 @@ namespace Tessella
         polytopic_mesh().dof_offset[polytope]);
     }
 
-    /// See AgglomerationHandler; nothing to do on one process.
+    /// Exchange of values per facet and side between processes, see
+    /// AgglomerationHandler; does nothing in a serial program.
     virtual void
     exchange_facet_values(std::vector<double> &) const
     {}
@@ -72,7 +75,7 @@ namespace Tessella
     virtual unsigned int
     max_degree() const = 0;
 
-    /// Largest number of degrees of freedom on a polytope, all components.
+    /// Largest number of degrees of freedom of a polytope, all components.
     virtual unsigned int
     max_dofs_per_polytope() const = 0;
 

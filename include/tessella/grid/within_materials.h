@@ -10,14 +10,14 @@ namespace Tessella
   {
     /**
      * Applies @p strategy and splits its polytopes where the material id
-     * changes, so that none has cells of two materials. For coefficients that
-     * jump by orders of magnitude between materials: a polynomial on a polytope
-     * that contains the jump resolves neither side, and multigrid needs many
-     * iterations then.
+     * changes, so that no polytope has cells of two materials. This is meant
+     * for coefficients that jump by orders of magnitude between materials: a
+     * polynomial on a polytope that contains the jump resolves neither side,
+     * and multigrid then needs many iterations.
      *
-     * Parts of a polytope need not be connected, and may be small: see
-     * repair(), whose option min_cells must stay 1 here, or it merges materials
-     * again. Cost: n log n.
+     * Parts of a polytope need not be connected and may be small. For repair(),
+     * its option min_cells must stay 1 here, since larger values merge
+     * materials again. Cost: n log n.
      */
     template <int dim>
     Strategy<dim>

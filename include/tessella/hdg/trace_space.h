@@ -10,44 +10,46 @@
 
 namespace Tessella
 {
-  /// Where the polynomials of a trace space live.
+  /// Sets on which the polynomials of a trace space are defined.
   enum class TraceSpaceType
   {
-    /// On every facet on its own: the classical spaces. Functions are as many
-    /// as facets times polynomials in dim - 1 variables.
+    /// Every facet has its own polynomials: the classical spaces. The number of
+    /// functions is that of facets times that of polynomials in dim - 1
+    /// variables.
     facet,
-    /// On all that two polytopes share (or a polytope and a boundary id):
-    /// polynomials in dim variables restricted to it, however many facets it
-    /// has. On a planar interface these are the polynomials in dim - 1
-    /// variables; on a bent one up to as many as there are in dim variables.
+    /// Every interface (all that two polytopes share, or a polytope and a
+    /// boundary id) has its own polynomials: polynomials in dim variables
+    /// restricted to it, however many facets it has. On a planar interface
+    /// these are the polynomials in dim - 1 variables; on a bent one there are
+    /// up to as many as in dim variables.
     interface
   };
 
   /**
    * Bases of trace spaces on the interfaces of a polytopic mesh as plain
-   * arrays, beside the flat view.
+   * arrays, in addition to the flat view.
    *
    * The functions on an interface are numbered 0 .. n_functions[i]-1, patch by
-   * patch. A patch is what carries polynomials of its own: a facet, or the
-   * whole interface (TraceSpaceType). Degrees are the larger one of the two
+   * patch. A patch is a set with its own polynomials: a facet, or the whole
+   * interface (TraceSpaceType). Degrees are the larger one of the two
    * polytopes; with tensor-product elements polynomials are of that degree in
    * each variable, else in all together.
    *
    * <b>Construction.</b> Generators are products of Legendre polynomials in a
-   * box around the patch whose last axis is the mean normal (with
-   * tensor-product elements the axes are those of space, since these spaces
-   * are not the same in other axes). Their values at quadrature points times
-   * the square roots of the weights are orthonormalised by Gram-Schmidt with
-   * column pivoting, each function twice; generators of which less than 1e-8 of
-   * the largest norm is left depend on the others on the patch and are dropped.
-   * The result is a basis, orthonormal in L2 of the patch, as coefficients of
-   * generators. Patches without area have no functions.
+   * box around the patch whose last axis is the mean normal. With
+   * tensor-product elements the axes are those of space, since these spaces are
+   * not the same in other axes. The generators' values at quadrature points
+   * times the square roots of the weights are orthonormalised by Gram-Schmidt
+   * with column pivoting, each function twice. Generators whose remainder is
+   * below 1e-8 of the largest norm depend on the others on the patch and are
+   * dropped. The result is a basis, orthonormal in L2 of the patch, as
+   * coefficients of generators. Patches without area have no functions.
    *
-   * Points are those that side 0 of the interface sees.
+   * Points are given in the coordinates of side 0 of the interface.
    *
    * <b>Cost.</b> Per patch with n generators and q points 2 n^2 q operations
-   * (almost nothing on a single straight edge, where the result is known);
-   * 8 bytes for each coefficient that can be non-zero.
+   * (almost nothing on a single straight edge, where the result is known); 8
+   * bytes for each coefficient that can be non-zero.
    */
   template <int dim>
   struct TraceSpace
@@ -56,7 +58,7 @@ namespace Tessella
     bool           tensor_product = false;
 
     // ---- interfaces
-    /// Functions on each interface.
+    /// Number of functions on each interface.
     std::vector<unsigned int> n_functions;
     /// Patches of interface i are patch_offset[i] .. patch_offset[i+1].
     std::vector<unsigned int> patch_offset;
@@ -64,24 +66,26 @@ namespace Tessella
     // ---- patches
     /// Facets of patch p are facet_offset[p] .. facet_offset[p+1].
     std::vector<unsigned int> facet_offset;
-    /// First of the patch's functions within the interface, and how many.
+    /// Index of the patch's first function within the interface, and number of
+    /// the patch's functions.
     std::vector<unsigned int>  first_function;
     std::vector<unsigned int>  n_patch_functions;
     std::vector<unsigned char> degree;
-    /// dim * dim + 2 dim numbers a patch: axes (row d is axis d), centre in
-    /// these axes, reciprocals of half the extents (0: no extent; the
-    /// coordinate is not used).
+    /// Coordinate system, dim * dim + 2 dim values per patch: axes (row d is
+    /// axis d), centre in these axes, reciprocals of half the extents (0 if
+    /// there is no extent and the coordinate is not used).
     std::vector<double> frame;
     /// Coefficients of patch p begin at coefficient_offset[p]: for each
-    /// function one of every generator, in the order of Legendre::exponents().
+    /// function, one coefficient per generator, in the order of
+    /// Legendre::exponents().
     std::vector<std::uint64_t> coefficient_offset;
     std::vector<double>        coefficients;
 
     /**
-     * Bases for the polytopes' present degrees, less @p reduction. @p order: of
-     * quadrature for degree p, 2 (the degree in space) at least; tabulated
-     * facets bring their own points. Uses threads; the result does not depend
-     * on their number.
+     * Computes bases for the polytopes' present degrees, less @p reduction.
+     * @p order[p] is the order of quadrature for degree p, at least 2 (the
+     * degree in space); tabulated facets have their own points. Uses threads;
+     * the result does not depend on their number.
      */
     void
     reinit(const PolytopicMesh<dim>        &mesh,
@@ -98,7 +102,8 @@ namespace Tessella
 
     /**
      * Values of the functions of @p patch: values[m * stride + q] at the points
-     * x[d][q] (as side 0 sees them), q < n_points. @p scratch is resized.
+     * x[d][q] (in the coordinates of side 0), q < n_points. @p scratch is
+     * resized.
      */
     void
     evaluate(const unsigned int   patch,
@@ -108,7 +113,7 @@ namespace Tessella
              const unsigned int   stride,
              std::vector<double> &scratch) const;
 
-    /// Bytes that the arrays hold.
+    /// Memory of the arrays, in bytes.
     std::size_t
     memory_consumption() const;
   };

@@ -21,28 +21,28 @@ namespace Tessella
   public:
     using size_type = dealii::types::global_dof_index;
 
-    /// Rows (columns) of all processes.
+    /// Number of rows (columns) of all processes.
     size_type
     m() const;
     size_type
     n() const;
     bool
     empty() const;
-    /// Rows of this process.
+    /// Number of rows of this process.
     std::uint64_t
     n_owned_rows() const;
-    /// Of this process.
+    /// Number of stored entries of this process.
     std::uint64_t
     n_nonzero_elements() const;
 
-    /// Block rows of this process, in its own numbers.
+    /// Block rows of this process, in its local numbering.
     const BlockSparsity &
     block_sparsity() const;
-    /// First row of each block and the number of rows at the end; blocks of
-    /// other processes that are met as columns come last.
+    /// First row of each block, and the number of rows at the end. Blocks of
+    /// other processes that occur as columns come last.
     const std::vector<std::uint64_t> &
     dof_offset() const;
-    /// Null if all rows are on one process.
+    /// Partition of the block rows; null if all rows are on one process.
     const std::shared_ptr<const BlockPartition> &
     partition() const;
 
@@ -60,7 +60,8 @@ namespace Tessella
     clear_structure();
     std::size_t
     structure_memory_consumption() const;
-    /// Own block rows without columns of other processes, and with them.
+    /// Lists the owned block rows without columns of other processes, and those
+    /// with such columns.
     void
     list_rows(std::vector<unsigned int> &interior,
               std::vector<unsigned int> &boundary) const;

@@ -12,33 +12,36 @@
 namespace Tessella
 {
   /**
-   * How the block rows of a matrix are dealt out to processes: a process owns
-   * consecutive ones, numbered process by process; its ghosts are the block
-   * rows of other processes whose columns it meets. In local numbers own
-   * blocks come first, then ghosts, grouped by process, as in PolytopicMesh.
+   * Distribution of the block rows of a matrix over processes. A process owns
+   * consecutive block rows, numbered process by process; its ghosts are the
+   * block rows of other processes that occur as columns. In the local numbering
+   * owned blocks come first, then ghosts, grouped by process, as in
+   * PolytopicMesh.
    *
-   * Objects of one process need none (a null pointer where one is asked for).
+   * Objects in a program of one process need no partition, and have a null
+   * pointer instead.
    */
   class BlockPartition
   {
   public:
-    /// Blocks that are sent to, or come from, another process.
+    /// Blocks that are sent to, or received from, another process.
     struct Partner
     {
       unsigned int rank;
-      /// Sent: positions in send_blocks(); received: ghosts (the first one is
-      /// 0).
+      /// Range of blocks. Sent: positions in send_blocks(); received: ghosts,
+      /// counted from 0.
       std::size_t begin, end;
-      /// The same in rows: positions in send_rows(), or numbers of ghost rows.
+      /// The same range in rows: positions in send_rows(), or indices of ghost
+      /// rows.
       std::size_t first_row, last_row;
     };
 
     /**
-     * Collective. @p dof_offset: first row of each block, ghosts included, and
-     * their number at the end, in local numbers; @p first_ghost_row: the
-     * global number of the first row of each ghost. The owner of a ghost must
-     * know a block that begins there. An error on one process is thrown on
-     * all.
+     * Collective. @p dof_offset has the first row of each block, ghosts
+     * included, and the number of rows at the end, in the local numbering.
+     * @p first_ghost_row has the global index of the first row of each ghost.
+     * The owner of a ghost must have a block that begins there. An error on one
+     * process is thrown on all.
      */
     BlockPartition(const MPI_Comm                    communicator,
                    const std::vector<std::uint64_t> &dof_offset,
@@ -49,7 +52,7 @@ namespace Tessella
     communicator() const;
     unsigned int
     n_processes() const;
-    /// Global number of the first row of this process, of all rows.
+    /// Global index of the first row of this process.
     std::uint64_t
     first_row() const;
     std::uint64_t
@@ -63,15 +66,15 @@ namespace Tessella
     first_rows() const;
     dealii::IndexSet
     locally_owned_rows() const;
-    /// Global number of the first row of each ghost.
+    /// Global index of the first row of each ghost.
     const std::vector<std::uint64_t> &
     first_ghost_rows() const;
-    /// Sizes of the blocks of all processes, in rows.
+    /// Extrema of the sizes of the blocks of all processes, in rows.
     struct BlockSizes
     {
       std::uint64_t smallest, largest;
-      /// Bits that are set in one of them: a power of two that divides it
-      /// divides all sizes.
+      /// Bitwise or of all sizes: a power of two that divides it divides all
+      /// sizes.
       std::uint64_t bits;
     };
     const BlockSizes &
@@ -81,29 +84,29 @@ namespace Tessella
     sends() const;
     const std::vector<Partner> &
     receives() const;
-    /// Own blocks, and own rows, that are sent.
+    /// Owned blocks, and owned rows, that are sent.
     const std::vector<unsigned int> &
     send_blocks() const;
     const std::vector<unsigned int> &
     send_rows() const;
 
     /**
-     * Values of ghosts from their owners: @p n values a block, own blocks
-     * first. Collective.
+     * Receives the values of ghosts from their owners: @p n values per block,
+     * owned blocks first. Collective.
      */
     template <typename T>
     void
     update_ghosts(std::vector<T> &values, const unsigned int n = 1) const;
 
-    /// Sum over all processes, in the order of their numbers: the same bits on
+    /// Sum over all processes, in the order of their ranks: the same bits on
     /// every process and in every run. Collective.
     double
     sum(const double value) const;
-    /// Largest value of all processes. Collective.
+    /// Maximum over all processes. Collective.
     double
     max(const double value) const;
 
-    /// Bytes.
+    /// Memory in bytes.
     std::size_t
     memory_consumption() const;
 

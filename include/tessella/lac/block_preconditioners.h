@@ -14,35 +14,35 @@ namespace Tessella
   /**
    * @name Preconditioners made of the blocks of a matrix
    *
-   * Templates over the matrix: HostBlockMatrix or DeviceBlockMatrix. They work
-   * with deal.II's iterative solvers:
+   * The preconditioners are templates over the matrix: HostBlockMatrix or
+   * DeviceBlockMatrix. They work with deal.II's iterative solvers:
    *
    *     BlockJacobi<DeviceBlockMatrix<double>> preconditioner;
    *     preconditioner.initialize(matrix);
    *     SolverCG<DeviceVector<double>> solver(control);
    *     solver.solve(matrix, solution, rhs, preconditioner);
    *
-   * Vectors are those that the matrix takes. The matrix must outlive
-   * preconditioners; initialize() must be called again when its
-   * values change. D is the matrix of the diagonal blocks, one per polytope;
-   * its inverses are computed by Gauss-Jordan elimination with row pivoting,
-   * all blocks at once.
+   * Vectors are of the types that the matrix accepts. The matrix must outlive
+   * preconditioners; initialize() must be called again when its values change.
+   * D is the matrix of the diagonal blocks, one per polytope; its inverses are
+   * computed by Gauss-Jordan elimination with row pivoting, all blocks at once.
    *
-   * With several processes (all functions are collective then) they are the
-   * same as on one: diagonal blocks belong to one process, Chebyshev's
-   * polynomial takes the product with the whole matrix, and colours go through
-   * the block rows of all processes.
+   * With several processes all functions are collective, and the
+   * preconditioners are the same as in a program of one process: diagonal
+   * blocks belong to one process, Chebyshev's polynomial uses the product with
+   * the whole matrix, and colours extend over the block rows of all processes.
    *
    * Results are the same to the last bit in every run and for every number of
    * threads and processes. vmult() of one object may not run in several threads
    * at the same time.
    *
-   * Errors, as exceptions: a diagonal block that is singular (with its number),
+   * Errors, as exceptions: a diagonal block that is singular (with its index),
    * too little memory on the device, vectors of other sizes than the matrix.
    */
   ///@{
 
-  /// What BlockJacobi, BlockChebyshev and BlockGaussSeidel share; internal.
+  /// Common base class of BlockJacobi, BlockChebyshev and BlockGaussSeidel;
+  /// internal.
   template <typename MatrixType>
   class BlockPreconditioner : public Subscriptor
   {
@@ -59,7 +59,7 @@ namespace Tessella
     m() const;
     size_type
     n() const;
-    /// Bytes, those on the device included; the matrix does not count.
+    /// Memory in bytes, including memory on the device but not the matrix.
     std::size_t
     memory_consumption() const;
 
@@ -71,7 +71,7 @@ namespace Tessella
     std::unique_ptr<Implementation> implementation;
   };
 
-  /// y = D^{-1} x.
+  /// Block Jacobi preconditioner: y = D^{-1} x.
   template <typename MatrixType>
   class BlockJacobi : public BlockPreconditioner<MatrixType>
   {
@@ -89,17 +89,19 @@ namespace Tessella
   };
 
   /**
-   * A polynomial of D^{-1} A times D^{-1}: Chebyshev's of the fourth kind with
-   * optimal weights of its steps (up to degree 6, without weights beyond),
+   * Chebyshev preconditioner and smoother: a polynomial of D^{-1} A times
+   * D^{-1}. The polynomial is Chebyshev's of the fourth kind with optimal
+   * weights of its steps (up to degree 6, without weights for higher degrees),
    * whose only parameter is the largest eigenvalue of D^{-1} A. It damps the
    * upper part of the spectrum, as multigrid needs (J. Lottes, Optimal
    * polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl.
    * 30, 2023), and is symmetric if A is. The eigenvalue is estimated in
    * initialize() from ten steps of Lanczos' method with a fixed start and
-   * enlarged by a tenth; for matrices that are not symmetric by twenty
-   * steps of the power method, enlarged by a fifth.
+   * enlarged by a tenth; for matrices that are not symmetric, from twenty steps
+   * of the power method and enlarged by a fifth.
    *
-   * Cost of vmult(): degree - 1 products with A and degree with D^{-1}.
+   * Cost of vmult(): degree - 1 products with A and degree products with
+   * D^{-1}.
    */
   template <typename MatrixType>
   class BlockChebyshev : public BlockPreconditioner<MatrixType>
@@ -109,10 +111,11 @@ namespace Tessella
 
     struct AdditionalData
     {
-      /// Number of terms of the polynomial: products with D^{-1}.
+      /// Number of terms of the polynomial, which is the number of products
+      /// with D^{-1}.
       unsigned int degree = 3;
-      /// The matrix is symmetric and positive definite. An error if it is found
-      /// not to be.
+      /// Whether the matrix is symmetric and positive definite. If it is set
+      /// for a matrix that turns out not to be, an exception is thrown.
       bool symmetric = true;
     };
 
@@ -125,11 +128,11 @@ namespace Tessella
     template <typename VectorType>
     void
     Tvmult(VectorType &dst, const VectorType &src) const;
-    /// As smoother: improves the approximation @p x of the solution of A x = b.
+    /// Smoother: improves the approximation @p x of the solution of A x = b.
     template <typename VectorType>
     void
     smooth(VectorType &x, const VectorType &b) const;
-    /// The estimate, as it is used.
+    /// Estimate of the largest eigenvalue, with its enlargement.
     double
     largest_eigenvalue() const;
 
@@ -144,15 +147,15 @@ namespace Tessella
 
   /**
    * Block Gauss-Seidel by colours: block rows of a colour are not coupled with
-   * each other and are computed at the same time. Colours are given greedily
-   * in the order of the polytopes; they replace this order. (With several
-   * processes neighbours give them one after the other, which takes the time
-   * of one process, and each colour takes an exchange.)
+   * each other and are computed at the same time. Colours are assigned greedily
+   * in the order of the polytopes; sweeps follow the order of the colours. With
+   * several processes neighbours assign colours one after the other, which
+   * needs as much time as on one process, and each colour needs an exchange.
    *
    * vmult() is a sweep through the colours in ascending order and one in
-   * descending order (symmetric Gauss-Seidel, LU-SGS), several times if asked
-   * for; symmetric if A is. Cost: 2 n_sweeps products with A. Tvmult() is there
-   * for symmetric matrices only, where it is the same.
+   * descending order (symmetric Gauss-Seidel, LU-SGS), repeated n_sweeps times;
+   * it is symmetric if A is. Cost: 2 n_sweeps products with A. Tvmult() is
+   * available for symmetric matrices only, where it is the same.
    */
   template <typename MatrixType>
   class BlockGaussSeidel : public BlockPreconditioner<MatrixType>
@@ -163,7 +166,7 @@ namespace Tessella
     struct AdditionalData
     {
       unsigned int n_sweeps  = 1;
-      bool         symmetric = true; ///< the matrix is
+      bool         symmetric = true; ///< whether the matrix is symmetric
     };
 
     void

@@ -11,34 +11,32 @@
 namespace Tessella
 {
   /**
-   * Which polytopes a polytope couples with, and where the blocks lie in a
-   * CSR matrix: worked out per block, in time proportional to the number of
-   * blocks.
+   * Couplings between polytopes, and positions of the blocks in a CSR matrix,
+   * computed per block, in time proportional to the number of blocks.
    *
    * Block row k has n_k = dofs of polytope k rows of equal width W_k (the sum
-   * of the dofs of k and its neighbours). Entry (i, j) of the block with
-   * neighbour number m lies at
-   * value_offset[k] + i * W_k + column_offset[m] + j.
+   * of the dofs of k and its neighbours). Entry (i, j) of the block with index
+   * m is at value_offset[k] + i * W_k + column_offset[m] + j.
    *
    * With several processes there are rows for the polytopes that a process
    * owns, and columns for these and the ghosts, numbered as in its
-   * PolytopicMesh: own blocks of a row come first.
+   * PolytopicMesh: owned blocks of a row come first.
    */
   struct BlockSparsity
   {
     /// Blocks of polytope k are block_offset[k] .. block_offset[k+1].
     std::vector<std::uint64_t> block_offset;
-    /// Polytope of each block's columns, ascending, the polytope itself
-    /// included.
+    /// Polytope of each block's columns, in ascending order, including the
+    /// polytope of the block row itself.
     std::vector<unsigned int> block_column;
     /// First column of each block within the rows of its block row.
     std::vector<unsigned int> column_offset;
-    /// Entries per row.
+    /// Number of entries per row of each block row.
     std::vector<unsigned int> row_width;
     /// First value of each block row, and the number of values at the end.
     std::vector<std::uint64_t> value_offset;
 
-    /// From a flat view with degrees of freedom.
+    /// Sparsity of a flat view with degrees of freedom.
     template <int dim>
     static BlockSparsity
     from_mesh(const PolytopicMesh<dim> &mesh);

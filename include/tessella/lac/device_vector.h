@@ -20,7 +20,7 @@
 namespace Tessella
 {
   /**
-   * A vector in the memory of a CUDA device, with the interface that deal.II's
+   * Vector in the memory of a CUDA device. It has the interface that deal.II's
    * iterative solvers expect, so that they run on the device without a change:
    *
    *     DeviceBlockMatrix<double> matrix;
@@ -36,30 +36,31 @@ namespace Tessella
    *
    * <b>Storage.</b> One array on the device that was current when it was
    * allocated; reinit() to a smaller or equal size keeps it. begin() and end()
-   * are addresses in the device's memory, for kernels. There is no access to
-   * single entries, each of which would take a copy: use copy_from() and
+   * are addresses in device memory, for kernels. There is no access to single
+   * entries, since each access would need a copy: use copy_from() and
    * copy_to().
    *
    * <b>Cost.</b> Operations run at the speed of the device's memory, in the
-   * default stream, and return before they are done; those with a result
-   * (products, norms, all_zero()) wait for it, about 10 microseconds.
+   * default stream, and return before they are complete. Operations with a
+   * result (products, norms, all_zero()) wait for it, about 10 microseconds.
    *
-   * <b>Same input, same bits.</b> Sums are made of integer parts of the
-   * numbers, or of products rounded to double precision: results are the same
-   * to the last bit in every order, that is in every run, on every device, for
-   * every number of processes, and those of HostVector. (Of a number that is
-   * 2^96 times smaller than the largest one nothing is left; numbers and
-   * products from 2^991, 1e298, on count as infinite.)
+   * <b>Same input, same bits.</b> Sums are computed from integer parts of the
+   * entries, or of products rounded to double precision. Results are therefore
+   * the same to the last bit for every order of summation, that is, in every
+   * run, on every device, for every number of processes, and the same as those
+   * of HostVector. Entries that are smaller than the largest one by a factor of
+   * 2^96 do not contribute; entries and products from 2^991, 1e298, on count as
+   * infinite.
    *
-   * <b>Many processes.</b> reinit() with the indices that a process owns makes
-   * a distributed vector, of which each process has these entries, on its own
-   * device; begin(), end() and copies to and from the host are about them.
-   * There are no ghost entries: DeviceBlockMatrix exchanges what it needs.
-   * Reductions are collective.
+   * <b>Many processes.</b> reinit() with the indices that a process owns
+   * creates a distributed vector, of which each process has these entries, on
+   * its own device. begin(), end() and copies to and from the host refer to
+   * these entries. There are no ghost entries: DeviceBlockMatrix exchanges the
+   * entries that it needs. Reductions are collective.
    *
    * Errors, as exceptions: a build without CUDA or a machine without a device
-   * (when a vector is constructed), too little memory on the device, vectors
-   * of different sizes.
+   * (when a vector is constructed), too little memory on the device, vectors of
+   * different sizes.
    */
   template <typename Number>
   class DeviceVector : public Subscriptor
@@ -73,38 +74,39 @@ namespace Tessella
     using real_type  = Number;
     using size_type  = dealii::types::global_dof_index;
 
-    /// An empty vector.
+    /// Creates an empty vector.
     DeviceVector();
-    /// Zeros.
+    /// Creates a vector of zeros.
     explicit DeviceVector(const size_type size);
     explicit DeviceVector(const dealii::Vector<Number> &vector);
     DeviceVector(const DeviceVector &vector);
     DeviceVector(DeviceVector &&vector) noexcept;
     ~DeviceVector();
 
-    /// Takes the size of @p vector, too.
+    /// Copies entries, size and distribution of @p vector.
     DeviceVector &
     operator=(const DeviceVector &vector);
     DeviceVector &
     operator=(DeviceVector &&vector) noexcept;
-    /// From the other precision.
+    /// Copies a vector of the other precision.
     template <typename OtherNumber>
     DeviceVector &
     operator=(const DeviceVector<OtherNumber> &vector);
-    /// All entries.
+    /// Sets all entries.
     DeviceVector &
     operator=(const Number value);
 
-    /// Sets all entries to zero unless told otherwise.
+    /// Sets the size, and all entries to zero unless @p omit_zeroing_entries is
+    /// set.
     void
     reinit(const size_type size, const bool omit_zeroing_entries = false);
-    /// A distributed vector; the indices that a process owns are consecutive
-    /// and numbered process by process. Collective.
+    /// Makes this a distributed vector. The indices that a process owns are
+    /// consecutive and numbered process by process. Collective.
     void
     reinit(const dealii::IndexSet &locally_owned,
            const MPI_Comm          communicator,
            const bool              omit_zeroing_entries = false);
-    /// To the size and distribution of @p vector.
+    /// Sets the size and distribution of @p vector.
     template <typename OtherNumber>
     void
     reinit(const DeviceVector<OtherNumber> &vector,
@@ -112,8 +114,8 @@ namespace Tessella
     void
     swap(DeviceVector &vector) noexcept;
 
-    // ---- from and to the host; sizes change with the source. With a
-    // distributed vector as target: the entries of this process.
+    // ---- from and to the host; sizes change with the source. If the target is
+    // a distributed vector, these are the entries of this process.
     void
     copy_from(const std::vector<Number> &values);
     void
@@ -121,7 +123,7 @@ namespace Tessella
     void
     copy_from(const dealii::Vector<float> &vector);
 #ifdef TESSELLA_HAVE_EPETRA
-    /// Takes its distribution, too.
+    /// Copies the distribution of @p vector, too.
     void
     copy_from(const dealii::TrilinosWrappers::MPI::Vector &vector);
 #endif
@@ -141,17 +143,18 @@ namespace Tessella
     size() const;
     bool
     empty() const;
-    /// Entries of this process.
+    /// Number of entries of this process.
     size_type
     locally_owned_size() const;
     bool
     in_local_range(const size_type index) const;
     dealii::IndexSet
     locally_owned_elements() const;
-    /// That of this process alone if the vector is not distributed.
+    /// Communicator of the distribution; only this process belongs to it if the
+    /// vector is not distributed.
     MPI_Comm
     get_mpi_communicator() const;
-    /// For compatibility with other vectors: do nothing.
+    /// Does nothing; exists for compatibility with other vectors.
     void
     compress(const dealii::VectorOperation::values operation =
                dealii::VectorOperation::unknown) const;
@@ -162,7 +165,7 @@ namespace Tessella
     bool
     has_ghost_elements() const;
 
-    /// Address of the first entry in the device's memory.
+    /// Address of the first entry in device memory.
     Number *
     begin();
     const Number *
@@ -172,7 +175,7 @@ namespace Tessella
     const Number *
     end() const;
 
-    // ---- this = ...
+    // ---- each function sets this vector to the expression in its comment
     DeviceVector &
     operator*=(const Number factor);
     DeviceVector &
@@ -209,7 +212,7 @@ namespace Tessella
     // ---- reductions
     Number
     operator*(const DeviceVector &V) const;
-    /// this = this + a V; returns this * W
+    /// Sets this = this + a V and returns this * W.
     Number
     add_and_dot(const Number a, const DeviceVector &V, const DeviceVector &W);
     real_type
@@ -229,14 +232,14 @@ namespace Tessella
     bool
     operator!=(const DeviceVector &V) const;
 
-    /// The entries of this process, by a copy to the host.
+    /// Prints the entries of this process, through a copy to the host.
     void
     print(std::ostream      &out,
           const unsigned int precision  = 3,
           const bool         scientific = true,
           const bool         across     = true) const;
 
-    /// Bytes, those on the device included.
+    /// Memory in bytes, including memory on the device.
     std::size_t
     memory_consumption() const;
 
@@ -246,14 +249,15 @@ namespace Tessella
 
     void
     resize(const size_type size, const bool omit_zeroing_entries);
-    /// A copy's size is that of its source unless this is distributed.
+    /// Gives a copy the size of its source, unless this vector is distributed.
     void
     reinit_for_copy(const size_type size);
 
     Number   *values   = nullptr;
-    size_type n        = 0; ///< on this process
+    size_type n        = 0; ///< number of entries on this process
     size_type capacity = 0;
-    /// Number of all entries, and of the first one here.
+    /// Number of all entries, and global index of the first one on this
+    /// process.
     size_type n_global = 0, first = 0;
     MPI_Comm  communicator = MPI_COMM_SELF;
     bool      distributed  = false;
@@ -270,7 +274,7 @@ namespace Tessella
 } // namespace Tessella
 
 DEAL_II_NAMESPACE_OPEN
-/// It may be distributed.
+/// The vector may be distributed.
 template <typename Number>
 struct is_serial_vector<Tessella::DeviceVector<Number>> : std::false_type
 {};

@@ -19,9 +19,9 @@
 namespace Tessella
 {
   /**
-   * A block matrix in the memory of the host: the same storage and interface as
-   * DeviceBlockMatrix, so that what is a template over one of them
-   * (preconditioners, multigrid) is one over both. Its vectors are those of
+   * Block matrix in host memory, with the same storage and interface as
+   * DeviceBlockMatrix, so that a template over the matrix type
+   * (preconditioners, multigrid) works with both. Its vectors are those of
    * deal.II:
    *
    *     HostBlockMatrix<double> matrix;
@@ -31,22 +31,23 @@ namespace Tessella
    *     SolverCG<Vector<double>>(control).solve(matrix, solution, rhs, ...);
    *
    * <b>Products</b> run on all threads, block row by block row; the entries of
-   * the vector that a block row meets are gathered once. A sum belongs to one
+   * the vector that a block row needs are gathered once. A sum belongs to one
    * thread and its order depends on the structure alone: results are the same
    * to the last bit for every number of threads. The first product with the
-   * transpose makes a list of 12 bytes a block.
+   * transpose creates a list of 12 bytes per block.
    *
    * <b>Many processes.</b> On a distributed mesh each process has the rows of
-   * the polytopes that it owns. Vectors are then
-   * HostVector, LinearAlgebra::distributed::Vector or, for double,
-   * TrilinosWrappers::MPI::Vector, as the assembler's reinit() makes them; they
-   * need no ghost entries. Products send the entries that other processes
-   * need, compute the rows that need none of theirs, and then the others. They
-   * are collective. Sums go through the columns in the order that they have on
-   * one process and are the same to the last bit for every number of them
-   * (so are scalar products of HostVector, others are not). In products with
-   * the transpose a process sends the contributions of its rows to entries of
-   * others; they are added in the order of the rows of all processes.
+   * the polytopes that it owns. Vectors are then HostVector,
+   * LinearAlgebra::distributed::Vector or, for double,
+   * TrilinosWrappers::MPI::Vector, as the assembler's reinit() creates them;
+   * they need no ghost entries. Products are collective. They send the entries
+   * that other processes need, compute the rows that need no entries of other
+   * processes, and then the remaining rows. Sums follow the order that the
+   * columns have on one process and are the same to the last bit for every
+   * number of processes. Scalar products of HostVector have the same property,
+   * those of other vectors do not. In products with the transpose, a process
+   * sends the contributions of its rows to entries of other processes; they are
+   * added in the order of the rows of all processes.
    *
    * Errors, as exceptions: vectors or matrices of other sizes, a product with
    * the transpose of a matrix whose structure is not symmetric.
@@ -69,30 +70,30 @@ namespace Tessella
     HostBlockMatrix &
     operator=(HostBlockMatrix &&matrix) noexcept;
 
-    /// New structure, all values zero. @p dof_offset: first row of each block
-    /// row and the number of rows at the end; with several processes as in
-    /// PolytopicMesh.
+    /// Sets a new structure and all values to zero. @p dof_offset has the first
+    /// row of each block row and the number of rows at the end; with several
+    /// processes as in PolytopicMesh.
     void
     reinit(const BlockSparsity                         &sparsity,
            const std::vector<std::uint64_t>            &dof_offset,
            const std::shared_ptr<const BlockPartition> &partition = nullptr);
     void
     clear();
-    /// All values; only zero makes sense.
+    /// Sets all values to zero; other values of @p zero are not allowed.
     HostBlockMatrix &
     operator=(const double zero);
 
     std::size_t
     memory_consumption() const;
 
-    /// See BlockSparsity for their order.
+    /// Address of the values; see BlockSparsity for their order.
     Number *
     values();
     const Number *
     values() const;
 
     // ---- products; source and destination must differ. VectorType:
-    // Vector<Number> on one process, HostVector<Number>,
+    // Vector<Number> in a program of one process, HostVector<Number>,
     // LinearAlgebra::distributed::Vector<Number>, TrilinosWrappers::MPI::Vector
     // if Number is double
     template <typename VectorType>
@@ -107,14 +108,14 @@ namespace Tessella
     template <typename VectorType>
     void
     Tvmult_add(VectorType &dst, const VectorType &src) const;
-    /// dst = b - A x (or b - A^T x); @p dst may be @p b.
+    /// Computes dst = b - A x (or b - A^T x); @p dst may be @p b.
     template <typename VectorType>
     void
     subtract_product(VectorType       &dst,
                      const VectorType &x,
                      const VectorType &b,
                      const bool        transpose = false) const;
-    /// dst = b - A x; returns the norm of dst, which may be @p b.
+    /// Computes dst = b - A x and returns the norm of dst, which may be @p b.
     template <typename VectorType>
     Number
     residual(VectorType &dst, const VectorType &x, const VectorType &b) const;
@@ -128,18 +129,18 @@ namespace Tessella
                            const Number *b,
                            const bool    transpose = false) const;
 
-    /// Values of a matrix of the same structure, in the order of the
+    /// Copies the values of a matrix of the same structure, in the order of the
     /// BlockSparsity.
     void
     copy_from(const std::vector<Number> &values);
     void
     copy_to(std::vector<Number> &values) const;
-    /// Structure and values, rounded if the types differ.
+    /// Copies structure and values, which are rounded if the types differ.
     template <typename OtherNumber>
     void
     copy_from(const HostBlockMatrix<OtherNumber> &matrix);
 #ifdef TESSELLA_HAVE_EPETRA
-    /// @p matrix must have the structure given, all of it on this process.
+    /// @p matrix must have the given structure, with all rows on this process.
     void
     copy_from(const dealii::TrilinosWrappers::SparseMatrix &matrix,
               const BlockSparsity                          &sparsity,

@@ -15,9 +15,10 @@ namespace Tessella
 {
   /**
    * LinearAlgebra::distributed::Vector whose sums have the same bits for every
-   * number of processes and threads: those of DeviceVector, where they are
-   * described. With it, deal.II's solvers take the same steps for every number
-   * of processes where matrix and preconditioner are the same:
+   * number of processes and threads. The method and the results are those of
+   * DeviceVector, whose documentation describes them. If matrix and
+   * preconditioner are the same for every number of processes, then deal.II's
+   * solvers with this vector take the same steps, too:
    *
    *     HostBlockMatrix<double> matrix;
    *     HostVector<double>      rhs;
@@ -27,9 +28,9 @@ namespace Tessella
    *     SolverCG<HostVector<double>> solver(control);
    *     solver.solve(matrix, solution, rhs, preconditioner);
    *
-   * @p Number is double or float. Cost: products and norms take the time to
-   * read their vectors or, from the caches, that of some twenty operations an
-   * entry. Errors: as the base class.
+   * @p Number is double or float. Cost: products and norms need the time to
+   * read their vectors or, if these are in the caches, that of some twenty
+   * operations per entry. Errors: those of the base class.
    */
   template <typename Number>
   class HostVector : public dealii::LinearAlgebra::distributed::Vector<Number>
@@ -44,14 +45,14 @@ namespace Tessella
     using size_type = dealii::types::global_dof_index;
 
     HostVector() = default;
-    /// Zeros, on this process alone.
+    /// Creates a vector of zeros on this process alone.
     explicit HostVector(const size_type size);
     HostVector(const dealii::IndexSet &locally_owned,
                const MPI_Comm          communicator);
     HostVector(const HostVector &vector) = default;
     HostVector &
     operator=(const HostVector &vector) = default;
-    /// All entries.
+    /// Sets all entries.
     HostVector &
     operator=(const Number value);
 
@@ -60,7 +61,7 @@ namespace Tessella
     Number
     operator*(const HostVector &V) const;
     using Base::add_and_dot;
-    /// this = this + a V; returns this * W
+    /// Sets this = this + a V and returns this * W.
     Number
     add_and_dot(const Number a, const HostVector &V, const HostVector &W);
     real_type

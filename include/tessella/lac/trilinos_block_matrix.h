@@ -20,25 +20,27 @@ namespace Tessella
    */
   namespace TrilinosBlockMatrix
   {
-    /// Epetra's offsets have 32 bits: more than 2^31 - 1 entries on one process
-    /// are an error.
+    /// Throws an exception if there are more than 2^31 - 1 entries on one
+    /// process, since Epetra's offsets have 32 bits.
     void
     check_size(const BlockSparsity              &sparsity,
                const std::vector<std::uint64_t> &dof_offset);
 
     /**
      * Builds the structure of @p matrix from finished arrays through Epetra's
-     * expert interface; all values are zero. @p dof_offset: first row of each
-     * block row and the number of rows at the end. See check_size() for errors.
+     * expert interface; all values are zero. @p dof_offset has the first row of
+     * each block row and the number of rows at the end. See check_size() for
+     * errors.
      *
-     * With several processes, each gives the rows that it owns, which are
-     * numbered process by process; blocks and @p dof_offset are in its own
-     * numbers of rows and columns, ghost columns last. @p ghost_columns are
-     * the global numbers of the latter. They become Epetra's local column
-     * numbers as they are, so that every block has contiguous columns.
+     * With several processes, each process passes the rows that it owns, which
+     * are numbered process by process. Blocks and @p dof_offset are in the
+     * local numbering of rows and columns, with ghost columns last.
+     * @p ghost_columns has the global indices of the ghost columns. They become
+     * Epetra's local column indices in this order, so that every block has
+     * contiguous columns.
      *
      * Cost: every index and value is written once, by all threads; 0.1 to 0.5
-     * microseconds a row.
+     * microseconds per row.
      */
     void
     reinit(
@@ -49,8 +51,8 @@ namespace Tessella
       const std::vector<dealii::types::global_dof_index> &ghost_columns = {});
 
     /**
-     * The value array of @p matrix, after a check that its block rows start
-     * where @p sparsity says; a matrix that was set up otherwise (for another
+     * Value array of @p matrix, after a check that its block rows start at the
+     * positions of @p sparsity. A matrix with another structure (for another
      * mesh or degree) is an error.
      */
     double *
@@ -61,8 +63,8 @@ namespace Tessella
     /**
      * Checks that the columns of @p matrix are those of @p sparsity, in its
      * order (which is Epetra's on one process): the first column of every block
-     * and the last one of every row, and the global numbers of all. Anything
-     * else is an error.
+     * and the last one of every row, and the global indices of all. Any
+     * difference is an error.
      */
     void
     check_columns(
@@ -71,8 +73,8 @@ namespace Tessella
       const std::vector<std::uint64_t>                   &dof_offset,
       const std::vector<dealii::types::global_dof_index> &ghost_columns = {});
 
-    /// Where the arrays of @p matrix lie (offsets, columns, values): tells
-    /// matrices apart that exist at the same time.
+    /// Addresses of the arrays of @p matrix (offsets, columns, values), which
+    /// distinguish matrices that exist at the same time.
     std::array<const void *, 3>
     storage(const dealii::TrilinosWrappers::SparseMatrix &matrix);
   } // namespace TrilinosBlockMatrix

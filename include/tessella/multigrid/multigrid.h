@@ -16,25 +16,27 @@
 
 namespace Tessella
 {
-  /// What a Multigrid has set up; numbers are those of all processes.
+  /// Levels, time and memory of a Multigrid object; counts are totals of all
+  /// processes.
   struct MultigridReport
   {
     struct Level
     {
       unsigned int  n_polytopes = 0, max_degree = 0;
       std::uint64_t n_dofs = 0, n_nonzero_elements = 0;
-      /// Estimate for D^{-1} A; 0 where it is not needed.
+      /// Estimate of the largest eigenvalue of D^{-1} A; 0 if it is not needed.
       double       largest_eigenvalue = 0.;
-      unsigned int n_colors           = 0; ///< 0 where there are none
-      /// Factor of the penalty of the mesh; 1 unless it is rescaled.
+      unsigned int n_colors           = 0; ///< 0 if colours are not used
+      /// Factor relative to the penalty of the mesh; 1 unless it is rescaled.
       double penalty_ratio = 1.;
     };
     std::vector<Level> levels;
     double             setup_time = 0.; ///< seconds
-    /// Bytes of all levels on this process, the matrix that was given not
-    /// included.
+    /// Memory of all levels on this process in bytes, without the matrix on
+    /// which the object is based.
     std::size_t memory = 0;
-    /// Entries of the matrices of all levels over those of the first one.
+    /// Number of entries of the matrices of all levels, divided by that of the
+    /// first one.
     double operator_complexity = 1.;
   };
 
@@ -52,17 +54,19 @@ namespace Tessella
    *
    * <b>Coarse operators.</b> With P the injection of a level into the finer
    * one:
-   * - <i>Galerkin</i>: P^T A P. The penalty of the finest level is inherited;
-   *   on coarse levels, whose own would be smaller in proportion to p^2 / h, it
-   *   forces coarse functions to be nearly continuous, and on polytopes few of
-   *   low degree are: iterations grow with the number of levels.
-   * - <i>Galerkin with the penalty rescaled</i>: P^T (A_0 + s (A - A_0)) P,
-   *   A_0 being the matrix that was assembled with a penalty constant of zero
-   *   and s the ratio of p^2 / h on the two levels. Everything is computed from
-   *   the two matrices. If s turns out too small on a level (the matrix is
-   *   declared as symmetric and found to be indefinite, as it may be on graded
-   *   meshes), the root of s is taken, again, and then 1. Where degrees vary
-   *   s hardly falls: re-discretised operators are better there.
+   * - <i>Galerkin</i>: P^T A P. The penalty of the finest level is inherited.
+   *   On coarse levels, whose own penalty would be smaller in proportion to p^2
+   *   / h, it forces coarse functions to be nearly continuous. On polytopes
+   *   only a small part of the functions of low degree is nearly continuous, so
+   *   that iterations grow with the number of levels.
+   * - <i>Galerkin with the penalty rescaled</i>: P^T (A_0 + s (A - A_0)) P, A_0
+   *   being the matrix that was assembled with a penalty constant of zero and s
+   *   the ratio of p^2 / h on the two levels. Everything is computed from the
+   *   two matrices. If s turns out too small on a level (the matrix is declared
+   *   as symmetric and found to be indefinite, as it may be on graded meshes),
+   *   s is replaced by its square root, up to three times in succession, and
+   *   then by 1. Where degrees vary s hardly falls: re-discretised operators
+   *   are better there.
    * - <i>re-discretised</i>: matrices that PolytopicAssembler assembles on the
    *   coarse polytopes, see assemble_coarse_operators().
    *
@@ -71,34 +75,35 @@ namespace Tessella
    * coarse correction. The system of the coarsest level is solved with its
    * inverse. With a symmetric matrix the preconditioner is symmetric.
    *
-   * <b>Precision.</b> A Multigrid of a float matrix takes vectors of double
+   * <b>Precision.</b> A Multigrid of a float matrix accepts vectors of double,
    * too: a preconditioner in single precision in a solver in double precision
-   * moves half of the bytes. Give it the matrices in double precision:
+   * moves half of the bytes. It is initialised with the matrices in double
+   * precision:
    *
    *     Multigrid<DeviceBlockMatrix<float>> multigrid;
    *     multigrid.initialize(matrix, without_penalty, hierarchy); // of double
    *
-   * On polytopes that fill their boxes badly diagonal blocks D of higher
-   * degrees are ill-conditioned, and a matrix that is rounded as it is is no
-   * longer positive definite from p = 4 or 5 on. Before it is rounded it is
-   * therefore written in bases of the polytopes in which the diagonal blocks
-   * are the identity, W A W^T with W D W^T = 1 and W lower triangular: levels
-   * of lower degree then still have the first functions of a polytope. Vectors
-   * are changed to these bases and back in double precision. (Coarse operators
-   * that were assembled, and hierarchies that join polytopes at a high degree,
-   * know nothing of it: they are for degrees up to 3 or so.)
+   * On polytopes that fill their boxes badly, diagonal blocks D of higher
+   * degrees are ill-conditioned, and a matrix that is rounded directly is not
+   * positive definite from p = 4 or 5 on. It is therefore first transformed to
+   * bases of the polytopes in which the diagonal blocks are the identity, W A
+   * W^T with W D W^T = 1 and W lower triangular, so that levels of lower degree
+   * still have the first functions of a polytope. Vectors are transformed to
+   * these bases and back in double precision. Coarse operators that were
+   * assembled, and hierarchies that join polytopes at a high degree, do not use
+   * these bases: they are for degrees up to 3 or so.
    *
-   * <b>Many processes.</b> All functions are collective. Levels stay where the
-   * finest one is: restriction and prolongation need no communication,
-   * smoothers exchange what a product does. The matrix of the coarsest level is
-   * gathered and inverted by every process, each of which keeps its rows of the
-   * inverse; a cycle gathers the right-hand side of that level once. Iterations
-   * are close to those of one process, where polytopes are joined otherwise:
-   * unions end where the part of a process does. Without unions, that is where
-   * the degree alone goes down, results have the same bits.
+   * <b>Many processes.</b> All functions are collective. Levels are distributed
+   * in the same way as the finest one: restriction and prolongation need no
+   * communication, smoothers exchange the same data as a product. The matrix of
+   * the coarsest level is gathered and inverted by every process, each of which
+   * keeps its rows of the inverse; a cycle gathers the right-hand side of that
+   * level once. Iterations are close to those of one process, but not equal,
+   * since polytopes of different processes are not joined. If no polytopes are
+   * joined and only the degree is reduced, results have the same bits.
    *
-   * Same input, same bits: as the matrices and preconditioners. vmult() of one
-   * object may not run in several threads at the same time.
+   * <b>Same input, same bits</b>: as for the matrices and preconditioners.
+   * vmult() of one object may not run in several threads at the same time.
    *
    * Errors, as exceptions: singular diagonal blocks, a matrix that is found to
    * be indefinite though declared as symmetric, a coarsest level that is
@@ -132,37 +137,38 @@ namespace Tessella
       /// coarse correction.
       unsigned int n_smoothing_steps = 4;
       Cycle        cycle             = Cycle::v;
-      /// The matrix is symmetric and positive definite.
+      /// Whether the matrix is symmetric and positive definite.
       bool symmetric = true;
-      /// More unknowns on the coarsest level are an error: its inverse is
-      /// dense.
+      /// Maximum number of DoFs on the coarsest level, whose inverse is dense;
+      /// a larger number is an error.
       unsigned int max_coarse_dofs = 4000;
     };
 
     Multigrid();
     ~Multigrid();
 
-    /// Galerkin. @p matrix must outlive this object.
+    /// Sets up Galerkin operators. @p matrix must outlive this object.
     void
     initialize(const MatrixType         &matrix,
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
-    /// Galerkin with the penalty rescaled. @p without_penalty is not needed
-    /// afterwards.
+    /// Sets up Galerkin operators with the penalty rescaled. @p without_penalty
+    /// is not needed afterwards.
     void
     initialize(const MatrixType         &matrix,
                const MatrixType         &without_penalty,
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
-    /// Coarse operators that were assembled: one for each level but the first.
+    /// Uses assembled coarse operators: one matrix for each level except the
+    /// first.
     void
     initialize(const MatrixType         &matrix,
                std::vector<MatrixType> &&coarse_matrices,
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
-    /// Multigrid in single precision of matrices in double precision, see
-    /// above; they are not needed afterwards. Galerkin, and with the penalty
-    /// rescaled.
+    /// Sets up multigrid in single precision for matrices in double precision,
+    /// see above; the matrices are not needed afterwards. Galerkin operators,
+    /// and such with the penalty rescaled.
     template <typename OtherMatrix>
     void
     initialize(const OtherMatrix        &matrix,
@@ -182,17 +188,18 @@ namespace Tessella
     size_type
     n() const;
 
-    /// One cycle for A x = src with x = 0 at the start. VectorType: what the
-    /// matrix takes, or the same with the other precision.
+    /// One cycle for A x = src with x = 0 at the start. VectorType: any vector
+    /// that the matrix accepts, or the same in the other precision.
     template <typename VectorType>
     void
     vmult(VectorType &dst, const VectorType &src) const;
-    /// The same if the matrix is symmetric; else the transpose, with
-    /// BlockChebyshev as smoother only.
+    /// The same if the matrix is symmetric; else the transpose, which is
+    /// available with BlockChebyshev as smoother only.
     template <typename VectorType>
     void
     Tvmult(VectorType &dst, const VectorType &src) const;
-    /// One cycle that improves @p x. Not of matrices in double precision.
+    /// One cycle that improves @p x. Not available for a multigrid in single
+    /// precision of matrices in double precision.
     template <typename VectorType>
     void
     step(VectorType &x, const VectorType &b) const;
@@ -210,9 +217,9 @@ namespace Tessella
 
   /**
    * Re-discretised operators for Multigrid: @p form, assembled on every level
-   * of the hierarchy but the first, with quadrature over the sub-cells and the
-   * penalty of the level's polytopes. MatrixType: HostBlockMatrix or
-   * DeviceBlockMatrix. Cost: every level takes a handler, some microseconds a
+   * of the hierarchy except the first, with quadrature over the sub-cells and
+   * the penalty of the level's polytopes. MatrixType: HostBlockMatrix or
+   * DeviceBlockMatrix. Cost: every level needs a handler, some microseconds per
    * cell in 3-D, and an assembly on all sub-cells.
    */
   template <typename MatrixType, int dim>

@@ -15,26 +15,26 @@
 namespace Tessella
 {
   /**
-   * Ways to group polytopes again and again. Entry l of a result is for each
-   * polytope of level l the polytope of level l + 1 that it becomes a part of;
-   * level 0 is the mesh that is given. Ids are without gaps, numbered by the
+   * Ways of grouping polytopes repeatedly. Entry l of a result holds, for each
+   * polytope of level l, the polytope of level l + 1 of which it becomes a
+   * part; level 0 is the given mesh. Ids have no gaps and are numbered by the
    * first of the finer polytopes.
    *
-   * @p n_children: polytopes that become one, about (zero: 2^dim); grouping
-   * ends at @p n_coarsest polytopes or less.
+   * @p n_children is the approximate number of polytopes that become one (zero:
+   * 2^dim); grouping ends at @p n_coarsest polytopes or less.
    *
-   * With several processes each groups the polytopes that it owns, and results
-   * are for these; all functions are collective then, and @p n_coarsest counts
-   * the polytopes of all (each process keeps one at least).
+   * With several processes each process groups the polytopes that it owns, and
+   * results are for these. All functions are then collective, and @p n_coarsest
+   * counts the polytopes of all processes, each of which keeps at least one.
    */
   namespace NestedAgglomeration
   {
     using Parents = std::vector<std::vector<unsigned int>>;
 
     /**
-     * An R-tree of the centres of the polytopes' boxes, filled from the top:
-     * sets are cut in the middle across the longest edge of their box. Cost: n
-     * log n, 0.1 microseconds a polytope and cut.
+     * R-tree of the centres of the polytopes' boxes, filled from the top: sets
+     * are cut in the middle across the longest edge of their box. Cost: n log
+     * n, 0.1 microseconds per polytope and cut.
      */
     template <int dim>
     Parents
@@ -42,8 +42,8 @@ namespace Tessella
           const unsigned int               n_children = 0,
           const unsigned int               n_coarsest = 64);
 
-    /// METIS's bisection of the graph of polytopes, of which two are neighbours
-    /// if they share an interface, weighted by the number of sub-cells.
+    /// METIS's bisection of the graph of polytopes, weighted by the number of
+    /// sub-cells. Two polytopes are neighbours if they share an interface.
     template <int dim>
     Parents
     metis(const AgglomerationHandler<dim> &handler,
@@ -51,25 +51,26 @@ namespace Tessella
           const unsigned int               n_coarsest = 64);
 
     /**
-     * From polytope ids of the active cells, finest level first, those of the
-     * handler not included. Throws with the polytope and the level if cells of
-     * one polytope belong to different ones of the next level. Levels that do
-     * not reduce the number of polytopes are left out.
+     * Groups polytopes by polytope ids of the active cells, finest level first;
+     * the ids of the handler itself are not included. Throws an exception with
+     * the polytope and the level if cells of one polytope belong to different
+     * polytopes of the next level. Levels that do not reduce the number of
+     * polytopes are omitted.
      */
     template <int dim>
     Parents
     by_id(const AgglomerationHandler<dim>              &handler,
           const std::vector<std::vector<unsigned int>> &ids);
 
-    /// The same with strategies.
+    /// The same with strategies instead of ids.
     template <int dim>
     Parents
     by_strategies(const AgglomerationHandler<dim>                 &handler,
                   const std::vector<Agglomeration::Strategy<dim>> &strategies);
 
-    /// The ancestors of the cells of a refined mesh, level by level as far as
-    /// the refinement goes, as p4est has them; polytopes of the handler must
-    /// not reach beyond the ancestors (single cells, for example, do not).
+    /// Groups polytopes by the ancestors of the cells of a refined mesh, level
+    /// by level as far as the refinement goes, as for p4est. Each polytope of
+    /// the handler must lie inside one ancestor; single cells, for example, do.
     template <int dim>
     Parents
     ancestors(const AgglomerationHandler<dim> &handler,
@@ -77,24 +78,24 @@ namespace Tessella
   } // namespace NestedAgglomeration
 
   /**
-   * The spaces of a multigrid method on nested polytopes: first the degree goes
-   * down on the polytopes of the mesh, where coarse functions are the first
-   * ones of the hierarchical basis; then polytopes are joined, at the lowest
-   * degree. (Or the latter alone.)
+   * Spaces of a multigrid method on nested polytopes. First the degree is
+   * reduced on the polytopes of the mesh, where coarse functions are the first
+   * functions of the hierarchical basis. Then polytopes are joined, at the
+   * lowest degree. The first step may be omitted.
    *
    * A coarse function is a polynomial on the box of the coarse polytope, hence
    * one on the box of each finer polytope: injection is exact. Its matrix is a
-   * product of one-dimensional ones, re-expansions of Legendre polynomials of
-   * one interval in those of a part of it. A coarse polytope has the lowest of
-   * the degrees of its parts.
+   * product of one-dimensional ones, which expand Legendre polynomials of one
+   * interval in those of a part of it. The degree of a coarse polytope is the
+   * lowest of the degrees of its parts.
    *
-   * Plain arrays, from the flat view alone: nothing here needs the
-   * triangulation, except coarse_handler().
+   * The class uses plain arrays, from the flat view alone. Only
+   * coarse_handler() needs the triangulation.
    *
-   * <b>Many processes.</b> Each has the polytopes that it owns on every level,
-   * and those of other processes that are neighbours of them: coarse polytopes
-   * do not reach across processes. The constructor is collective; processes
-   * whose polytopes are grouped fewer times than others' keep them as they are
+   * <b>Many processes.</b> On every level, each process has the polytopes that
+   * it owns, and their neighbours on other processes: coarse polytopes do not
+   * reach across processes. The constructor is collective. A process whose
+   * polytopes are grouped fewer times than those of others keeps them unchanged
    * on the remaining levels.
    */
   class MultigridHierarchy
@@ -102,34 +103,34 @@ namespace Tessella
   public:
     struct AdditionalData
     {
-      /// Degrees of the p-levels below that of the mesh, descending (polytopes
-      /// of lower degree keep theirs). Empty: all down to @p lowest_degree.
-      /// Fewer of them take less memory and more iterations: at p = 3 twice as
-      /// many without 2.
+      /// Degrees of the p-levels below that of the mesh, in descending order;
+      /// polytopes of lower degree keep theirs. Empty means all degrees down to
+      /// @p lowest_degree. With fewer degrees, less memory and more iterations
+      /// are needed: at p = 3 twice as many without 2.
       std::vector<unsigned int> degrees;
-      /// Degree on which polytopes are joined, if that of the mesh is not
+      /// Degree at which polytopes are joined, unless that of the mesh is
       /// lower.
       unsigned int lowest_degree = 1;
     };
 
     struct Level
     {
-      /// As in PolytopicMesh: own polytopes, then ghosts.
+      /// Arrays as in PolytopicMesh: owned polytopes, then ghosts.
       std::vector<double>        box;
       std::vector<unsigned int>  degree;
       std::vector<std::uint64_t> dof_offset;
-      /// Polytope of the next coarser level; empty if that has the same
+      /// Polytope of the next coarser level. Empty if that level has the same
       /// polytopes, and on the coarsest level.
       std::vector<unsigned int> parent;
-      /// Null on one process.
+      /// Partition of the block rows; null in a program of one process.
       std::shared_ptr<const BlockPartition> partition;
       unsigned int                          n_owned = 0;
-      /// Penalty of this level over that of the mesh, where both have the same
-      /// constant: the ratio of p^2 / h, largest over the polytopes for p, mean
-      /// for h.
+      /// Penalty of this level divided by that of the mesh, if both have the
+      /// same constant: the ratio of p^2 / h, composed of the largest ratio of
+      /// p^2 over the polytopes and the ratio of the mean h.
       double penalty_ratio = 1.;
 
-      /// Of this process.
+      /// Number of polytopes of this process.
       unsigned int
       n_polytopes() const
       {
@@ -149,7 +150,7 @@ namespace Tessella
 
     unsigned int
     n_levels() const;
-    /// 0: that of the mesh.
+    /// Level @p l; level 0 is that of the mesh.
     const Level &
     level(const unsigned int l) const;
 
@@ -157,15 +158,16 @@ namespace Tessella
     communicator() const;
 
     /// Coefficients of the coarse functions on the polytopes of level @p l,
-    /// ghosts included: for each of them a matrix of as many rows as its parent
-    /// has functions and as many columns as it has, from @p offset on. Empty if
-    /// polytopes are the same.
+    /// ghosts included. Each polytope has a matrix with as many rows as its
+    /// parent has functions and as many columns as it has functions itself,
+    /// stored from @p offset on. Empty if the next level has the same
+    /// polytopes.
     std::vector<double>
     injection(const unsigned int l, std::vector<std::uint64_t> &offset) const;
 
     /// Polytopes and degrees of freedom of level @p l for coarse operators that
-    /// are assembled; @p handler is the one the hierarchy was made for. Its
-    /// cost is that of a new handler.
+    /// are assembled; @p handler must be that of the constructor. The cost is
+    /// that of a new handler.
     template <int dim>
     std::unique_ptr<AgglomerationHandler<dim>>
     coarse_handler(const AgglomerationHandler<dim> &handler,
@@ -176,7 +178,7 @@ namespace Tessella
     add_p_level(const unsigned int degree);
     void
     add_h_level(const std::vector<unsigned int> &parent);
-    /// Numbers of functions from degrees, and the partition.
+    /// Computes numbers of functions from degrees, and the partition.
     void
     finish_level(Level                            &level,
                  const std::vector<std::uint64_t> &first_ghost_row) const;

@@ -16,28 +16,31 @@ namespace Tessella
 {
   /**
    * Writes mesh, polytopes, degrees and discrete functions so that
-   * CheckpointReader can go on from there, by deal.II's own serialisation:
-   *   - parallel::distributed::Triangulation: save() with data attached to
-   *     cells; to be read on any number of processes;
-   *   - parallel::fullydistributed::Triangulation: save(), to be read on as
-   * many processes (deal.II 9.4 can do no other), with a file for each;
-   *   - serial triangulations: a boost archive.
+   * CheckpointReader can continue from there, by deal.II's own serialisation:
+   * - parallel::distributed::Triangulation: save() with data attached to cells,
+   *   which can be read on any number of processes;
+   * - parallel::fullydistributed::Triangulation: save() with a file for each
+   *   process, which can be read only on the same number of processes (a
+   *   limitation of deal.II 9.4);
+   * - serial triangulations: a boost archive.
+   *
    * parallel::shared::Triangulation on several processes is an error.
    *
    * <b>Files.</b> @p file_name is a short text: magic word, versions, sizes and
    * checksums of the other files, and @p user_data, any text of the program
-   * (parameters, time, number of the step). The others are called @p file_name,
-   * a dot, a number that no earlier checkpoint of that name has, and endings of
-   * deal.II. The text is written last and replaces that of an earlier
-   * checkpoint at once, whose other files are removed only then: whenever a
-   * program is ended, there is a whole checkpoint, the earlier one or this one.
+   * (parameters, time, index of the step). The names of the other files consist
+   * of @p file_name, a dot, a number that no earlier checkpoint of that name
+   * has, and endings of deal.II. The text is written last and replaces that of
+   * an earlier checkpoint at once, whose other files are removed only then.
+   * Whenever a program is ended, there is therefore a complete checkpoint,
+   * either the earlier one or this one.
    *
    * @p solutions may be empty. VectorType: dealii::Vector<double>,
    * LinearAlgebra::distributed::Vector<double> or
    * TrilinosWrappers::MPI::Vector. Collective; an error on one process is
-   * thrown on all. (What p4est itself cannot write ends the program, and leaves
-   * the earlier checkpoint.) Stored are the coefficients of every polytope and
-   * 24 bytes a cell besides what deal.II writes.
+   * thrown on all. A write error inside p4est itself ends the program, and
+   * leaves the earlier checkpoint intact. In addition to deal.II's data, the
+   * coefficients of every polytope and 24 bytes per cell are stored.
    */
   template <int dim, typename VectorType>
   void
@@ -48,7 +51,7 @@ namespace Tessella
                    const std::string                     &user_data = "");
 
   /**
-   * Reads what write_checkpoint() wrote:
+   * Reads a checkpoint of write_checkpoint():
    *
    *     CheckpointReader<dim> reader(file_name, communicator);
    *     reader.load(triangulation);
@@ -58,15 +61,15 @@ namespace Tessella
    *     reader.read(handler, solution);
    *
    * Polytopes, degrees and coefficients are the same to the last bit, on any
-   * number of processes; polytopes that a new partition cuts are an error or,
-   * if so wished, are split, and their functions remain what they are up to
-   * rounding. Material and boundary ids are those of the coarse mesh (on serial
-   * triangulations: as they were).
+   * number of processes. Polytopes that a new partition cuts are an error or,
+   * on request, are split, and their functions stay the same up to rounding.
+   * Material and boundary ids are those of the coarse mesh (on serial
+   * triangulations, those of the checkpoint).
    *
-   * Errors, on all processes: a file that is missing, is none of these, was
+   * Errors, on all processes: a file that is missing, is not a checkpoint, was
    * written by another version of Tessella or deal.II or for another dimension,
    * is truncated or changed (sizes and checksums of all files are compared
-   * before deal.II reads them); a triangulation of another kind, or with
+   * before deal.II reads them); a triangulation of another class, or with
    * another coarse mesh; another number of processes for fully distributed
    * meshes. All functions are collective.
    */
@@ -77,30 +80,32 @@ namespace Tessella
     CheckpointReader(const std::string &file_name, const MPI_Comm communicator);
     ~CheckpointReader();
 
-    /// The text given to write_checkpoint().
+    /// Text that was passed to write_checkpoint().
     const std::string &
     user_data() const;
 
-    /// Number of functions.
+    /// Number of discrete functions in the checkpoint.
     unsigned int
     n_solutions() const;
 
     /**
-     * Gives @p triangulation, of the same class as then, the mesh of the
-     * checkpoint. Before, a parallel::distributed::Triangulation must hold the
-     * coarse mesh, unrefined, a parallel::fullydistributed::Triangulation
-     * nothing; what a serial one holds is replaced, except its manifolds.
+     * Gives @p triangulation the mesh of the checkpoint. It must have the same
+     * class as the triangulation that was written. A
+     * parallel::distributed::Triangulation must contain the coarse mesh,
+     * unrefined, and a parallel::fullydistributed::Triangulation must be empty;
+     * the contents of a serial triangulation are replaced, except its
+     * manifolds.
      */
     void
     load(dealii::Triangulation<dim> &triangulation);
 
-    /// Polytopes and degrees of freedom for a handler of that triangulation.
-    /// @p split_cut: polytopes that the partition cuts are split, else they are
-    /// an error.
+    /// Restores polytopes and degrees of freedom, for a handler of that
+    /// triangulation. With @p split_cut, polytopes that the partition cuts are
+    /// split; otherwise they are an error.
     void
     restore(AgglomerationHandler<dim> &handler, const bool split_cut = false);
 
-    /// The functions, for the handler that restore() filled.
+    /// Reads the functions, for the handler that restore() filled.
     template <typename VectorType>
     void
     read(const AgglomerationHandler<dim> &handler,

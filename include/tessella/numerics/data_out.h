@@ -21,7 +21,8 @@ namespace Tessella
    * dealii::DataOutInterface (write_vtu(), write_vtk(), write_gnuplot(),
    * write_vtu_with_pvtu_record(), ...). As there, functions that write to a
    * stream write the cells that this process owns; write_vtu_file() and
-   * write_vtu_with_pvtu_record() write those of all. Used like dealii::DataOut:
+   * write_vtu_with_pvtu_record() write those of all processes. The class is
+   * used like dealii::DataOut:
    *
    *     PolytopicDataOut<dim> data_out(agglomeration);
    *     data_out.add_data_vector(solution, "solution");
@@ -29,9 +30,9 @@ namespace Tessella
    *     data_out.write_vtu_file("solution.vtu");
    *
    * The polynomial of each polytope is evaluated at the nodes of every
-   * (subdivided) fine cell, so that what is drawn is the discontinuous solution
-   * itself, without interpolation into another space first. These scalar fields
-   * are always added, constant on each polytope or cell:
+   * (subdivided) fine cell. The output is therefore the discontinuous solution
+   * itself, without interpolation into another space. These scalar fields are
+   * always added, constant on each polytope or cell:
    *   - polytope: index of the polytope,
    *   - color: small number that differs between neighbouring polytopes,
    *   - degree: polynomial degree,
@@ -42,14 +43,14 @@ namespace Tessella
    * Cells that a mapping bends are drawn through that mapping.
    *
    * <b>Cost.</b> One evaluation of the basis per node and field; memory as for
-   * dealii::DataOut: (dim + number of fields) floating point numbers a node.
+   * dealii::DataOut: (dim + number of fields) floating point values per node.
    */
   template <int dim>
   class PolytopicDataOut : public dealii::DataOutInterface<dim>
   {
   public:
-    /// @p handler must outlive this object and have degrees of freedom if data
-    /// vectors are to be added.
+    /// @p handler must outlive this object, and must have degrees of freedom if
+    /// data vectors are to be added.
     explicit PolytopicDataOut(const AgglomerationHandler<dim> &handler);
 
     /**
@@ -64,8 +65,9 @@ namespace Tessella
     void
     add_data_vector(const VectorType &vector, const std::string &name);
 
-    /// The same with a name and, if not empty, an interpretation per component;
-    /// components of a vector field are consecutive and have equal names.
+    /// The same with a name and, if @p interpretation is not empty, an
+    /// interpretation per component. Components of a vector field are
+    /// consecutive and have equal names.
     template <typename VectorType>
     void
     add_data_vector(
@@ -75,30 +77,31 @@ namespace Tessella
         dealii::DataComponentInterpretation::DataComponentInterpretation>
         &interpretation = {});
 
-    /// Adds one number per polytope (error indicators, for example).
+    /// Adds a field of one value per polytope (error indicators, for example).
     template <typename Number>
     void
     add_polytope_data(const dealii::Vector<Number> &data,
                       const std::string            &name);
 
     /**
-     * Evaluates everything. @p n_subdivisions 0: the largest degree in the
-     * handler, at least 1 and at most 4 (1 if there is no data vector).
+     * Evaluates all fields. @p n_subdivisions = 0 means the largest degree in
+     * the handler, at least 1 and at most 4 (1 if there is no data vector).
      *
      * With @p higher_order_cells a hypercube is one Lagrange cell of degree
-     * n_subdivisions, and a simplex one quadratic cell if n_subdivisions > 1
-     * (deal.II knows no higher ones; in 3-D, meshes with other cells than
-     * straight hexahedra are subdivided instead); ParaView draws these curved.
-     * Only the VTK formats have them. Sets the VtkFlags of this object to that
-     * and to fast compression; set_flags() afterwards changes them.
+     * n_subdivisions, and a simplex is one quadratic cell if n_subdivisions >
+     * 1, since deal.II supports no higher ones. In 3-D, meshes with other cells
+     * than straight hexahedra are subdivided instead. ParaView draws such cells
+     * curved; only the VTK formats support them. The function sets the VtkFlags
+     * of this object to these cells and to fast compression; set_flags()
+     * afterwards changes them.
      */
     void
     build_patches(const unsigned int n_subdivisions     = 0,
                   const bool         higher_order_cells = false);
 
     /// Writes a .vtu file, completely or not at all (see write_file()). On a
-    /// mesh that is distributed over processes all write into one file
-    /// together.
+    /// mesh that is distributed over processes, all processes write into one
+    /// file together.
     void
     write_vtu_file(const std::string &file_name) const;
 
@@ -132,38 +135,40 @@ namespace Tessella
     std::vector<dealii::DataOutBase::Patch<dim, dim>> patches;
   };
 
-  /// How write_polytopes_vtu() writes.
+  /// Options of write_polytopes_vtu().
   struct PolytopeOutputFlags
   {
-    /// Base64-encoded arrays; false: readable text with 17 digits.
+    /// Whether arrays are Base64-encoded; otherwise they are readable text with
+    /// 17 digits.
     bool binary = true;
-    /// Further cell data: name and one number per polytope (of this process).
+    /// Further cell data: name, and one value per polytope (of this process).
     std::vector<std::pair<std::string, std::vector<double>>> data;
   };
 
   /**
    * Writes the polytopes themselves as an unstructured grid of polygons or
    * polyhedra with the cell data polytope, color (differs between neighbours),
-   * degree and measure; completely or not at all (see write_file()).
+   * degree and measure. The file is written completely or not at all (see
+   * write_file()).
    *
-   * 2-D: a VTK_POLYGON for every outer boundary loop of a polytope, counter-
-   * clockwise, so that a polytope of several parts is several polygons with the
-   * same polytope index. VTK's polygons know no holes: a hole is joined to its
-   * outer loop by a cut, two coincident edges that cancel, so that areas remain
-   * right. All end points of facets are vertices, hanging nodes too, hence
-   * neighbouring polygons share vertices and edges.
+   * 2-D: a VTK_POLYGON for every outer boundary loop of a polytope,
+   * counter-clockwise, so that a polytope of several parts is several polygons
+   * with the same polytope index. VTK's polygons cannot have holes: a hole is
+   * joined to its outer loop by a cut, two coincident edges that cancel, so
+   * that areas are correct. All end points of facets are vertices, including
+   * hanging nodes, so that neighbouring polygons share vertices and edges.
    *
    * 3-D: a VTK_POLYHEDRON for every polytope, whose faces are its facets,
-   * oriented outward; parts and cavities are further closed surfaces of the
+   * oriented outward. Parts and cavities are further closed surfaces of the
    * same polyhedron.
    *
-   * Edges that a mapping bends are written as eight pieces in 2-D, with their
-   * end points only in 3-D; bilinear faces as quadrilaterals.
+   * Edges that a mapping bends are written as eight pieces in 2-D, and with
+   * their end points only in 3-D; bilinear faces are written as quadrilaterals.
    *
-   * On a mesh that is distributed over processes, each writes a file of its
-   * own, NAME.PROCESS.vtu if @p file_name is NAME.vtu, and the first one
-   * NAME.pvtu, which refers to them; colors then differ between neighbours of
-   * one process. Collective.
+   * On a mesh that is distributed over processes, each process writes its own
+   * file, NAME.PROCESS.vtu if @p file_name is NAME.vtu, and the first process
+   * also writes NAME.pvtu, which refers to these files. Colors then differ
+   * between neighbours of one process. Collective.
    */
   template <int dim>
   void

@@ -11,23 +11,25 @@ namespace Tessella
 {
   /**
    * Marks the cells of polytopes for refinement and coarsening by error
-   * indicators, one non-negative number per polytope that this process owns;
-   * named after their counterparts in dealii::GridRefinement. All cells of a
-   * polytope are marked alike; flags that were set before are cleared.
+   * indicators, one non-negative value per polytope that this process owns.
+   * Functions have the names of their counterparts in dealii::GridRefinement.
+   * All cells of a polytope get the same flags; flags that are already set are
+   * cleared.
    *
    * On meshes that are distributed over processes functions are collective, and
-   * flags do not depend on the number of processes: decisions are made by exact
-   * sums of integers. Cost: 70 reductions of a number, and linear in the number
-   * of polytopes on each process.
+   * flags do not depend on the number of processes, since decisions are based
+   * on exact sums of integers. Cost: 70 reductions of a number, and linear in
+   * the number of polytopes on each process.
    */
   namespace GridRefinement
   {
     /**
-     * Doerfler's bulk criterion: refines the polytopes with the largest
-     * indicators, as few as have @p top_fraction of the sum of eta_k^2, and
-     * coarsens those with the smallest, as many as have @p bottom_fraction of
-     * it at most. Polytopes with equal indicators are treated alike. (The
-     * squares are summed to 2^-40 of the largest one.)
+     * Doerfler's bulk criterion. Refines the smallest set of polytopes with the
+     * largest indicators whose share of the sum of eta_k^2 is at least
+     * @p top_fraction, and coarsens the largest set of those with the smallest
+     * indicators whose share is at most @p bottom_fraction. Polytopes with
+     * equal indicators get the same flags. Squares are summed with a resolution
+     * of 2^-40 of the largest one.
      */
     template <int dim>
     void
@@ -37,9 +39,9 @@ namespace Tessella
                                       const double top_fraction,
                                       const double bottom_fraction);
 
-    /// Refines that fraction of all cells, in the polytopes with the largest
-    /// indicators (one polytope more where it does not come out even), and
-    /// coarsens at most the other fraction.
+    /// Refines @p top_fraction_of_cells of all cells, in the polytopes with the
+    /// largest indicators, rounded up to whole polytopes, and coarsens at most
+    /// @p bottom_fraction_of_cells.
     template <int dim>
     void
     refine_and_coarsen_fixed_number(dealii::Triangulation<dim> &triangulation,

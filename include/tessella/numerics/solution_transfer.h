@@ -12,9 +12,10 @@
 namespace Tessella
 {
   /**
-   * Carries discrete functions from the polytopes of a mesh to those of the
+   * Transfers discrete functions from the polytopes of a mesh to those of the
    * same mesh after refinement, coarsening and a new partition, whatever the
-   * new agglomeration and degrees are. Used like deal.II's SolutionTransfer:
+   * new agglomeration and degrees are. The class is used like deal.II's
+   * SolutionTransfer:
    *
    *     // refine and coarsen flags are set
    *     triangulation.prepare_coarsening_and_refinement();
@@ -27,24 +28,24 @@ namespace Tessella
    *     solution.reinit(handler->locally_owned_dofs(), communicator);
    *     transfer.project(*handler, solution);
    *
-   * The old handler and its vectors must live until
+   * The original handler and its vectors must live until
    * execute_coarsening_and_refinement() has returned.
    *
-   * <b>What it computes.</b> A cell takes along the polynomial of its polytope,
-   * which is that of its children, too. Where children are coarsened, their
-   * polynomials are projected (L2) onto those of the largest of their degrees
-   * on the parent. New polytopes project (L2, with the exact mass matrix) what
-   * their cells brought. Hence a piecewise polynomial that the new space holds
-   * is reproduced up to rounding, also where cells are coarsened, and the
-   * integral over every new polytope is that of the old function (new degrees
-   * not above the old ones: all moments up to the new degree are). Where a
-   * mapping bends cells, mesh changes change the domain: the polynomials go on
-   * beyond the old one, and integrals are kept only where cells keep their
-   * geometry. Results are the same to the last bit for any number of
-   * processes, for the same polytopes.
+   * <b>Algorithm.</b> A cell carries the polynomial of its polytope, and so do
+   * its children. Where children are coarsened, their polynomials are projected
+   * (L2) onto polynomials on the parent, of the largest of their degrees. New
+   * polytopes project (L2, with the exact mass matrix) the polynomials of their
+   * cells. Hence a piecewise polynomial that the new space contains is
+   * reproduced up to rounding, also where cells are coarsened, and the integral
+   * over every new polytope is that of the original function (if new degrees
+   * are not above the original ones, this holds for all moments up to the new
+   * degree). Where a mapping bends cells, changes of the mesh change the
+   * domain: the polynomials are extended beyond the original one, and integrals
+   * are kept only where cells keep their geometry. Results are the same to the
+   * last bit for any number of processes, for the same polytopes.
    *
-   * <b>Meshes.</b> parallel::distributed::Triangulation, where data travels
-   * with the cells by deal.II's own means (register_data_attach()), and serial
+   * <b>Meshes.</b> parallel::distributed::Triangulation, where deal.II
+   * transfers data with the cells (register_data_attach()), and serial
    * triangulations; parallel::shared on one process.
    *
    * <b>Cost.</b> Linear in the number of cells; with N functions on a polytope
@@ -60,8 +61,8 @@ namespace Tessella
       dealii::Triangulation<dim> &triangulation);
     ~PolytopicSolutionTransfer();
 
-    /// To be called after prepare_coarsening_and_refinement(). Several
-    /// functions of one handler go together. VectorType:
+    /// Must be called after prepare_coarsening_and_refinement(). Several
+    /// functions of one handler must be passed together. VectorType:
     /// dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or
     /// TrilinosWrappers::MPI::Vector. Collective.
     template <typename VectorType>
@@ -74,7 +75,7 @@ namespace Tessella
     prepare_for_coarsening_and_refinement(
       const AgglomerationHandler<dim> &handler, const VectorType &solution);
 
-    /// To be called once, after the mesh has changed: @p handler has the new
+    /// Must be called once, after the mesh has changed: @p handler has the new
     /// degrees of freedom, and vectors have their size. Collective.
     template <typename VectorType>
     void

@@ -9,40 +9,41 @@
 
 namespace Tessella
 {
-  /// How write_mesh_svg() draws.
+  /// Options of write_mesh_svg().
   struct MeshSvgFlags
   {
-    /// Pixels of the longer side of the drawing.
+    /// Length of the longer side of the drawing, in pixels.
     unsigned int size = 1000;
-    /// Line above the drawing; empty: none.
+    /// Line above the drawing; an empty string means none.
     std::string title;
-    /// Also the edges of the fine cells, thin.
+    /// Whether the edges of the fine cells are drawn, too, as thin lines.
     bool fine_cells = false;
-    /// Index in the middle of each polytope (2-D).
+    /// Whether the index is written in the middle of each polytope (2-D).
     bool labels = false;
-    /// Colour by polynomial degree, with a legend, instead of telling
-    /// neighbours apart.
+    /// Whether colours show the polynomial degree, with a legend; otherwise
+    /// they distinguish neighbours.
     bool color_by_degree = false;
-    /// 3-D: direction of view, in degrees: rotation around the z axis and
+    /// 3-D: direction of view, in degrees: rotation around the z axis, and
     /// height above the x-y plane.
     double azimuth = 35., elevation = 25.;
-    /// 3-D: pulls the polytopes apart, so that those inside can be seen: the
-    /// distances of their centres grow by this fraction. 0: only the surface of
-    /// the domain is drawn.
+    /// 3-D: fraction by which the distances of the polytopes' centres are
+    /// enlarged, so that polytopes inside the domain become visible. 0: only
+    /// the surface of the domain is drawn.
     double explode = 0.;
   };
 
   /**
    * Draws a polytopic mesh as SVG; no display and no other program is needed.
    *
-   * 2-D: every polytope is one filled path of all its boundary loops, holes and
-   * parts included, in one of few light colours such that neighbours differ
-   * (greedy colouring in smallest-last order), and outlined; edges between fine
-   * cells of one polytope do not appear unless asked for. 3-D: the boundary of
-   * the domain in a parallel projection, shaded by the angle to the view, with
-   * outlines where the polytope changes or the surface has an edge.
+   * 2-D: every polytope is one filled path of all its boundary loops, including
+   * those of holes and separate parts, with an outline. It has one of a small
+   * number of light colours such that neighbours differ (greedy colouring in
+   * smallest-last order). Edges between fine cells of one polytope are drawn on
+   * request only. 3-D: the boundary of the domain in a parallel projection,
+   * shaded by the angle to the view, with outlines where the polytope changes
+   * or the surface has an edge.
    *
-   * The file is there completely or not at all (see write_file()).
+   * The file is written completely or not at all (see write_file()).
    */
   template <int dim>
   void
@@ -51,22 +52,23 @@ namespace Tessella
                  const MeshSvgFlags              &flags = {});
 
   /// Curve of a plot: y against x. Points that a logarithmic axis cannot show
-  /// (zero, negative, not finite) are left out.
+  /// (zero, negative, not finite) are omitted.
   struct PlotCurve
   {
     std::string         label;
     std::vector<double> x, y;
-    /// A triangle of this slope is drawn at the last two points; 0: none. For
-    /// a decreasing error against the number of unknowns it is negative,
-    /// against the mesh size positive.
+    /// Slope of a triangle that is drawn at the last two points; 0 means no
+    /// triangle. For a decreasing error it is negative against the number of
+    /// DoFs, and positive against the mesh size.
     double slope = 0.;
     /// Curves of one group have the same colour but different markers and
-    /// dashes (say, L2 and H1 errors of one degree); -1: a colour of its own.
+    /// dashes (say, L2 and H1 errors of one degree); -1 means a separate
+    /// colour.
     int group = -1;
   };
 
-  /// How write_plot_svg() draws. In the labels of the axes, what follows '^'
-  /// (one character, or all in parentheses) is raised.
+  /// Options of write_plot_svg(). In the labels of the axes, the character that
+  /// follows '^', or all characters in parentheses that follow it, are raised.
   struct PlotFlags
   {
     std::string  title, x_label = "mesh size h", y_label = "error";
@@ -75,11 +77,11 @@ namespace Tessella
   };
 
   /**
-   * Draws curves, convergence histories above all, as SVG: axes with decade
-   * ticks where logarithmic, grid, markers, legend, slope triangles; colours
-   * that remain distinct with colour-blindness and markers that tell curves
-   * apart in print. Curves without a point that can be shown remain in the
-   * legend. The file is there completely or not at all (see write_file()).
+   * Draws curves, in particular convergence histories, as SVG: axes with decade
+   * ticks if logarithmic, grid, markers, legend, slope triangles. Colours
+   * remain distinct with colour-blindness, and markers distinguish curves in
+   * print. A curve of which no point can be shown remains in the legend. The
+   * file is written completely or not at all (see write_file()).
    */
   void
   write_plot_svg(const std::vector<PlotCurve> &curves,

@@ -19,16 +19,18 @@ namespace Tessella
 {
   /**
    * Functions that connect continuous functions and vectors of degrees of
-   * freedom, named after their counterparts in dealii::VectorTools. VectorType:
-   * dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or
+   * freedom, with the names of their counterparts in dealii::VectorTools.
+   * VectorType: dealii::Vector<double>,
+   * LinearAlgebra::distributed::Vector<double> or
    * TrilinosWrappers::MPI::Vector. Functions have as many components as the
    * handler.
    *
-   * On meshes that are distributed over processes all functions are
-   * collective; each process works on the polytopes that it owns, and vectors
-   * hold its own degrees of freedom (no ghosts). Points must be the same on
-   * all processes, and values there and compute_errors() are. A vector, or a
-   * point, that is wrong on one process is an error on all.
+   * On meshes that are distributed over processes all functions are collective.
+   * Each process works on the polytopes that it owns, and vectors hold its own
+   * degrees of freedom (no ghosts). Points must be the same on all processes;
+   * values at points and the results of compute_errors() are the same on all
+   * processes. A vector, or a point, that is wrong on one process is an error
+   * on all.
    */
   namespace VectorTools
   {
@@ -38,10 +40,10 @@ namespace Tessella
                    << ") lies outside the mesh; values exist only inside.");
 
     /**
-     * Discrete L2 projection on the bounding boxes with (p+1)^dim Gauss points:
-     * reproduces the polynomial space and needs no linear system, but evaluates
-     * @p function in the whole box of each polytope, hence possibly outside the
-     * domain.
+     * Discrete L2 projection on the bounding boxes with (p+1)^dim Gauss points.
+     * It reproduces the polynomial space and needs no linear system, but
+     * evaluates @p function in the whole box of each polytope, hence possibly
+     * outside the domain.
      */
     template <int dim, typename VectorType>
     void
@@ -51,10 +53,10 @@ namespace Tessella
 
     /**
      * L2 projection: the mass matrix of every polytope is inverted. Quadrature
-     * of order 2 p + @p extra_order. Where basis functions are linearly
+     * is of order 2 p + @p extra_order. If basis functions are linearly
      * dependent on a polytope up to rounding (full tensor spaces of high degree
-     * on thin polytopes), the later ones get the coefficient zero. Throws if
-     * the function is not finite.
+     * on thin polytopes), the later ones get the coefficient zero. Throws an
+     * exception if the function is not finite.
      */
     template <int dim, typename VectorType>
     void
@@ -63,8 +65,9 @@ namespace Tessella
             VectorType                      &vector,
             const unsigned int               extra_order = 4);
 
-    /// All components at @p point; throws ExcPointNotInside (with the point)
-    /// outside the mesh. On an interface, the value of one of the polytopes.
+    /// Values of all components at @p point; throws ExcPointNotInside (with the
+    /// point) outside the mesh. On an interface, the value of one of the
+    /// polytopes is returned.
     template <int dim, typename VectorType>
     void
     point_value(const AgglomerationHandler<dim> &handler,
@@ -72,7 +75,7 @@ namespace Tessella
                 const dealii::Point<dim>        &point,
                 dealii::Vector<double>          &value);
 
-    /// The same at many points: one search structure for all.
+    /// The same at many points, with one search structure for all.
     template <int dim, typename VectorType>
     void
     point_values(const AgglomerationHandler<dim>       &handler,
@@ -81,13 +84,14 @@ namespace Tessella
                  std::vector<dealii::Vector<double>>   &values);
 
     /**
-     * Norm of (solution - exact) per polytope: L2_norm, L1_norm, Linfty_norm
-     * (largest value at quadrature points), H1_seminorm, H1_norm, Lp_norm with
-     * the power @p exponent, and mean, which is, as in deal.II, the integral of
-     * exact - solution; all components together. Quadrature of order 2 p +
-     * @p extra_order. Threads share the work; the result does not depend on
-     * their number. @p difference is resized to the polytopes that this process
-     * owns: compute_global_error() makes one number of them.
+     * Norm of (solution - exact) per polytope, all components together:
+     * L2_norm, L1_norm, Linfty_norm (largest value at quadrature points),
+     * H1_seminorm, H1_norm, Lp_norm with the power @p exponent, and mean, which
+     * is, as in deal.II, the integral of exact - solution. Quadrature is of
+     * order 2 p + @p extra_order. Threads share the work; the result does not
+     * depend on their number. @p difference is resized to the number of
+     * polytopes that this process owns; compute_global_error() computes one
+     * value from it.
      */
     template <int dim, typename VectorType>
     void
@@ -100,12 +104,12 @@ namespace Tessella
                          const double                        exponent    = 2.);
 
     /**
-     * The norm over all polytopes of what integrate_difference() gave, as
+     * Norm over all polytopes from the result of integrate_difference(), as
      * dealii::VectorTools::compute_global_error(), with the handler in place of
-     * the triangulation. @p exponent is read for Lp_norm only.
+     * the triangulation. @p exponent is used for Lp_norm only.
      *
      * Collective over the processes of the handler's triangulation: the result
-     * is that of all of them, and the same on each.
+     * is that of all processes, and the same on each.
      */
     template <int dim>
     double
@@ -114,7 +118,7 @@ namespace Tessella
                          const dealii::VectorTools::NormType norm,
                          const double                        exponent = 2.);
 
-    /// Errors that a convergence table shows, from one sweep.
+    /// Errors for a convergence table, from one loop over the mesh.
     struct ErrorNorms
     {
       double L2 = 0., H1_seminorm = 0.;
@@ -124,29 +128,30 @@ namespace Tessella
 
     /**
      * L2 norm, broken H1 seminorm and dG norm of e = solution - exact for the
-     * scalar @p form; @p sigma: penalty per facet,
+     * scalar @p form; @p sigma is the penalty per facet,
      * PolytopicAssembler::penalty().
      *
      * The dG norm is that of Dong, Georgoulis and Kappas (2021),
      *   |e|^2 = sum_k |a^(1/2) grad e|^2_k + |c_0 e|^2_k
      *         + sum_F |sigma^(1/2) [e]|^2_F + 1/2 ||b.n|^(1/2) [e]|^2_F,
      * where c_0^2 = c - 1/2 div b and [e] = e on the boundary (sigma acts on
-     * Dirichlet parts only). It is found from the coefficient blocks that
-     * @p form gives at points, for any form, by the energy that they assign
-     * to a jump:
-     *   - interior facets: weight 1/4 (c_00 + c_11 - c_01 - c_10) of [e]^2,
-     * where c_st is the value-value entry with test side s and trial side t:
-     * the form's value for the traces 1/2 and -1/2. This is sigma + 1/2 |b.n|
-     * for interior penalty with upwind advection, in convective and in
-     *     conservative form;
-     *   - boundary: weight c_00 + 1/2 (b + beta).n, where the second term is
-     * what integration by parts of (b + beta).grad e e leaves there: sigma +
-     *     1/2 |b.n| on Dirichlet, 1/2 |b.n| on inflow and outflow parts, the
-     *     Robin coefficient on Robin parts;
-     *   - volume: c_0^2 = c - 1/2 div(b + beta), with the divergence of a
-     * linear least-squares fit on each sub-cell, exact for fields that are
-     * linear there, and of second order in the size of sub-cells otherwise.
-     * Negative weights count as zero. @p exact is taken to be continuous on
+     * Dirichlet parts only). It is computed from the coefficient blocks of
+     * @p form at points, for any form, by the energy that they assign to a
+     * jump:
+     * - interior facets: weight 1/4 (c_00 + c_11 - c_01 - c_10) of [e]^2, where
+     *   c_st is the value-value entry with test side s and trial side t: the
+     *   form's value for the traces 1/2 and -1/2. This is sigma + 1/2 |b.n| for
+     *   interior penalty with upwind advection, in convective and in
+     *   conservative form;
+     * - boundary: weight c_00 + 1/2 (b + beta).n, where the second term is the
+     *   boundary term of the integration by parts of (b + beta).grad e e: sigma
+     *   + 1/2 |b.n| on Dirichlet parts, 1/2 |b.n| on inflow and outflow parts,
+     *   the Robin coefficient on Robin parts;
+     * - volume: c_0^2 = c - 1/2 div(b + beta), with the divergence of a linear
+     *   least-squares fit on each sub-cell, which is exact for fields that are
+     *   linear there, and of second order in the size of sub-cells otherwise.
+     *
+     * Negative weights count as zero. @p exact is assumed to be continuous on
      * interior facets, so that jumps are those of the solution.
      */
     template <int dim, typename VectorType>

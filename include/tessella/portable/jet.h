@@ -11,9 +11,10 @@
 namespace Tessella
 {
   /**
-   * A value with its first and second derivatives in dim variables: what an
-   * expression becomes if its variables are jets. For code that is compiled at
-   * run time, where derivatives that are zero by construction disappear.
+   * Value with its first and second derivatives in dim variables (forward
+   * automatic differentiation). An expression whose variables are jets
+   * evaluates to a jet. The class is meant for code that is compiled at run
+   * time, where the compiler removes derivatives that are zero by construction.
    *
    * Where a function has a kink, derivatives are those of the branch taken.
    */
@@ -27,7 +28,7 @@ namespace Tessella
       : value(v)
     {}
 
-    /// The variable number @p i.
+    /// Jet of the variable with index @p i and value @p x.
     TESSELLA_HOST_DEVICE static Jet
     variable(const double x, const int i)
     {
@@ -36,15 +37,16 @@ namespace Tessella
       return result;
     }
 
-    /// Products with a zero derivative are zero, so that an infinite derivative
-    /// in a direction in which nothing varies does no harm.
+    /// Product that is zero if the derivative is zero, so that an infinite
+    /// factor does no harm in a direction in which nothing varies.
     TESSELLA_HOST_DEVICE static double
     times(const double factor, const double derivative)
     {
       return derivative == 0. ? 0. : factor * derivative;
     }
 
-    /// f(this), from f and its derivatives there.
+    /// Jet of f(v) for this jet v, from f and its derivatives at the value of
+    /// v.
     TESSELLA_HOST_DEVICE Jet
     chain(const double f, const double f_1, const double f_2) const
     {
@@ -59,7 +61,7 @@ namespace Tessella
       return result;
     }
 
-    /// f(v, w), from f and its derivatives there.
+    /// Jet of f(v, w), from f and its derivatives at the values of v and w.
     TESSELLA_HOST_DEVICE static Jet
     chain(const Jet   &v,
           const Jet   &w,
@@ -86,7 +88,7 @@ namespace Tessella
       return result;
     }
 
-    // Friends that are defined here convert numbers to jets.
+    // Functions defined as friends convert double arguments to jets.
     friend TESSELLA_HOST_DEVICE Jet
     operator+(const Jet &v, const Jet &w)
     {

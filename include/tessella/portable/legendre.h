@@ -6,36 +6,38 @@
 
 namespace Tessella
 {
-  /// How many scalar functions a degree has.
+  /// Type of a space of scalar polynomials; its degree p is given separately.
   enum class PolynomialSpaceType
   {
     total_degree,   ///< P_p: total degree at most p
     tensor_product, ///< Q_p: degree at most p in each variable
     /// PQ_p: total degree at most p in all variables but the last one, times
-    /// degree at most p in that: for prisms, and space-time elements.
+    /// degree at most p in the last one; for prisms and space-time elements.
     prismatic
   };
 
   /**
-   * Legendre polynomials and the numbering of their tensor products: one source
-   * for host, SIMD kernels and device; no deal.II, no standard library.
+   * Legendre polynomials and the order of their tensor products, shared by host
+   * code, SIMD kernels and device code. The header uses neither deal.II nor the
+   * standard library.
    *
    * The basis of a polytope with bounding box prod [l_d, u_d] is
-   *   phi_k(x) = prod_d sqrt((2 k_d + 1) / (u_d - l_d)) P_{k_d}(xi_d),   xi_d =
-   * (2 x_d - l_d - u_d) / (u_d - l_d), orthonormal in L2 of the box. The space
-   * is the span of all k of grade at most p, where the grade is |k|_1 (total
-   * degree), |k|_inf (tensor product) or the larger one of k_1 + .. + k_(dim-1)
-   * and k_dim (prismatic).
+   *   phi_k(x) = prod_d sqrt((2 k_d + 1) / (u_d - l_d)) P_{k_d}(xi_d),
+   *   xi_d = (2 x_d - l_d - u_d) / (u_d - l_d),
+   * which is orthonormal in L2 of the box. The space is the span of all k of
+   * grade at most p, where the grade is |k|_1 (total degree), |k|_inf (tensor
+   * product) or max(k_1 + .. + k_(dim-1), k_dim) (prismatic).
    *
-   * <b>Order.</b> Graded: k comes before k' if its grade is lower; equal grades
-   * are sorted lexicographically with the first variable's exponent decreasing
-   * fastest: compare (k_1, ..., k_dim) and the larger comes first. A space of
-   * lower degree is therefore a prefix of every space of higher degree, which
-   * hp interfaces and p-multigrid use.
+   * <b>Order.</b> The order is graded: k comes before k' if its grade is lower.
+   * Equal grades are sorted lexicographically with the first variable's
+   * exponent decreasing fastest: of two tuples (k_1, ..., k_dim), the larger
+   * one comes first. A space of lower degree is therefore a prefix of every
+   * space of higher degree, which hp interfaces and p-multigrid use.
    */
   namespace Legendre
   {
-    /// Largest degree that the tables and kernels of the library are made for.
+    /// Largest polynomial degree that the tables and kernels of the library
+    /// support.
     constexpr unsigned int max_degree = 10;
 
     /// Number of functions: binomial(p + dim, dim), or (p + 1)^dim.
@@ -50,8 +52,8 @@ namespace Tessella
       return n;
     }
 
-    /// The same of any space; prismatic: binomial(p + dim - 1, dim - 1)
-    /// (p + 1).
+    /// Number of functions of any space; prismatic: binomial(p + dim - 1,
+    /// dim - 1) (p + 1).
     TESSELLA_HOST_DEVICE constexpr unsigned int
     n_functions(const int                 dim,
                 const unsigned int        degree,
@@ -65,15 +67,16 @@ namespace Tessella
     }
 
     /**
-     * Values P_n(xi) sqrt(2n+1), n = 0 .. degree, by the three-term recurrence;
-     * Number may be a SIMD vector type. On [-1,1] with weight 1/2 these are
-     * orthonormal.
+     * Values P_n(xi) sqrt(2n+1), n = 0 .. degree, by the three-term recurrence.
+     * On [-1,1] with weight 1/2 these polynomials are orthonormal. Number may
+     * be a SIMD vector type.
      */
     template <typename Number>
     TESSELLA_HOST_DEVICE inline void
     evaluate(const unsigned int degree, const Number &xi, Number *values);
 
-    /// Values as above and derivatives with respect to xi.
+    /// Values as in the function above, and their derivatives with respect to
+    /// xi.
     template <typename Number>
     TESSELLA_HOST_DEVICE inline void
     evaluate(const unsigned int degree,
@@ -91,7 +94,7 @@ namespace Tessella
               const PolynomialSpaceType space,
               unsigned char            *exponents);
 
-    /// Those of the full tensor or of the total-degree space.
+    /// Exponents for the full tensor space or the total-degree space.
     TESSELLA_HOST_DEVICE inline void
     exponents(const int          dim,
               const unsigned int degree,
@@ -108,8 +111,8 @@ namespace Tessella
   {
     namespace internal
     {
-      // sqrt(2 n + 1). Static: translation units compiled for different
-      // instruction sets must not share one copy.
+      // sqrt(2 n + 1). The function is static since translation units compiled
+      // for different instruction sets must not share one copy.
       TESSELLA_HOST_DEVICE static constexpr double
       scale(const unsigned int n)
       {
@@ -127,8 +130,8 @@ namespace Tessella
         return table[n];
       }
 
-      // (2 n + 1) / (n + 1) and n / (n + 1) of the recurrence: divisions are
-      // slow, and known beforehand.
+      // Coefficients (2 n + 1) / (n + 1) and n / (n + 1) of the recurrence,
+      // from tables since divisions are slow.
       TESSELLA_HOST_DEVICE static constexpr double
       forward(const unsigned int n)
       {
@@ -230,9 +233,9 @@ namespace Tessella
               const PolynomialSpaceType space,
               unsigned char            *exponents)
     {
-      // Scalars instead of small arrays: of these, GCC 12 makes MMX
-      // instructions without emms, after which every computation in long
-      // double (deal.II's QGauss, for example) gives NaN.
+      // Scalars instead of small arrays, for which GCC 12 generates MMX
+      // instructions without emms: after these, every long double computation
+      // (deal.II's QGauss, for example) results in NaN.
       unsigned char *e = exponents;
       for (int grade = 0; grade <= static_cast<int>(degree); ++grade)
         for (int k0 = grade; k0 >= 0; --k0)
@@ -240,7 +243,8 @@ namespace Tessella
             for (int k2 = (dim > 2 ? grade : 0); k2 >= 0; --k2)
               for (int k3 = (dim > 3 ? grade : 0); k3 >= 0; --k3)
                 {
-                  // prismatic: exponents of the last variable, of the others
+                  // prismatic: exponent of the last variable, and sum of the
+                  // others
                   const int sum  = k0 + k1 + k2 + k3,
                             last = dim == 1   ? k0
                                    : dim == 2 ? k1

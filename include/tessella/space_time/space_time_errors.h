@@ -18,38 +18,38 @@ namespace Tessella
    *     errors.add(slab, solution, exact);
    *
    * Integrals in time are sums of Gauss rules of p + 2 points between all ends
-   * of intervals of the slab, integrals in space those of
-   * VectorTools::integrate_difference(). L-infinity is the largest value at
-   * these points and on both sides of the ends. Cost of a slab:
-   * integrate_difference() 2 p + 6 times an interval. add() is collective;
-   * norms are the same on all processes.
+   * of intervals of the slab; integrals in space are those of
+   * VectorTools::integrate_difference(). The L-infinity norm is the largest
+   * value at these points and on both sides of the ends. Cost per slab: 2 p + 6
+   * calls of integrate_difference() per interval. add() is collective; norms
+   * are the same on all processes.
    */
   template <int dim>
   class SpaceTimeErrors
   {
   public:
-    /// @p exact: scalar; its set_time() is called.
+    /// Adds the errors on a slab. @p exact is scalar; its set_time() is called.
     template <typename VectorType>
     void
     add(const SpaceTimeSlab<dim> &slab,
         const VectorType         &solution,
         dealii::Function<dim>    &exact);
 
-    /// L2 in time and space.
+    /// L2 norm in time and space.
     double
     L2_L2() const;
-    /// L2 in time of the broken H1 seminorm.
+    /// L2 norm in time of the broken H1 seminorm in space.
     double
     L2_H1() const;
-    /// Largest L2 norm.
+    /// Largest L2 norm over all times that are evaluated.
     double
     Linf_L2() const;
-    /// L2 norm at the end of the last slab, from below.
+    /// L2 norm at the end of the last slab, as limit from below.
     double
     final_L2() const;
 
     /// Sums over the slabs, from which the norms are computed. A program that
-    /// goes on from a file passes the sums of the earlier slabs to restore(),
+    /// continues from a file passes the sums of the earlier slabs to restore(),
     /// so that the norms are those of all slabs.
     using Sums = std::array<double, 4>;
     Sums

@@ -21,21 +21,22 @@ namespace Tessella
    *   du/dt - div(a grad u) + w . grad u + c u = f      in (0, T) x D,
    * Dong, Georgoulis, Kappas, SIAM J. Sci. Comput. 43 (2021), (2.8)-(2.9) with
    * the inflow data of (2.5), to be assembled on a SpaceTimeSlab<dim>. As an
-   * equation in dim + 1 variables it is the one of AdvectionDiffusionReaction
-   * with diffusion diag(a, 0) and advection (w, 1), and this class is that
-   * form: interior penalty and upwind in space, upwind in time.
+   * equation in dim + 1 variables it is that of AdvectionDiffusionReaction with
+   * diffusion diag(a, 0) and advection (w, 1), and this class is that form:
+   * interior penalty and upwind in space, upwind in time.
    *
-   * Coefficients, data and sources are functions of dim + 1 variables, the last
-   * one being time, which are called by several threads at once, or do not
-   * depend on time and have a value for each cell or material of the handler's
-   * mesh (CellwiseCoefficient), also where these jump inside a polytope. Those
-   * that are DeviceFunction, too, are evaluated by a CUDA device (their code
-   * has time in z where the space has two dimensions, in t where it has three),
-   * if all are or are constant. A deal.II function of dim variables with a time
-   * of its own becomes one with TimeDependentFunction.
+   * Coefficients, data and sources are either functions of dim + 1 variables,
+   * the last one being time, which are called by several threads at once. Or
+   * they do not depend on time and have a value for each cell or material of
+   * the handler's mesh (CellwiseCoefficient), also where these jump inside a
+   * polytope. Functions that also derive from DeviceFunction are evaluated by a
+   * CUDA device, if all functions of the form do so or are constant. Their code
+   * has time in z if the space has two dimensions, in t if it has three.
+   * TimeDependentFunction turns a deal.II function of dim variables with
+   * set_time() into a function of dim + 1 variables.
    *
-   * set_slab() says on which slab it is assembled next. What flows in from the
-   * slab before is not part of the form: SpaceTimeSlab::add_inflow().
+   * set_slab() sets the slab of the next assembly. The inflow from the previous
+   * slab is not part of the form: see SpaceTimeSlab::add_inflow().
    */
   template <int dim>
   class SpaceTimeForm : public AdvectionDiffusionReaction<dim + 1>,
@@ -45,32 +46,33 @@ namespace Tessella
     using FunctionPointer = std::shared_ptr<const dealii::Function<dim + 1>>;
 
     SpaceTimeForm();
-    /// (Its functions know the slab that this object is on.)
+    /// Not copyable, since the form's functions refer to the slab of this
+    /// object.
     SpaceTimeForm(const SpaceTimeForm &) = delete;
     SpaceTimeForm &
     operator=(const SpaceTimeForm &) = delete;
 
-    // Coefficients. Unset ones are zero. The last call for a coefficient
-    // counts.
+    // Setters of coefficients. Coefficients that are not set are zero. The last
+    // call for a coefficient determines it.
     void
     set_diffusion(const double a);
     void
     set_diffusion(const dealii::Tensor<2, dim> &a);
-    /// Scalar.
+    /// Diffusion as a scalar function.
     void
     set_diffusion(const FunctionPointer &a);
-    /// A Function with dim * dim components, row by row.
+    /// Diffusion as a Function with dim * dim components, row by row.
     void
     set_diffusion_tensor(const FunctionPointer &a);
     void
     set_diffusion(const CellwiseCoefficient &a);
-    /// A value per cell times a tensor.
+    /// Diffusion as a value per cell times a tensor.
     void
     set_diffusion(const CellwiseCoefficient    &a,
                   const dealii::Tensor<2, dim> &tensor);
     void
     set_advection(const dealii::Tensor<1, dim> &w);
-    /// A Function with dim components.
+    /// Advection as a Function with dim components.
     void
     set_advection(const FunctionPointer &w);
     void
@@ -86,29 +88,29 @@ namespace Tessella
     void
     set_source(const CellwiseCoefficient &f);
 
-    /// Condition on the part of the boundary of D with one id, at all times.
-    /// The flux of a Neumann or Robin condition has dim components.
+    /// Sets the condition on the part of the boundary of D with one id, at all
+    /// times. The flux of a Neumann or Robin condition has dim components.
     void
     set_boundary_condition(const dealii::types::boundary_id  id,
                            const BoundaryCondition<dim + 1> &condition);
     void
     set_default_boundary_condition(const BoundaryCondition<dim + 1> &condition);
 
-    /// The slab that the form is assembled on next: its start, and its cells
-    /// for values per cell. Not while a form is being assembled. Cost: a pass
-    /// over the slab's sub-cells where there are values per cell, not per
+    /// Sets the slab of the next assembly: its start, and its cells for values
+    /// per cell. Must not be called while a form is being assembled. Cost: a
+    /// pass over the slab's sub-cells if there are values per cell, not per
     /// material.
     void
     set_slab(const SpaceTimeSlab<dim> &slab);
-    /// The same without values per cell: time at which the slab begins.
+    /// The same without values per cell; @p time is the beginning of the slab.
     void
     set_start(const double time);
 
-    /// Whether matrices of slabs of equal length are equal: no coefficient of
-    /// the matrix is a function, or all that are have been declared not to
-    /// depend on time. A CUDA device then computes the rows of elements that
-    /// are as high as the slab, and whose neighbours are, from matrices in
-    /// space.
+    /// Whether matrices of slabs of equal length are equal, that is, whether no
+    /// coefficient of the matrix is a function, or all functions have been
+    /// declared independent of time. A CUDA device then computes rows from
+    /// matrices in space, for elements that are as high as the slab and have
+    /// only such neighbours.
     bool
     matrix_is_stationary() const override;
     void
@@ -128,8 +130,8 @@ namespace Tessella
     shifted(const BoundaryCondition<dim + 1> &condition);
 
     std::shared_ptr<double> start;
-    /// Values per cell of the handler's mesh; null: none. Those of the
-    /// diffusion are times a tensor.
+    /// Values per cell of the handler's mesh; null if there are none. Those of
+    /// the diffusion are multiplied by a tensor.
     std::shared_ptr<const CellwiseCoefficient> cell_diffusion, cell_reaction,
       cell_source;
     dealii::Tensor<2, dim> cell_tensor;
@@ -139,10 +141,10 @@ namespace Tessella
 
 
   /**
-   * A function of dim + 1 variables, the last one being time, from one of dim
-   * variables with deal.II's set_time(). Since that changes the function, calls
-   * go one after the other: a slow way where values are evaluated by many
-   * threads. Write functions of dim + 1 variables where speed matters.
+   * A function of dim + 1 variables, the last one being time, made from a
+   * function of dim variables with deal.II's set_time(). Since set_time()
+   * changes the function, calls are serialised, which is slow if many threads
+   * evaluate values. Write functions of dim + 1 variables if speed matters.
    */
   template <int dim>
   class TimeDependentFunction : public dealii::Function<dim + 1>

@@ -19,7 +19,7 @@
 
 namespace Tessella
 {
-  /// The linear solver failed in a slab.
+  /// Exception: the linear solver has failed in a slab.
   DeclException4(ExcSlabNotSolved,
                  unsigned int,
                  double,
@@ -30,8 +30,9 @@ namespace Tessella
 
 #ifdef TESSELLA_HAVE_EPETRA
   /**
-   * Slab after slab of a space-time dG method: assembles, hands the system to
-   * the caller's solver, keeps the value at the end for the next slab.
+   * Time stepping of a space-time dG method, slab by slab: assembles the
+   * system, calls the user's solver, and keeps the value at the end for the
+   * next slab.
    *
    *     SpaceTimeStepping<dim> stepping(agglomeration, form, solve);
    *     VectorTools::project(agglomeration, initial_function, value);
@@ -39,27 +40,28 @@ namespace Tessella
    *     while (stepping.time() < final_time)
    *       stepping.step(length);
    *
-   * <b>What is kept.</b> The matrix stays as long as length and numbers of
-   * intervals are the same and SpaceTimeForm::matrix_is_stationary(): then a
-   * step assembles the right-hand side only. Structure stays as long as the
-   * numbers of intervals do.
+   * <b>Reuse.</b> The matrix is kept as long as length and numbers of intervals
+   * are the same and SpaceTimeForm::matrix_is_stationary(): a step then
+   * assembles the right-hand side only. The structure is kept as long as the
+   * numbers of intervals are the same.
    *
-   * <b>Errors</b> in a step (ExcSlabNotSolved with what the solver threw,
-   * values that are not finite, those of assembly) leave time() and value() as
-   * they were: the last good state can be written, or the step be tried again.
+   * <b>Errors</b> in a step (ExcSlabNotSolved with the exception of the solver,
+   * values that are not finite, errors of assembly) leave time() and value()
+   * unchanged: the program can write the last good state, or repeat the step.
    *
-   * <b>Many processes</b>: as SpaceTimeSlab; steps are collective, and the
-   * solver throws on all processes or on none.
+   * <b>Many processes</b>: as for SpaceTimeSlab. Steps are collective, and the
+   * solver must throw on all processes or on none.
    */
   template <int dim>
   class SpaceTimeStepping
   {
   public:
     /**
-     * Solves matrix * solution = rhs. @p solution comes with a first guess, the
-     * value at the beginning of the slab at all times. The last argument says
-     * whether the matrix has changed since the last call; what was derived from
-     * it (preconditioners) can be kept if not. Failure is an exception.
+     * Function that solves matrix * solution = rhs. @p solution contains an
+     * initial guess, the value at the beginning of the slab extended to all
+     * times. The last argument is true if the matrix has changed since the last
+     * call; otherwise data derived from it (preconditioners) can be kept.
+     * Failure must be reported by an exception.
      */
     using Solver =
       std::function<void(const dealii::TrilinosWrappers::SparseMatrix &matrix,
@@ -73,15 +75,16 @@ namespace Tessella
       typename PolytopicAssembler<dim + 1>::AdditionalData assembler;
     };
 
-    /// Handler and form must outlive this object; the form's start is set
-    /// before every assembly.
+    /// Handler and form must outlive this object, which sets the start of the
+    /// form before every assembly.
     SpaceTimeStepping(const AgglomerationHandler<dim> &handler,
                       SpaceTimeForm<dim>              &form,
                       const Solver                    &solver,
                       const AdditionalData            &data = AdditionalData());
 
-    /// @p value: the handler's vector of the solution at @p time; @p n_steps:
-    /// number of slabs before it, which n_steps() and messages count on from.
+    /// Sets the initial state. @p value is the handler's vector of the solution
+    /// at @p time; @p n_steps is the number of slabs before it, from which
+    /// n_steps() and messages continue to count.
     void
     initialize(const double                                 time,
                const dealii::TrilinosWrappers::MPI::Vector &value,
@@ -92,8 +95,8 @@ namespace Tessella
                const dealii::Vector<double> &value,
                const unsigned int            n_steps = 0);
 
-    /// Computes the slab [time(), time() + length]; see SpaceTimeSlab::reinit()
-    /// for @p n_intervals.
+    /// Computes the slab [time(), time() + length]; for @p n_intervals see
+    /// SpaceTimeSlab::reinit().
     void
     step(const double                     length,
          const std::vector<unsigned int> &n_intervals = {});
@@ -103,21 +106,21 @@ namespace Tessella
     {
       return present_time;
     }
-    /// Solution at time(), from below: a vector of the handler.
+    /// Solution at time(), as limit from below: a vector of the handler.
     const dealii::TrilinosWrappers::MPI::Vector &
     value() const
     {
       return present_value;
     }
-    /// Number of slabs since initialize(), and of those before it.
+    /// Number of slabs since initialize(), plus the number of those before it.
     unsigned int
     n_steps() const
     {
       return step_number;
     }
 
-    // ---- of the last step
-    /// Its slab; local times count from slab().start().
+    // ---- last step
+    /// Slab of the last step; local times count from slab().start().
     const SpaceTimeSlab<dim> &
     slab() const
     {
@@ -128,14 +131,16 @@ namespace Tessella
     {
       return present_solution;
     }
-    /// L2 norm of the jump in time at its beginning: an estimate of the error
-    /// of the step, of order length^(p + 1) where the solution is smooth.
+    /// L2 norm of the jump in time at the beginning of the last step: an
+    /// estimate of the error of the step, of order length^(p + 1) if the
+    /// solution is smooth.
     double
     jump() const
     {
       return present_jump;
     }
-    /// Seconds for structure and assembly, and in the solver.
+    /// Seconds for structure and assembly; solver_time() returns those in the
+    /// solver.
     double
     assembly_time() const
     {
@@ -160,9 +165,10 @@ namespace Tessella
     dealii::TrilinosWrappers::SparseMatrix matrix;
     dealii::TrilinosWrappers::MPI::Vector  rhs, present_solution;
     dealii::TrilinosWrappers::MPI::Vector  present_value;
-    /// Structure of the slab that matrix and vectors have; 0: none.
+    /// Structure revision of the slab for which matrix and vectors are set up;
+    /// 0 if there is none.
     std::uint64_t present_structure = 0;
-    /// Revision of the slab that the matrix belongs to; 0: none.
+    /// Revision of the slab to which the matrix belongs; 0 if there is none.
     std::uint64_t matrix_revision = 0;
     double        present_time = 0., present_jump = 0.;
     double        present_assembly_time = 0., present_solver_time = 0.;
@@ -173,10 +179,11 @@ namespace Tessella
 
 
   /**
-   * Length of the next step from the jump at the beginning of the last one,
-   * which behaves like length^(degree + 1): the step whose jump would be
-   * @p tolerance, times 0.9, between half and twice the last one. A step with a
-   * jump above the tolerance should be done again with this length.
+   * Length of the next step, computed from the jump at the beginning of the
+   * last one, which behaves like length^(degree + 1). The result is the length
+   * whose jump would be @p tolerance, times 0.9, between half and twice the
+   * last length. A step with a jump above the tolerance should be repeated with
+   * this length.
    */
   double
   next_step_length(const double       length,

@@ -9,25 +9,26 @@
 namespace Tessella
 {
   /**
-   * Maps the unit hypercube to the bounding box of the polytope that an active
-   * cell belongs to: x_d = lower_d + h_d xi_d, so the Jacobian is the constant
-   * diagonal matrix of the box's extents h. All cells of a polytope have the
-   * same image.
+   * Maps the unit hypercube to the bounding box of the polytope to which an
+   * active cell belongs: x_d = lower_d + h_d xi_d, so that the Jacobian is the
+   * constant diagonal matrix of the box's extents h. All cells of a polytope
+   * have the same image.
    *
    * With FE_BoundingBoxLegendre and this mapping, deal.II's FEValues evaluates
    * a polytope's basis at points given in unit coordinates of the box; JxW
-   * values refer to the whole box. Integrals over polytopes and their faces are
-   * the task of PolytopeValues and PolytopeInterfaceValues.
+   * values refer to the whole box. For integrals over polytopes and their faces
+   * use PolytopeValues and PolytopeInterfaceValues.
    *
    * Cells of every shape are mapped from the unit hypercube, also simplices.
-   * Faces are those of the box; FEFaceValues works for cells whose face has the
-   * standard orientation, sub-faces have no meaning on a box and throw.
+   * Faces are those of the box. FEFaceValues works for cells whose face has the
+   * standard orientation; sub-faces have no meaning on a box, and functions for
+   * them throw an exception.
    */
   template <int dim>
   class MappingBoundingBox : public BoxMapping<dim>
   {
   public:
-    /// @p handler must outlive the mapping and have its polytopes.
+    /// @p handler must outlive the mapping and must have polytopes already.
     explicit MappingBoundingBox(const AgglomerationHandler<dim> &handler);
 
     std::unique_ptr<dealii::Mapping<dim>>
@@ -40,7 +41,7 @@ namespace Tessella
     is_compatible_with(
       const Compatibility::ReferenceCell<dim> &reference_cell) const override;
 
-    /// The 2^dim corners of the box in lexicographic order.
+    /// Corners of the box, 2^dim points in lexicographic order.
     boost::container::small_vector<dealii::Point<dim>,
                                    dealii::GeometryInfo<dim>::vertices_per_cell>
     get_vertices(const typename dealii::Triangulation<dim>::cell_iterator &cell)
@@ -113,11 +114,11 @@ namespace Tessella
       const override;
 
   protected:
-    /// What transform() needs: the extents of the present box.
+    /// Data for transform(): the extents of the present box.
     class InternalData : public dealii::Mapping<dim>::InternalDataBase
     {
     public:
-      // Called by deal.II from 9.6 on.
+      // deal.II calls this function from version 9.6 on.
       void
       reinit(const dealii::UpdateFlags      update_flags,
              const dealii::Quadrature<dim> &quadrature)
@@ -189,11 +190,12 @@ namespace Tessella
         &output_data) const override;
 
   private:
-    /// Lower and upper corner of the cell's box: 2 dim numbers.
+    /// Lower and upper corner of the cell's box, 2 dim values.
     const double *
     box(const typename dealii::Triangulation<dim>::cell_iterator &cell) const;
 
-    /// Reads the box into @p data and fills what does not depend on points.
+    /// Reads the box into @p data and fills all entries that do not depend on
+    /// points.
     void
     fill_constants(
       const double       *box,

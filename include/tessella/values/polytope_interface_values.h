@@ -12,11 +12,11 @@ namespace Tessella
   template <int dim>
   class PolytopeInterfaceValues;
 
-  /// Views on the components of a PolytopeInterfaceValues object, as
+  /// Views on the components of a PolytopeInterfaceValues object, like
   /// dealii::FEInterfaceViews.
   namespace PolytopeInterfaceViews
   {
-    /// One scalar component.
+    /// View on one scalar component.
     template <int dim>
     class Scalar
     {
@@ -57,7 +57,7 @@ namespace Tessella
       dealii::FEValuesExtractors::Scalar  extractor;
     };
 
-    /// dim components that form a vector; gradients as in
+    /// View on dim components that form a vector; gradients as in
     /// PolytopeValuesViews::Vector.
     template <int dim>
     class Vector
@@ -101,8 +101,8 @@ namespace Tessella
 
   /**
    * Shape functions of two neighbouring polytopes on all facets of the
-   * interface between them, or of one polytope on one part of the boundary,
-   * used like FEInterfaceValues:
+   * interface between them, or of one polytope on all facets with one boundary
+   * id, used like FEInterfaceValues:
    *
    *     PolytopeInterfaceValues<dim> values(handler, 0, flags);
    *     for (const auto &polytope : handler.polytope_iterators())
@@ -114,11 +114,12 @@ namespace Tessella
    *             ...
    *           }
    *
-   * (With periodic boundaries a polytope may be its own neighbour, through two
-   * faces of the polytope: take one of them, see reinit_interface().)
+   * With periodic boundaries a polytope may be its own neighbour, through two
+   * faces of the polytope. Such a loop must visit only one of them, see
+   * reinit_interface().
    *
    * As in deal.II, "here" is the polytope given to reinit() and "there" its
-   * neighbour, normals point from here to there, a jump is here minus there and
+   * neighbour. Normals point from here to there, a jump is here minus there and
    * an average the arithmetic mean; at the boundary, jump and average are the
    * value here. Interface degrees of freedom are those of the polytope here,
    * followed by those there.
@@ -128,7 +129,8 @@ namespace Tessella
    * spaces: 2 dim p + extra_order). At periodic boundaries the functions there
    * are evaluated at the shifted points.
    *
-   * One object per thread; constructor as that of PolytopeValues.
+   * Use one object per thread. The constructor has the same arguments and
+   * restrictions as that of PolytopeValues.
    */
   template <int dim>
   class PolytopeInterfaceValues
@@ -142,16 +144,16 @@ namespace Tessella
     PolytopeInterfaceValues &
     operator=(const PolytopeInterfaceValues &) = delete;
 
-    /// Face @p face of @p polytope: all that it shares with one neighbour or
-    /// one boundary id.
+    /// Moves to face @p face of @p polytope, that is, all that the polytope
+    /// shares with one neighbour or one boundary id.
     void
     reinit(const PolytopeAccessor<dim> &polytope, const unsigned int face);
 
     void
     reinit(const unsigned int polytope, const unsigned int face);
 
-    /// An interface of the flat view, "here" being its side @p side. A loop
-    /// over all interfaces with side 0 visits every interface once.
+    /// Moves to an interface of the flat view, whose side @p side is "here". A
+    /// loop over all interfaces with side 0 visits every interface once.
     void
     reinit_interface(const unsigned int interface, const unsigned int side = 0);
 
@@ -178,7 +180,7 @@ namespace Tessella
       return there.polytope_index() == invalid_index;
     }
 
-    /// Boundary id; the interface must be at the boundary.
+    /// Boundary id of the present interface, which must be at the boundary.
     dealii::types::boundary_id
     boundary_id() const;
 
@@ -189,7 +191,7 @@ namespace Tessella
       return interface;
     }
 
-    /// Points as the polytope here sees them.
+    /// Quadrature point @p q in the coordinates of the polytope here.
     const dealii::Point<dim> &
     quadrature_point(const unsigned int q) const
     {
@@ -221,7 +223,7 @@ namespace Tessella
       return here.normal_vector(q);
     }
 
-    /// The same; deal.II's name up to 9.6.
+    /// The same as normal_vector(); deal.II's name up to 9.6.
     const dealii::Tensor<1, dim> &
     normal(const unsigned int q) const
     {
@@ -248,8 +250,8 @@ namespace Tessella
     double
     penalty_factor(const unsigned int q) const;
 
-    /// The functions of one side alone: 0 here, 1 there (not at the boundary).
-    /// Normals there point from there to here.
+    /// Values of one side alone: 0 here, 1 there (not at the boundary). Normals
+    /// there point from there to here.
     const PolytopeValuesBase<dim> &
     get_polytope_values(const unsigned int side) const;
 
@@ -259,14 +261,15 @@ namespace Tessella
       return here.dofs_per_cell + there.dofs_per_cell;
     }
 
-    /// Global numbers of all interface degrees of freedom. Where a polytope is
-    /// its own neighbour through a periodic boundary each occurs twice, which
-    /// distribute_local_to_global() adds up.
+    /// Global indices of all interface degrees of freedom. If a polytope is its
+    /// own neighbour through a periodic boundary, each index occurs twice, and
+    /// distribute_local_to_global() adds both contributions.
     std::vector<dealii::types::global_dof_index>
     get_interface_dof_indices() const;
 
-    /// Number of the degree of freedom within the polytope here and there;
-    /// numbers::invalid_unsigned_int for the one that it does not belong to.
+    /// Indices of the degree of freedom within the polytopes here and there;
+    /// numbers::invalid_unsigned_int for the polytope to which it does not
+    /// belong.
     std::array<unsigned int, 2>
     interface_dof_to_dof_indices(const unsigned int interface_dof) const
     {
@@ -277,7 +280,7 @@ namespace Tessella
                interface_dof - here.dofs_per_cell}};
     }
 
-    // ---- shape functions; @p component matters for several components
+    // ---- shape functions; @p component is needed for several components only
 
     /// Value here (true) or there (false).
     double
@@ -431,8 +434,8 @@ namespace Tessella
       });
     }
 
-    // ---- for the views: @p function(values, i) of the side that the degree of
-    // freedom belongs to
+    // ---- for the views: value of @p function(values, i) on the side to which
+    // the degree of freedom belongs
     template <typename Function>
     auto
     trace(const bool         here_or_there,
@@ -490,7 +493,7 @@ namespace Tessella
         result[q] = factor_here * result[q] + factor_there * other[q];
     }
 
-    /// Makes the base class's protected constructor available.
+    /// Makes the protected constructor of the base class available.
     class Side : public PolytopeValuesBase<dim>
     {
     public:

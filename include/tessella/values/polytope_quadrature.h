@@ -14,8 +14,8 @@ namespace Tessella
    * Makes sure that tabulated (curved) sub-cells and facets of the handler's
    * flat view have quadrature exact for polynomials of degree @p order. Call it
    * once before several threads use PolytopeQuadrature or InterfaceQuadrature;
-   * not thread safe itself. Costs nothing on meshes without such cells but a
-   * look at all degrees.
+   * the function itself is not thread safe. On meshes without such cells, its
+   * only cost is a loop over the degrees of all polytopes.
    */
   template <int dim>
   void
@@ -24,29 +24,29 @@ namespace Tessella
 
   /**
    * Quadrature points on a polytope, sub-cell by sub-cell in the order of the
-   * flat view, as structure of arrays (what forms take).
+   * flat view, as structure of arrays, which is the layout that forms use.
    *
    * The rule integrates polynomials of total degree @p order in x exactly:
    * simplices by simplex_rule(order), affine hypercubes by Gauss rules of that
    * order, multilinear hypercubes by Gauss rules of order + dim - 1, since the
    * Jacobian determinant has degree dim - 1 in each variable. Tabulated
-   * sub-cells bring their own points, exact for at least that order up to the
+   * sub-cells have their own points, exact for at least that order up to the
    * approximation of the geometry.
    *
-   * Memory is kept between calls. A thread should have its own object.
+   * Memory is kept between calls. Each thread should have its own object.
    */
   template <int dim>
   class PolytopeQuadrature
   {
   public:
-    /// All sub-cells of @p polytope.
+    /// Points of all sub-cells of @p polytope.
     void
     reinit(const AgglomerationHandler<dim> &handler,
            const unsigned int               polytope,
            const unsigned int               order);
 
-    /// One sub-cell alone; tabulated ones must have been tabulated
-    /// (prepare_quadrature()).
+    /// Points of one sub-cell. If its type is tabulated, its table must exist
+    /// already (prepare_quadrature()).
     void
     reinit_subcell(const PolytopicMesh<dim> &mesh,
                    const unsigned int        subcell,
@@ -61,7 +61,7 @@ namespace Tessella
     unsigned int                         n_points = 0;
     std::array<std::vector<double>, dim> x; ///< x[d][q]
     std::vector<double> JxW; ///< weight times Jacobian determinant
-    /// Sub-cell of each point (index into the flat view), and deal.II's
+    /// Sub-cell of each point, as index into the flat view, and deal.II's
     /// material id of its cell.
     std::vector<unsigned int> subcell, material;
 
@@ -80,25 +80,26 @@ namespace Tessella
    * Quadrature points on an interface, facet by facet in the order of the flat
    * view. Polynomials of total degree @p order in x times the unit normal are
    * integrated exactly, also on bilinear facets of hexahedra, where the rule
-   * has the order + 1; tabulated facets as in PolytopeQuadrature.
+   * has order + 1. For tabulated facets see PolytopeQuadrature.
    *
-   * Points and normals are those that the given side sees: normals point out of
-   * the polytope on that side, and at periodic interfaces its coordinates are
-   * in x, those of the other side in neighbor_x.
+   * Points and normals are those of the given side: normals point out of the
+   * polytope on that side. At periodic interfaces x has the coordinates of that
+   * side, and neighbor_x those of the other side.
    */
   template <int dim>
   class InterfaceQuadrature
   {
   public:
-    /// All facets of @p interface, seen from @p side (0 or 1; boundary
-    /// interfaces have side 0 only).
+    /// Points of all facets of @p interface in the coordinates of @p side (0 or
+    /// 1; boundary interfaces have side 0 only).
     void
     reinit(const AgglomerationHandler<dim> &handler,
            const unsigned int               interface,
            const unsigned int               side,
            const unsigned int               order);
 
-    /// One facet of @p interface; tabulated ones must have been tabulated.
+    /// Points of one facet of @p interface. If its type is tabulated, its table
+    /// must exist already.
     void
     reinit_facet(const PolytopicMesh<dim> &mesh,
                  const unsigned int        interface,
@@ -113,11 +114,11 @@ namespace Tessella
     }
 
     unsigned int                         n_points = 0;
-    std::array<std::vector<double>, dim> x;          ///< x[d][q]
-    std::array<std::vector<double>, dim> neighbor_x; ///< as the other side
-                                                     ///< sees them; equal to x
-                                                     ///< without periodicity
-    std::array<std::vector<double>, dim> normal;     ///< unit normals
+    std::array<std::vector<double>, dim> x; ///< x[d][q]
+    std::array<std::vector<double>, dim>
+      neighbor_x; ///< points in the coordinates of the other side; equal to x
+                  ///< without periodicity
+    std::array<std::vector<double>, dim> normal; ///< unit normals
     std::vector<double>                  JxW;
     std::vector<unsigned int>            facet; ///< facet of each point
     /// Sub-cells on both sides and the material ids of their cells;

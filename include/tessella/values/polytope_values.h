@@ -26,7 +26,7 @@ namespace Tessella
 
   namespace internal
   {
-    /// Total degree of products of two functions of degree @p degree.
+    /// Total degree of products of two functions of the given @p degree.
     template <int dim>
     inline unsigned int
     mass_order(const AgglomerationHandler<dim> &handler,
@@ -38,11 +38,11 @@ namespace Tessella
     }
   } // namespace internal
 
-  /// Views on the components of a PolytopeValuesBase object, as
+  /// Views on the components of a PolytopeValuesBase object, like
   /// dealii::FEValuesViews.
   namespace PolytopeValuesViews
   {
-    /// One scalar component.
+    /// View on one scalar component.
     template <int dim>
     class Scalar
     {
@@ -58,8 +58,9 @@ namespace Tessella
       dealii::Tensor<2, dim>
       hessian(const unsigned int i, const unsigned int q) const;
 
-      /// This component of a discrete function at all points; @p vector is
-      /// indexed by global degrees of freedom. Results are resized.
+      /// Values of this component of a discrete function at all points;
+      /// @p vector is indexed by global degrees of freedom. Results are
+      /// resized.
       template <typename VectorType>
       void
       get_function_values(const VectorType    &vector,
@@ -74,7 +75,7 @@ namespace Tessella
       unsigned int                   component;
     };
 
-    /// dim components that form a vector.
+    /// View on dim components that form a vector.
     template <int dim>
     class Vector
     {
@@ -84,7 +85,7 @@ namespace Tessella
 
       dealii::Tensor<1, dim>
       value(const unsigned int i, const unsigned int q) const;
-      /// gradient[c][d]: derivative of component c in direction d.
+      /// gradient[c][d] is the derivative of component c in direction d.
       dealii::Tensor<2, dim>
       gradient(const unsigned int i, const unsigned int q) const;
       dealii::SymmetricTensor<2, dim>
@@ -117,9 +118,9 @@ namespace Tessella
   } // namespace PolytopeValuesViews
 
   /**
-   * Shape functions of one polytope at quadrature points: what PolytopeValues
-   * and PolytopeInterfaceValues have in common. The interface is that of
-   * dealii::FEValuesBase.
+   * Shape functions of one polytope at quadrature points: common base class of
+   * PolytopeValues and of the two sides of PolytopeInterfaceValues. The
+   * interface is that of dealii::FEValuesBase.
    *
    * Shape function i of a handler with several components belongs to component
    * i / n, where n is the number of scalar functions of the polytope, and is
@@ -128,15 +129,17 @@ namespace Tessella
    * its bounding box.
    *
    * <b>Cost.</b> Shape functions are evaluated for each point from
-   * one-dimensional tables: dim (p + 1) terms of a recurrence and dim - 1
-   * multiplications a value, dim times that for gradients. Scalar functions are
-   * stored once for all components. Memory is kept between calls of reinit().
+   * one-dimensional tables: dim (p + 1) terms of a recurrence, and dim - 1
+   * multiplications per value, dim times that for gradients. Scalar functions
+   * are stored once for all components. Memory is kept between calls of
+   * reinit().
    */
   template <int dim>
   class PolytopeValuesBase
   {
   public:
-    // Views refer to the object that made them.
+    // Views refer to the object that created them, which therefore must not be
+    // copied.
     PolytopeValuesBase(const PolytopeValuesBase &) = delete;
     PolytopeValuesBase &
     operator=(const PolytopeValuesBase &) = delete;
@@ -173,8 +176,8 @@ namespace Tessella
       return points;
     }
 
-    /// Quadrature weight times Jacobian determinant (on facets: surface
-    /// element).
+    /// Quadrature weight times Jacobian determinant (on facets, times the
+    /// surface element).
     double
     JxW(const unsigned int q) const
     {
@@ -188,7 +191,8 @@ namespace Tessella
       return JxW_values;
     }
 
-    /// Unit normal out of the polytope; only on interfaces.
+    /// Unit normal that points out of the polytope; available on interfaces
+    /// only.
     const dealii::Tensor<1, dim> &
     normal_vector(const unsigned int q) const
     {
@@ -221,7 +225,7 @@ namespace Tessella
       return *handler;
     }
 
-    /// The present polytope's element.
+    /// Finite element of the present polytope.
     const dealii::FiniteElement<dim> &
     get_fe() const;
 
@@ -229,7 +233,7 @@ namespace Tessella
     typename dealii::Triangulation<dim>::active_cell_iterator
     cell(const unsigned int q) const;
 
-    /// Material id of that cell.
+    /// Material id of the cell in which point @p q lies.
     dealii::types::material_id
     material_id(const unsigned int q) const
     {
@@ -237,7 +241,7 @@ namespace Tessella
       return static_cast<dealii::types::material_id>(materials[q]);
     }
 
-    /// Component of shape function @p i and its number among the scalar
+    /// Component of shape function @p i and its index among the scalar
     /// functions.
     std::pair<unsigned int, unsigned int>
     system_to_component_index(const unsigned int i) const
@@ -253,7 +257,7 @@ namespace Tessella
       std::vector<dealii::types::global_dof_index> &indices) const;
 
     // ---- shape functions; those without a component are for handlers with one
-    // component, or give the value in the only component that is not zero
+    // component, or return the value in the only non-zero component
     double
     shape_value(const unsigned int i, const unsigned int q) const
     {
@@ -313,8 +317,9 @@ namespace Tessella
       return {*this, vector.first_vector_component};
     }
 
-    // ---- discrete functions, @p vector indexed by global degrees of freedom
-    // (any deal.II vector with extract_subvector_to()); results are resized
+    // ---- discrete functions: @p vector is indexed by global degrees of
+    // freedom (any deal.II vector with extract_subvector_to()); results are
+    // resized
 
     /// Values of a scalar discrete function.
     template <typename VectorType>
@@ -344,7 +349,7 @@ namespace Tessella
       component_hessians(local_coefficients(vector), 0, result);
     }
 
-    /// All components: result[q](component).
+    /// Values of all components: result[q](component).
     template <typename VectorType>
     void
     get_function_values(const VectorType                    &vector,
@@ -365,7 +370,7 @@ namespace Tessella
         }
     }
 
-    /// All components: result[q][component].
+    /// Gradients of all components: result[q][component].
     template <typename VectorType>
     void
     get_function_gradients(
@@ -386,7 +391,7 @@ namespace Tessella
         }
     }
 
-    // ---- for the views and for users who want one component of a function
+    // ---- for the views and for users who need one component of a function
     /// Entries of @p vector on the present polytope.
     template <typename VectorType>
     std::vector<double>
@@ -399,8 +404,8 @@ namespace Tessella
       return coefficients;
     }
 
-    /// Values at all points of component @p component of the function with the
-    /// given local coefficients (dofs_per_cell entries).
+    /// Values of component @p component at all points, for the function with
+    /// the given local coefficients (dofs_per_cell entries).
     void
     component_values(const std::vector<double> &coefficients,
                      const unsigned int         component,
@@ -421,7 +426,7 @@ namespace Tessella
       return n_basis;
     }
 
-    /// Scalar function @p i at point @p q, for all components the same.
+    /// Scalar function @p i at point @p q, the same for all components.
     double
     scalar_value(const unsigned int i, const unsigned int q) const
     {
@@ -463,9 +468,9 @@ namespace Tessella
                        const unsigned int               extra_order,
                        const dealii::UpdateFlags        update_flags);
 
-    /// Takes over points, weights and materials (normals: empty arrays, or
-    /// scaled by @p normal_sign) and evaluates the shape functions of @p
-    /// polytope.
+    /// Takes over points, weights and materials and evaluates the shape
+    /// functions of @p polytope. Normals may be empty; otherwise they are
+    /// scaled by @p normal_sign.
     void
     fill(const unsigned int                          polytope,
          const unsigned int                          n_points,
@@ -476,7 +481,7 @@ namespace Tessella
          const std::array<std::vector<double>, dim> *normals     = nullptr,
          const double                                normal_sign = 1.);
 
-    /// The object has no polytope (other side of the boundary).
+    /// Marks the object as one without a polytope (other side of the boundary).
     void
     clear();
 
@@ -508,9 +513,10 @@ namespace Tessella
    * Shape functions of a polytope at the quadrature points of its sub-cells,
    * used like FEValues:
    *
-   *     PolytopeValues<dim> values(handler, 0, update_values |
-   * update_gradients); for (const auto &polytope :
-   * handler.polytope_iterators())
+   *     PolytopeValues<dim> values(handler,
+   *                                0,
+   *                                update_values | update_gradients);
+   *     for (const auto &polytope : handler.polytope_iterators())
    *       {
    *         values.reinit(polytope);
    *         for (const unsigned int q : values.quadrature_point_indices())
@@ -522,11 +528,11 @@ namespace Tessella
    *
    * The quadrature is exact for polynomials of degree 2 p + extra_order, p
    * being the polytope's degree (tensor product spaces: 2 dim p + extra_order).
-   * Points, weights and materials are always there; update_values,
-   * update_gradients and update_hessians choose what is computed of the shape
-   * functions.
+   * Points, weights and materials are always available; update_values,
+   * update_gradients and update_hessians choose which data of the shape
+   * functions are computed.
    *
-   * One object per thread. On curved meshes the constructor may tabulate
+   * Use one object per thread. On curved meshes the constructor may tabulate
    * quadrature in the handler and should not be called by several threads at
    * once.
    */
@@ -550,7 +556,7 @@ namespace Tessella
 
 
 
-  // ---- views: inline, since they are called once per entry
+  // ---- views: inline, since they are called once per matrix entry
 
   namespace PolytopeValuesViews
   {
@@ -623,7 +629,7 @@ namespace Tessella
     {
       const auto             c = values->system_to_component_index(i);
       dealii::Tensor<1, dim> result;
-      // components before the first one wrap around to large numbers
+      // unsigned: the difference is large for components before the first one
       if (c.first - first_component < dim)
         result[c.first - first_component] = values->scalar_value(c.second, q);
       return result;
