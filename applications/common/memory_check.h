@@ -10,9 +10,9 @@ namespace Tessella
   {
     /**
      * Throws if a mesh of @p n_cells cells certainly does not fit into the
-     * memory of a machine, or if one process would have more edges than deal.II
-     * can number. The estimate is a lower bound: the memory that the
-     * triangulation and the flat view need for polytopes of many cells. The
+     * memory of a machine, or if one process would have more edges or faces
+     * than deal.II can number. The estimate is a lower bound: the memory that
+     * the triangulation and the flat view need for polytopes of many cells. The
      * first call measures the available memory before any process allocates
      * more; it is collective. Available memory is free memory and free swap
      * within the limits of control groups. If the system does not report it, no

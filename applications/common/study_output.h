@@ -17,7 +17,7 @@ namespace Tessella
   namespace Application
   {
     /// Returns text such as "Backend host, instruction set avx512, 2 threads;
-    /// solver direct."
+    /// coefficients constant; solver direct."
     std::string
     describe_execution(const AssemblyReport &report, const std::string &solver);
 
