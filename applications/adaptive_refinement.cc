@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How does the error fall where polytopes are refined by what an error
-// estimator says? Solve, estimate, mark, refine, agglomerate anew, transfer the
-// solution, solve again. All that defines a study is in a parameter file; see
+// Adaptive refinement of polytopic meshes with an error estimator: how does the
+// error decrease? The loop is solve, estimate, mark, refine, agglomerate again,
+// transfer the solution. A study is defined by its parameter file alone; see
 // parameter_files/adaptive_*.prm.
 
 #include <deal.II/base/exceptions.h>
@@ -269,7 +269,7 @@ namespace Tessella
       TextTable              table;
       std::vector<PlotCurve> curves;
 
-      /// The coarse mesh of the parameter file as a p4est mesh.
+      /// Creates the coarse mesh of the parameter file as a p4est mesh.
       Mesh<dim>
       create_mesh() const
       {
@@ -288,7 +288,7 @@ namespace Tessella
         auto triangulation =
           std::make_unique<parallel::distributed::Triangulation<dim>>(
             MPI_COMM_WORLD,
-            // polytopes of the new mesh are groups of its families
+            // The polytopes of a new mesh are groups of its families.
             Triangulation<dim>::none);
         if (whole.n_levels() == 1)
           triangulation->copy_triangulation(whole);
@@ -554,7 +554,8 @@ namespace Tessella
         curves.push_back(estimate_curve);
       }
 
-      /// At least; coarsening may be refused.
+      /// Lower bound of the number of cells, since deal.II may refuse to
+      /// coarsen.
       static double
       n_cells_after_refinement(const Triangulation<dim> &triangulation)
       {
@@ -567,7 +568,7 @@ namespace Tessella
         return Utilities::MPI::sum(n, MPI_COMM_WORLD);
       }
 
-      /// Of the initial guess.
+      /// Relative residual of the initial guess.
       static double
       relative_residual(const TrilinosWrappers::SparseMatrix &matrix,
                         const VectorType                     &guess,
@@ -586,7 +587,7 @@ namespace Tessella
                    const unsigned int               degree,
                    const bool                       last) const
       {
-        // (which step is the last one is not known before)
+        // It is not known in advance which step is the last one.
         if (!output.fields_of_level(last ? 0 : 1, last ? 1 : 3))
           return;
         const std::string run =
@@ -601,7 +602,7 @@ namespace Tessella
           }
         if (output.write_polytopes())
           write_polytopes_vtu(handler, output.file(run + "-polytopes.vtu"));
-        // (a drawing takes the whole mesh)
+        // The drawing needs the whole mesh on one process.
         if (output.write_svg() &&
             Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1)
           {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How does a program give its coefficients as a functor, so that a device
-// evaluates them? The functor is in anisotropic_diffusion/field.cu; here is a
-// program as it would be without.
+// Example of coefficients that a functor evaluates on a device. The functor is
+// in anisotropic_diffusion/field.cu; this file is the same as it would be
+// without a functor.
 
 #include <deal.II/base/function.h>
 #include <deal.II/base/timer.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How fast is assembly on this machine? Times set-up, matrix structure and
-// assembly of one problem for lists of degrees, backends, strategies, threads
-// and instruction sets.
+// Benchmark of assembly: how fast is it on this machine? Measures set-up,
+// matrix structure and assembly of one problem for lists of degrees, backends,
+// strategies, threads and instruction sets.
 
 #include <deal.II/base/timer.h>
 
@@ -157,7 +157,7 @@ namespace Tessella
               for (const Execution &execution :
                    parameters.benchmark.executions())
                 run_case(mesh, level, degree, execution);
-            // What follows may take long, or be ended from outside.
+            // The remaining cases may take long or be ended from outside.
             write_tables();
           }
         finish();
@@ -210,7 +210,7 @@ namespace Tessella
                      [&](std::ostream &out) { table.write_csv(out); });
       }
 
-      // If a case runs on a device: which one, and what it can do.
+      // If a case runs on a device, prints its name and measures its rates.
       void
       start_devices()
       {
@@ -286,7 +286,7 @@ namespace Tessella
           }
         catch (const std::exception &exception)
           {
-            // (others may not have failed, and wait for this one)
+            // Other processes may not have failed and would wait for this one.
             if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
               throw;
             const std::string reason = error_message(exception);

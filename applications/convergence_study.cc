@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How do the errors of the polytopic dG method behave under refinement? All
-// that defines a study is in a parameter file; see parameter_files/.
+// Convergence study: how do the errors of the polytopic dG method decrease
+// under refinement? A study is defined by its parameter file alone; see
+// parameter_files/.
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/multithread_info.h>
@@ -58,7 +59,7 @@ namespace Tessella
       "and the drawing of the mesh is left out.\n",
       true};
 
-    /// Everything that a study needs to know.
+    /// Parameters of a study.
     struct StudyParameters
     {
       MeshInput           mesh;
@@ -91,8 +92,8 @@ namespace Tessella
       }
     };
 
-    /// Meshes outside, degrees inside: a mesh and its polytopes serve all
-    /// degrees.
+    /// Loops over meshes outside and degrees inside, so that a mesh and its
+    /// polytopes serve all degrees.
     template <int dim>
     class ConvergenceStudy
     {
@@ -105,7 +106,8 @@ namespace Tessella
                 problem.exact_solution != nullptr)
       {
         parameters.discretisation.configure(problem.form);
-        // a tensor from the parameter file has been checked for symmetry
+        // A tensor from the parameter file has already been checked for
+        // symmetry.
         symmetric =
           !problem.has_advection && parameters.discretisation.theta() == 1.;
       }
@@ -166,7 +168,8 @@ namespace Tessella
           parameters.equation.set_cell_values(problem, mesh, handler);
         });
 
-        // The polytopes are drawn once; with their degrees, for the last one.
+        // The polytopes are drawn once. If degrees vary between polytopes, the
+        // drawing shows those of the last run.
         const auto        &degrees = parameters.discretisation.degrees();
         const unsigned int drawn =
           parameters.discretisation.is_hp() ? degrees.size() - 1 : 0;
@@ -252,7 +255,7 @@ namespace Tessella
         parameters.output.print("  " + table.describe(row));
       }
 
-      // A condition for an id that the mesh does not have is a slip.
+      // A condition for an id that the mesh does not have is a mistake.
       void
       check_boundary_ids(const Triangulation<dim> &triangulation) const
       {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Hybridizable dG from a parameter file: errors, and the time of each stage in
-// the categories of King, Yakovlev, Fu, Kirby and Sherwin (J. Sci. Comput. 60,
-// 2014); interior penalty on the same polytopes beside it.
+// Hybridizable dG from a parameter file, compared with interior penalty on the
+// same polytopes. Prints errors, and the time of each stage in the categories
+// of King, Yakovlev, Fu, Kirby and Sherwin (J. Sci. Comput. 60, 2014).
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/function.h>
@@ -237,7 +237,7 @@ namespace Tessella
       }
     };
 
-    /// a grad u of a known u, with the form's a.
+    /// The flux a grad u of a known u, with the a of a form.
     template <int dim>
     class ExactFlux : public Function<dim>
     {
@@ -310,7 +310,7 @@ namespace Tessella
       {
         double error[3], n_polytopes;
       };
-      std::map<unsigned int, Last> last; // by degree
+      std::map<unsigned int, Last> last; // key: degree
 
       void
       print(const std::string &title,
@@ -354,7 +354,7 @@ namespace Tessella
           run_degree(level, degree, handler, flux_handler, finer);
       }
 
-      /// How a system was solved; no iterations: directly.
+      /// Solver that was used; a direct solver has no iterations.
       struct Solution
       {
         std::string  solver;
@@ -364,7 +364,7 @@ namespace Tessella
       bool
       is_direct(const types::global_dof_index n_unknowns) const
       {
-        // fill-in: moderate in the plane, not in space
+        // The fill-in is moderate in 2-D but large in 3-D.
         return parameters.method == "direct" ||
                (parameters.method == "automatic" &&
                 n_unknowns <= (dim == 2 ? 100000u : 10000u));
@@ -417,7 +417,7 @@ namespace Tessella
                                "solution."));
       }
 
-      /// @p copy_blocks: the matrix as one of blocks.
+      /// @p copy_blocks copies the matrix to a block matrix.
       Solution
       solve(const TrilinosWrappers::SparseMatrix                 &matrix,
             const std::function<void(HostBlockMatrix<double> &)> &copy_blocks,
@@ -484,7 +484,7 @@ namespace Tessella
         return {name, control.last_step()};
       }
 
-      /// The same on a device.
+      /// Solves the system on a device.
       Solution
       solve(const DeviceBlockMatrix<double> &matrix,
             DeviceVector<double>            &solution,
@@ -540,7 +540,7 @@ namespace Tessella
                       "HDG/Solver to direct."));
       }
 
-      /// tau in the middle of a facet.
+      /// Returns tau at the centre of a facet.
       double
       tau(const PolytopicMesh<dim> &mesh, const unsigned int facet) const
       {
@@ -552,9 +552,10 @@ namespace Tessella
         return parameters.tau.value(middle);
       }
 
-      /// Throws if tau is zero on facets: only q couples their traces to the
-      /// polytopes then, and where q has too few functions the trace matrix is
-      /// singular. To be called when the trace system could not be solved.
+      /// Throws if tau is zero on facets. The traces of these facets are then
+      /// coupled to the polytopes only through q, and where q has too few
+      /// functions the trace matrix is singular. To be called when the trace
+      /// system could not be solved.
       void
       check_tau(const AgglomerationHandler<dim> &handler,
                 const std::string               &reason) const
@@ -630,7 +631,7 @@ namespace Tessella
               return tau(facets, f);
             };
           }
-        // the parameter file's equation
+        // advective form of the equation in the parameter file
         data.advection       = AdvectionForm::convective;
         data.local_solvers   = parameters.local_solvers == "keep"
                                  ? LocalSolvers::keep
@@ -644,8 +645,8 @@ namespace Tessella
         HDG<dim>                       hdg(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs, trace, u, q, post;
-        // A direct solver needs the matrix on the host, as several processes
-        // do.
+        // A direct solver needs the matrix on the host, and so does a run on
+        // several processes.
         const bool on_device =
           hdg.backend() == Backend::cuda && parameters.method != "direct" &&
           Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1;
@@ -667,7 +668,7 @@ namespace Tessella
             trace.reinit(rhs);
           }
 
-        // Stages: the fastest of all runs, each on its own.
+        // Each stage has the time of its fastest repetition.
         double generation = 1e300, assembly = 1e300, global = 1e300,
                local = 1e300, coefficients = 1e300;
         Solution solved;
@@ -710,7 +711,8 @@ namespace Tessella
             !hdg.report().coefficients.empty())
           screen() << "Coefficients: " << hdg.report().coefficients << "."
                    << std::endl;
-        // (what takes longest on all processes, and what they do together)
+        // Times are those of the slowest process; operations are summed over
+        // all processes.
         for (double *time :
              {&generation, &assembly, &global, &local, &coefficients})
           *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
@@ -746,7 +748,7 @@ namespace Tessella
               tensor_product ? PolynomialSpaceType::tensor_product
                              : PolynomialSpaceType::total_degree;
             const ExactFlux<dim> flux(problem.form, *problem.exact_solution);
-            // (one degree on all polytopes, unless it is hp)
+            // The errors of q and u* need the same degree on all polytopes.
             const bool hp     = parameters.discretisation.is_hp();
             double present[3] = {L2_error(handler, u, *problem.exact_solution),
                                  std::nan(""),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How is a form written that the fast assembly does not know? With
-// PolytopeValues and PolytopeInterfaceValues, as one writes it in deal.II with
-// FEValues and FEInterfaceValues. The example is linear elasticity,
+// Example of a form that the fast assembly does not know, written with
+// PolytopeValues and PolytopeInterfaceValues as in deal.II with FEValues and
+// FEInterfaceValues. The example is linear elasticity,
 //
 //   -div sigma(u) = f,   sigma(u) = 2 mu eps(u) + lambda div(u) I,
 //
@@ -16,8 +16,9 @@
 //
 // where F on the left runs through the facets between polytopes and on the
 // Dirichlet boundary. The penalty is gamma = C (2 mu + lambda) times the
-// geometric factor (like p^2 / h) that the library computes for polytopes. An
-// exact displacement is given, from which f, g and t follow.
+// geometric factor, which scales like p^2 / h and which the library computes
+// for polytopes. The functions f, g and t are derived from an exact
+// displacement.
 
 #include <deal.II/base/convergence_table.h>
 #include <deal.II/base/symmetric_tensor.h>
@@ -214,7 +215,7 @@ namespace Tessella
       }
     };
 
-    /// The exact displacement and what follows from it.
+    /// Exact displacement with its derivatives and its body force.
     template <int dim>
     class ExactSolution
     {
@@ -238,8 +239,8 @@ namespace Tessella
                                   parse_constants(name, ""));
       }
 
-      /// Displacement, its gradient, and the body force -div sigma, where
-      /// div sigma = mu Laplace(u) + (lambda + mu) grad div u.
+      /// Evaluates the displacement, its gradient, and the body force -div
+      /// sigma, where div sigma = mu Laplace(u) + (lambda + mu) grad div u.
       void
       evaluate(const Point<dim> &x,
                Tensor<1, dim>   &u,
@@ -353,7 +354,7 @@ namespace Tessella
           .string();
       }
 
-      // A condition for an id that the mesh does not have is a slip.
+      // A condition for an id that the mesh does not have is a mistake.
       void
       check_boundary_ids(const Triangulation<dim> &triangulation) const
       {
@@ -392,8 +393,8 @@ namespace Tessella
       void
       assemble(const AgglomerationHandler<dim> &handler)
       {
-        // The class that continuous elements need for their constraints; here
-        // there are none.
+        // Continuous elements need constraints; dG has none, so the object is
+        // empty.
         AffineConstraints<double> constraints;
         constraints.close();
 
@@ -497,10 +498,10 @@ namespace Tessella
         rhs.compress(VectorOperation::add);
       }
 
-      // Rigid motions as vectors of unknowns, one after the other: algebraic
-      // multigrid cannot find them by itself. On the bounding box, of volume V,
-      // 1 = sqrt(V) phi_0 and x_d = sqrt(V) (m_d phi_0 + h_d / sqrt(12)
-      // phi_{1+d}) with centre m and extents h.
+      // Rigid body motions as consecutive vectors of DoFs, which algebraic
+      // multigrid needs as near null space. On a bounding box of volume V with
+      // centre m and extents h, 1 = sqrt(V) phi_0 and
+      // x_d = sqrt(V) (m_d phi_0 + h_d / sqrt(12) phi_{1+d}).
       std::vector<double>
       rigid_motions(const AgglomerationHandler<dim> &handler,
                     unsigned int                    &n_motions) const
@@ -513,7 +514,8 @@ namespace Tessella
           {
             const auto box  = handler.bounding_box(k);
             const auto root = std::sqrt(box.volume());
-            // coefficients of one component of one motion on this polytope
+            // Coefficients of one component of one rigid body motion on this
+            // polytope.
             const auto entries = [&](const unsigned int motion,
                                      const unsigned int component) {
               return &motions[motion * n_dofs + mesh.dof_offset[k] +

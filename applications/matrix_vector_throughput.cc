@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How fast are products with a matrix that stays on a CUDA device? Assembles
-// one problem for a list of degrees, in double and single precision, and times
-// vmult() and Tvmult() against the bandwidth of the device's memory.
+// Benchmark of products with a matrix that stays on a CUDA device. Assembles
+// one problem for a list of degrees, in double and single precision, and
+// compares the times of vmult() and Tvmult() with the bandwidth of the device
+// memory.
 
 #include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
@@ -62,7 +63,7 @@ namespace Tessella
 
       unsigned int                           repetitions = 5;
       std::vector<std::string>               precisions;
-      std::vector<std::vector<unsigned int>> degrees; // of each mesh
+      std::vector<std::vector<unsigned int>> degrees; // degrees for each mesh
 
       void
       declare(ParameterHandler &prm)
@@ -164,7 +165,7 @@ namespace Tessella
       const Parameters &parameters;
       Problem<dim>      problem;
       TextTable         table;
-      double            copy_rate = 0.; // bytes read and written, per second
+      double            copy_rate = 0.; // bytes read and written per second
 
       void
       run_mesh(const unsigned int level)
@@ -191,8 +192,8 @@ namespace Tessella
           }
       }
 
-      // Seconds of one call of @p function, the least of several measurements;
-      // @p wait returns when the device is done.
+      // Returns the seconds of one call of @p function, the minimum of several
+      // measurements. @p wait returns when the device has finished.
       template <typename Function, typename Wait>
       double
       measure(const Function &function, const Wait &wait) const

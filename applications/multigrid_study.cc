@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How fast does multigrid on nested polytopes converge, and how long does it
-// take from the mesh's flat view to the solution, on the host and on a device?
+// Multigrid study on nested polytopes: how fast does it converge, and how long
+// does it take from the flat view of the mesh to the solution, on the host and
+// on a device?
 
 #include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
@@ -203,7 +204,7 @@ namespace Tessella
 
 
 
-    /// A combination of the lists.
+    /// One combination of the entries in the lists of parameters.
     struct Setting
     {
       std::string  solver, coarse_operator, smoother, cycle;
@@ -255,7 +256,7 @@ namespace Tessella
       TextTable         table;
       bool              any_solved = false;
       std::string       failure; ///< of the last case that failed
-      /// Iterations and times against unknowns, by case.
+      /// Curves of iterations and times against the number of DoFs, by case.
       std::map<std::string, PlotCurve> iterations, times;
 
       void
@@ -455,7 +456,7 @@ namespace Tessella
           }
       }
 
-      // Waits for the device.
+      // Waits until the device has finished; the host does not have to wait.
       static void
       wait(const HostVector<double> &)
       {}
@@ -480,7 +481,8 @@ namespace Tessella
                                               parameters.coarsest);
       }
 
-      // MGMatrix: of the preconditioner, possibly in single precision.
+      // MGMatrix is the matrix type of the preconditioner, possibly in single
+      // precision.
       template <typename MatrixType, typename MGMatrix>
       void
       solve(const Setting                   &setting,
@@ -509,8 +511,8 @@ namespace Tessella
         const MultigridHierarchy hierarchy(handler,
                                            nest(handler, setting.children));
         using MG = Multigrid<MGMatrix>;
-        MGMatrix                    rounded; // outlives what was made of it
-        MG                          multigrid;
+        MGMatrix rounded; // outlives the multigrid that refers to it
+        MG       multigrid;
         typename MG::AdditionalData mg;
         mg.smoother = setting.smoother == "chebyshev"
                         ? MG::Smoother::chebyshev
@@ -607,7 +609,7 @@ namespace Tessella
         solver.parse_parameters(prm);
         const SolverReport report =
           solver.solve(handler, matrix, solution, rhs, symmetric);
-        // (with what sets the preconditioner up)
+        // The time includes the set-up of the preconditioner.
         result.solve      = timer.wall_time();
         result.iterations = report.n_iterations;
         result.total      = result.assembly + result.solve;

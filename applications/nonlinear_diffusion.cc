@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How is a nonlinear problem solved, whose coefficients depend on the solution?
-// The example is quasilinear diffusion,
+// Example of a nonlinear problem whose coefficients depend on the solution. It
+// is quasilinear diffusion,
 //
 //   -div(a(x, u) grad u) = f,
 //
-// in a loop that a deal.II programmer would write in the same way: a form takes
-// the iterate as a DiscreteField, PolytopicAssembler fills the same matrix
-// again in every step, on a CUDA device or on the host, and the program's own
-// solver computes the update.
+// solved in a loop as usual in deal.II programs: a form takes the iterate as a
+// DiscreteField, PolytopicAssembler fills the same matrix in every step, on a
+// CUDA device or on the host, and a solver of the program computes the update.
 //
-// One step. With the residual r(u) = b - A(u) u, where A(u) and b are
-// what the interior penalty method gives for the coefficient a(x, u(x)) of a
-// known u (class QuasilinearForm), solve M du = r(u) and set u <- u + lambda
-// du:
-//   - Picard's iteration has M = A(u), which makes the first iterates better,
-//     and converges linearly;
-//   - Newton's method has M = -r'(u), A(u) and the terms with a'(u), with those
-//     of the facets; the residual is squared in every step near the solution,
-//     which is what the last column of the table shows. Steps are halved as
-//     long as the residual does not fall.
-// The residual comes from a matrix in both cases: A(u) is assembled for it,
-// which is the next step's matrix of Picard's iteration. b is assembled once.
+// In each step, let r(u) = b - A(u) u be the residual, where A(u) and b are the
+// matrix and the vector of the interior penalty method for a known u and its
+// coefficient a(x, u(x)), see class QuasilinearForm. Solve M du = r(u) and set
+// u <- u + lambda du:
+//   - Picard's iteration has M = A(u). It improves the first iterates reliably
+//     and converges linearly.
+//   - Newton's method has M = -r'(u), which consists of A(u) and of the terms
+//     with a'(u) on polytopes and facets. It converges quadratically near the
+//     solution, as the last column of the table shows. Steps are halved as
+//     long as the residual does not decrease.
+// In both cases the residual is computed with an assembled matrix A(u), which
+// is also the matrix of the next Picard step. b is assembled once.
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/timer.h>
@@ -143,7 +142,7 @@ namespace Tessella
         , current(handler, solution)
         , trial(handler, candidate)
         , theta(parameters.discretisation.theta())
-        // The forms refer to the vectors, and take the values that these have
+        // The forms refer to the vectors and use the values that these have
         // when an assembly begins.
         , picard(problem, current, Form::picard, theta, coefficient_order)
         , newton(problem, current, Form::newton, theta, coefficient_order)
@@ -159,7 +158,7 @@ namespace Tessella
         structure_time = timer.wall_time();
       }
 
-      /// From solution on; adds a row for every step.
+      /// Iterates from the present solution; adds a row for every step.
       void
       solve(TextTable &table, const StudyRow &row)
       {
@@ -214,8 +213,8 @@ namespace Tessella
             solution.swap(candidate);
             check_diffusion();
 
-            // The order says nothing about the first step, nor where rounding
-            // is all that is left.
+            // The order is meaningless for the first step, and where only
+            // rounding errors are left.
             const double order =
               std::isfinite(previous) && new_norm > 1e-10 * scale
                 ? std::log(new_norm / norm) / std::log(norm / previous)
@@ -257,8 +256,9 @@ namespace Tessella
         return data;
       }
 
-      // If a(x, u) vanishes on a polytope and on its boundary, the rows of the
+      // If a(x, u) vanishes on a polytope and on its boundary, its rows of the
       // matrix vanish, and the residual does not measure the error there.
+      // Throws in this case.
       void
       check_diffusion() const
       {
@@ -292,7 +292,7 @@ namespace Tessella
           }
       }
 
-      // Of what was assembled last.
+      // Residual with the matrix and the vector that were assembled last.
       double
       compute_residual(const Vector &u)
       {
@@ -328,7 +328,8 @@ namespace Tessella
         solver_time += timer.wall_time();
       }
 
-      // Candidate, its matrix and residual; returns the part.
+      // Computes the candidate for step length @p lambda, its matrix and its
+      // residual; returns @p lambda.
       double
       take(const double lambda)
       {
@@ -341,10 +342,10 @@ namespace Tessella
         return lambda;
       }
 
-      // The largest of the parts 1, 1/2, 1/4, ... of the update that makes the
-      // residual fall (R. S. Dembo, S. C. Eisenstat, T. Steihaug, SIAM J.
-      // Numer. Anal. 19, 1982). Where the diffusion is not defined the step was
-      // too long, too.
+      // Tries the step lengths 1, 1/2, 1/4, ... and returns the first one that
+      // decreases the residual (R. S. Dembo, S. C. Eisenstat, T. Steihaug, SIAM
+      // J. Numer. Anal. 19, 1982). A step is also too long if the diffusion is
+      // not defined for the candidate.
       double
       search(const double norm)
       {
@@ -514,8 +515,9 @@ namespace Tessella
         row.n_dofs = handler.n_dofs();
         row.times[StudyRow::handler] += timer.wall_time();
 
-        // a(x, u) is no polynomial; with p more than the two that a square of
-        // u has, quadrature is no worse than the solution.
+        // a(x, u) need not be a polynomial. The coefficient order 2 p, the
+        // degree of u^2, keeps the quadrature error at the level of the
+        // discretisation error.
         const int order = parameters.discretisation.coefficient_order();
         NonlinearSolver<dim> solver(parameters,
                                     problem,
@@ -539,7 +541,7 @@ namespace Tessella
         timer.restart();
         if (exact != nullptr)
           {
-            // the dG norm with a(x, u) of the solution
+            // The dG norm uses a(x, u) of the discrete solution.
             const DiscreteField<dim>      u(handler, solver.solution);
             const QuasilinearForm<dim>    form(problem,
                                             u,
@@ -578,7 +580,7 @@ namespace Tessella
         parameters.output.print("  " + table.describe(row));
       }
 
-      // A condition for an id that the mesh does not have is a slip.
+      // A condition for an id that the mesh does not have is a mistake.
       void
       check_boundary_ids(const Triangulation<dim> &triangulation) const
       {

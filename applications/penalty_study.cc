@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How large must the constant of the interior penalty be, and what does a too
-// large one cost? The default in tessella/grid/penalty.h follows from this.
+// Study of the constant of the interior penalty: how large must it be, and what
+// does a larger value cost? The default in tessella/grid/penalty.h is chosen
+// from its results.
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/function_lib.h>
@@ -281,7 +282,7 @@ namespace Tessella
         return true;
       }
 
-      // The matrix is affine in the constant: two assemblies suffice.
+      // The matrix is affine in the constant, so two assemblies suffice.
       double
       critical_constant() const
       {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// How are parabolic problems solved by space-time dG on polytopes? Slab after
-// slab on prismatic elements, with steps of fixed or adaptive length and local
-// time stepping. All that defines a study is in a parameter file; see
+// Parabolic problems solved by space-time dG on polytopes, slab after slab on
+// prismatic elements, with steps of fixed or adaptive length and with local
+// time stepping. A study is defined by its parameter file alone; see
 // parameter_files/space_time_*.prm.
 
 #include <deal.II/base/data_out_base.h>
@@ -90,7 +90,7 @@ namespace Tessella
       double                           first_time = 0., final_time = 1.;
       double                           step = 0.1, step_factor = 0.5;
       double tolerance = 0., smallest_step = 0., largest_step = 0.;
-      std::vector<Expression> intervals; // empty or one
+      std::vector<Expression> intervals; // at most one entry
       std::string             restart;
       unsigned int            output_interval = 1, state_interval = 0;
 
@@ -233,14 +233,14 @@ namespace Tessella
     {
       enum
       {
-        other, ///< what no other stage is
+        other, ///< time outside of all other stages
         start, ///< MPI, parameters
         mesh,
         agglomeration,
-        set_up, ///< degrees of freedom, data, the initial value
+        set_up, ///< DoFs, data, the initial value
         assembly,
         solver,
-        jumps, ///< traces at ends of slabs, their jumps and masses
+        jumps, ///< traces at the ends of slabs, their jumps and masses
         errors,
         output,
         states
@@ -265,7 +265,7 @@ namespace Tessella
 
 
 
-    /// Lines of the table of slabs.
+    /// Creates the table with one row per slab.
     TextTable
     table_of_slabs(const RunHistory &history, const bool with_errors)
     {
@@ -335,7 +335,7 @@ namespace Tessella
       const OutputInput    &output;
       ParabolicProblem<dim> problem;
       TextTable             table;
-      // errors of the mesh before, by run
+      // errors on the preceding mesh, by run
       std::map<std::string, std::vector<double>> errors_before;
 
       void
@@ -421,10 +421,10 @@ namespace Tessella
         return result;
       }
 
-      /// Prepares a run that goes on from @p state: the names of the VTU files
-      /// of the earlier run become relative to the folder of the output.
-      /// Returns the file of the run's latest state in that folder; empty if
-      /// there is none.
+      /// Prepares a run that continues from @p state. The names of the VTU
+      /// files of the earlier run become relative to the output folder. Returns
+      /// the file of the run's latest state in that folder; empty if it does
+      /// not exist.
       std::string
       go_on(const std::string &run, const bool fields, State &state) const
       {
@@ -557,7 +557,7 @@ namespace Tessella
               });
               errors.restore(history.error_sums);
             }
-          // A state of the final time contains everything for the tables.
+          // A state at the final time contains everything that the tables need.
           AssertThrow(state.time < parameters.final_time ||
                         (state.time == parameters.final_time &&
                          !history.slabs.empty()),
@@ -566,9 +566,9 @@ namespace Tessella
                                  ", not before Time/Final time."));
           stepping.initialize(state.time, state.value, history.slabs.size());
         }
-        // (mistakes show before anything is written)
+        // This reports mistakes in the expression before anything is written.
         intervals(handler, state.time);
-        std::string latest; // the run's last state in the output's folder
+        std::string latest; // the run's latest state in the output folder
         if (!parameters.restart.empty())
           on_all_processes(MPI_COMM_WORLD,
                            [&]() { latest = go_on(run, fields, state); });
@@ -590,7 +590,7 @@ namespace Tessella
             DataOutBase::write_pvd_record(out, history.fields);
           });
         };
-        // A run that goes on has written the initial value already.
+        // A continued run has already written the initial value.
         if (fields && history.next_field == 0)
           write_fields();
 
@@ -607,7 +607,7 @@ namespace Tessella
                latest_step     = state.step;
         const auto save        = [&]() {
           const StageTimes::Scope scope(times, Stage::states);
-          // (twice the same state would cost the one before)
+          // Writing the same state twice would overwrite the preceding state.
           if (latest_time == state.time && latest_step == state.step)
             return;
           history.error_sums     = errors.sums();
@@ -627,7 +627,7 @@ namespace Tessella
         while (state.time < parameters.final_time - tiny)
           {
             const double remaining = parameters.final_time - state.time;
-            // (no last step that is tiny because of rounding)
+            // This avoids a last step that is tiny because of rounding.
             const double length = state.step > remaining - 1e-6 * state.step
                                     ? remaining
                                     : state.step;

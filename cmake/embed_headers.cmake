@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # cmake -DDIRECTORY=include -DHEADERS="a.h;b.h" -DOUTPUT=file.cc -P ...
-# Writes headers as texts into a C++ file, for run-time compilation.
+# Embeds headers as string literals in a C++ file, for run-time compilation.
 set(entries)
 foreach(header ${HEADERS})
   file(READ ${DIRECTORY}/${header} text)
   string(APPEND entries
     "          {\"${header}\", R\"tessella(${text})tessella\"},\n")
 endforeach()
-# What NVRTC does not have of the standard library.
+# The entry cstdint replaces a header that NVRTC does not have.
 set(content "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Made by cmake/embed_headers.cmake.

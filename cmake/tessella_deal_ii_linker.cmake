@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # Some packages of deal.II (Debian 13) export the linker that they were built
-# with, "-fuse-ld=mold", without depending on it. Where that linker is missing
-# the compiler could link nothing: it takes its own linker instead, which gives
-# the same programs. Include this file after find_package(deal.II).
+# with, "-fuse-ld=mold", but do not depend on it. If that linker is missing, the
+# compiler cannot link. This file then selects the compiler's own linker, which
+# produces equivalent programs. Include it after find_package(deal.II).
 if("${DEAL_II_LINKER_FLAGS}" MATCHES "-fuse-ld=([^ ;]+)")
   set(tessella_linker_flag "${CMAKE_MATCH_0}")
   set(tessella_linker_name "${CMAKE_MATCH_1}")

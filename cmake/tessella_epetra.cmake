@@ -3,9 +3,9 @@
 # tessella_check_epetra()
 #
 # Sets TESSELLA_HAVE_EPETRA to TESSELLA_WITH_EPETRA, after a check that the
-# classes of TrilinosWrappers in the deal.II that was found are those on top of
-# Epetra. From 9.8 on deal.II says so in its config.h: without Epetra they are
-# Tpetra's. Older ones know no Trilinos without Epetra.
+# classes of TrilinosWrappers in the deal.II that was found are based on Epetra.
+# Since version 9.8, config.h of deal.II says so; without Epetra these classes
+# are based on Tpetra. Earlier versions support Trilinos only with Epetra.
 macro(tessella_check_epetra)
   option(TESSELLA_WITH_EPETRA
     "Matrices and vectors of TrilinosWrappers, on top of Epetra" ON)

@@ -2,10 +2,11 @@
 
 # tessella_setup_target(<target>)
 #
-# Sets up a target that uses Tessella: everything that deal_ii_setup_target()
-# does (include paths, flags and libraries of deal.II for the build type in
-# CMAKE_BUILD_TYPE), and the Tessella library of the same build type. Call it
-# instead of deal_ii_setup_target(); calling both does no harm.
+# Sets up a target that uses Tessella: does everything that
+# deal_ii_setup_target() does (include paths, flags and libraries of deal.II for
+# the build type in CMAKE_BUILD_TYPE), and links the Tessella library of the
+# same build type. Call it instead of deal_ii_setup_target(); calling both does
+# no harm.
 function(tessella_setup_target target)
   if(NOT TARGET ${target})
     message(FATAL_ERROR
@@ -13,7 +14,7 @@ function(tessella_setup_target target)
   endif()
   deal_ii_setup_target(${target})
 
-  # Debug and Release of deal.II must not meet in one program.
+  # Debug and Release of deal.II must not be mixed in one program.
   get_target_property(imported Tessella::tessella IMPORTED)
   if(imported)
     string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
@@ -26,15 +27,15 @@ function(tessella_setup_target target)
         "type.")
     endif()
   endif()
-  # The plain signature, as deal_ii_setup_target() uses it.
+  # The signature without keyword, which deal_ii_setup_target() uses, too.
   target_link_libraries(${target} Tessella::tessella)
 endfunction()
 
 # tessella_add_device_sources(<target> <file.cu>...)
 #
-# Adds files with functors for DeviceForm to a target. They are compiled by nvcc
-# if Tessella has its CUDA backend and CUDA is an enabled language of the
-# project, and as C++ for the host backend otherwise: the program is the same.
+# Adds files with functors for DeviceForm to a target. nvcc compiles them if
+# Tessella has its CUDA backend and CUDA is an enabled language of the project;
+# otherwise they are compiled as C++ for the host backend, from the same source.
 # Call it after project() and enable_language(CUDA).
 function(tessella_add_device_sources target)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
@@ -42,7 +43,7 @@ function(tessella_add_device_sources target)
     set_target_properties(${target} PROPERTIES
       CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
   else()
-    # (compilers take files of this name for something else)
+    # Without these options, compilers treat .cu files as another language.
     set_source_files_properties(${ARGN} PROPERTIES
       LANGUAGE CXX COMPILE_OPTIONS "-xc++")
   endif()

@@ -1,41 +1,43 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
-# Measures assembly on a CUDA device: the tables of BENCHMARKS.md.
+# Measures assembly on a CUDA device, for the tables of BENCHMARKS.md.
 #
 #   contrib/benchmark_cuda.sh [OPTION]... [RUN]...
 #
-# Runs, all of them unless some are named:
-#   constant   a million unknowns of each p = 1 to 5 in 3-D, constant
-#              coefficients; all strategies, kinds of matrices and the host
+# Runs; all of them if none is named:
+#   constant   a million DoFs for each p = 1 to 5 in 3-D with constant
+#              coefficients; all strategies, kinds of matrices, and the host
 #              (throughput_cuda.prm)
-#   variable   the same with coefficients that vary (throughput_cuda_variable.prm)
-#   products   with matrices on the device (vmult_cuda.prm; the program
-#              matrix_vector_throughput beside assembly_throughput)
-#   streaming  p = 3 of "constant" in 256 MiB of the device's memory
-#   table4     503,632 triangles in 8,337 and 125,981 polygons and not
-#              agglomerated (throughput_table4_*.prm); the mesh is made with gmsh
-#              if it is not there
+#   variable   the same with variable coefficients (throughput_cuda_variable.prm)
+#   products   matrix-vector products on the device (vmult_cuda.prm; needs the
+#              program matrix_vector_throughput beside assembly_throughput)
+#   streaming  p = 3 of "constant" in 256 MiB of device memory
+#   table4     503,632 triangles, in 8,337 polygons, in 125,981 polygons, and
+#              not agglomerated (throughput_table4_*.prm); gmsh creates the mesh
+#              if it does not exist
 #   table6     1.57 million polyhedra (throughput_table6.prm)
-#   scaling    weak and strong scaling over 1, 2, 4, ... devices, a process each
-#              with 16 threads, and over processes of the host with one thread
+#   scaling    weak and strong scaling over 1, 2, 4, ... devices, with one process
+#              of 16 threads for each, and over host processes of one thread
 #              (throughput_scaling_weak.prm, _strong.prm, _host.prm; mpirun)
-#   slabs      a million unknowns of each p = 1 to 5 in a space-time slab
+#   slabs      a million DoFs for each p = 1 to 5 in a space-time slab
 #              (throughput_space_time.prm)
 #
 # Options:
-#   --quick           small meshes: does everything run?
-#   --refinements N   of the cubes of table6, 3 unless given; each less makes the
-#                     problem 8 times smaller. 3 needs about 60 GB on the host
+#   --quick           small meshes, to test that everything runs
+#   --refinements N   refinements of the cubes of table6; default: 3, which
+#                     needs about 60 GB on the host. Each refinement less makes
+#                     the problem 8 times smaller
 #   --program FILE    the program; default: $BUILD_DIR/assembly_throughput, or
-#                     that in build/
-#   --output FOLDER   for the results; default: benchmark-output
-#   --set "SECTION/NAME=VALUE"   passed on to assembly_throughput, may be repeated
+#                     build/assembly_throughput
+#   --output FOLDER   folder of the results; default: benchmark-output
+#   --set "SECTION/NAME=VALUE"   passed on to assembly_throughput; may be repeated
 #
-# In the output folder: NAME.txt (tables), NAME.csv and NAME-kernels.csv of every
-# parameter file, NAME.log (all that was printed), and results.txt, which has the
-# machine, and command and tables of every run. A run that fails does not stop
-# the others. Can be run from anywhere. The exit status is 0 if all runs
+# The output folder contains, for every parameter file, NAME.txt (tables),
+# NAME.csv and NAME-kernels.csv, and NAME.log (the complete screen output). It
+# also contains results.txt with a description of the machine, and the command
+# and the tables of every run. A run that fails does not stop the others. The
+# script can be run from any folder. The exit status is 0 if all runs
 # succeeded.
 
 set -u
@@ -101,10 +103,10 @@ results=$output/results.txt
     nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 } >"$results"
 failures=()
-launcher=() # for several processes
+launcher=() # mpirun with its options, for several processes
 
-# measure PROGRAM NAME PARAMETER_FILE OPTION...: files of the results are called
-# NAME.
+# measure PROGRAM NAME PARAMETER_FILE OPTION...: runs PROGRAM; the names of its
+# result files begin with NAME.
 measure() {
   local program=$1 name=$2 file=$3 status start=$SECONDS
   shift 3
@@ -122,7 +124,7 @@ measure() {
   [ "$status" -eq 0 ] || failures+=("$name")
 }
 
-# run NAME PARAMETER_FILE OPTION...: a run of assembly_throughput.
+# run NAME PARAMETER_FILE OPTION...: runs assembly_throughput.
 run() {
   local name=$1 file=$2
   shift 2
@@ -130,8 +132,9 @@ run() {
     "${settings[@]}"
 }
 
-# scale N THREADS NAME PARAMETER_FILE OPTION...: the same on N processes, each bound
-# to as many processors as it has threads if there are so many.
+# scale N THREADS NAME PARAMETER_FILE OPTION...: runs assembly_throughput on N
+# processes, each bound to as many processors as it has threads if there are
+# enough of them.
 scale() {
   local n=$1 threads=$2 name=$3 file=$4 processors
   shift 4
@@ -143,7 +146,8 @@ scale() {
   launcher=()
 }
 
-# box CELLS N: a cube of CELLS cells a side, N times as long in z.
+# box CELLS N: generator arguments for [0, 1]^2 x [0, N], CELLS cells per unit
+# length.
 box() {
   echo "$1, $1, $(($1 * $2)) : 0, 0, 0 : 1, 1, $2 : false"
 }

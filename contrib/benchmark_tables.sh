@@ -5,14 +5,15 @@
 #
 #   contrib/benchmark_tables.sh [FOLDER]
 #
-# FOLDER: output of benchmark_cuda.sh; default: benchmark-output. Tables of runs
-# that are not there are left out. Figures beside ours are those of Dong,
+# FOLDER is the output folder of benchmark_cuda.sh; default: benchmark-output.
+# Tables of missing runs are left out. Reference values are those of Dong,
 # Georgoulis, Kappas, SIAM J. Sci. Comput. 43 (2021), one P100, FP64.
 
 set -eu
 folder=${1:-$(cd "$(dirname "$0")/.." && pwd)/benchmark-output}
 
-# table FILE PROGRAM: awk with the columns of a .csv file by name, col("name").
+# table FILE PROGRAM: runs the awk program PROGRAM on a .csv file, with
+# col("name") for the columns.
 table() {
   [ -s "$folder/$1" ] || return 0
   awk -F, '
@@ -138,7 +139,7 @@ table throughput_cuda_streaming.csv '
       short(col("x_copy")) " |"
   }'
 
-# Table 5 of the paper has kernels and totals of the meshes of Table 4.
+# Table 5 of the paper has kernel times and totals for the meshes of Table 4.
 first=true
 for mesh in 8337 125981 none; do
   [ -s "$folder/throughput_table4_$mesh.csv" ] || continue
@@ -199,7 +200,7 @@ table throughput_table6.csv '
   col("matrix") == "trilinos" {
     p = col("degree")
     M = 1e-6 * col("unknowns")
-    # only where the size is that of the paper
+    # only for the problem sizes of the paper
     same = p in unknowns && M > 0.95e-6 * unknowns[p] && M < 1.05e-6 * unknowns[p]
     print "| " p " | " col("polytopes") " | " col("unknowns") " | " \
       short(M * col("structure_s/M")) " | " short(M * col("first_s/M")) " | " \

@@ -7,18 +7,19 @@
 #
 # Installs missing packages first (Debian or Ubuntu, with apt-get, through sudo
 # unless run by root). Checks the formatting; builds library, programs and tests
-# in the folder build/ (or $BUILD_DIR) as Release and the library with its tests
-# in build-debug/ as Debug, and runs the tests of both. Run again, it builds only
-# what has changed. Can be run from anywhere. Half an hour on two cores the first
-# time. The exit status is 0 if and only if all is well.
+# as Release in the folder build/ (or $BUILD_DIR), and the library with its
+# tests as Debug in build-debug/, and runs the tests of both. A second run
+# builds only files that have changed. The script can be run from any folder.
+# The first run needs half an hour on two cores. The exit status is 0 if and
+# only if every check has passed.
 #
 # Environment:
-#   BUILD_DIR    the folder of the Release build; that of Debug is BUILD_DIR-debug
+#   BUILD_DIR    folder of the Release build; that of Debug is BUILD_DIR-debug
 #   BUILD_TYPES  "Release", "Debug" or both, the default
-#   CUDAARCHS    the cards that kernels are compiled for, as CMake understands it;
-#                default: those of this machine, one generation where it has none
-#                (tests compile for others what differs there,
-#                cuda/compute_capability_*)
+#   CUDAARCHS    architectures that kernels are compiled for, as in CMake;
+#                default: those of this machine, or one generation if it has no
+#                device (the tests cuda/compute_capability_* compile the code that
+#                differs on other generations)
 
 set -u
 . "$(dirname "$0")/common.sh"
@@ -32,7 +33,7 @@ if [ -z "${CUDAARCHS:-}" ]; then
 fi
 
 need_packages $packages_to_build $packages_to_test
-# The layout of code depends on clang-format's version: 14 is Debian 12's.
+# The layout of code depends on the version of clang-format; Debian 12 has 14.
 if ! command -v clang-format-14 >/dev/null &&
   apt-cache show clang-format-14 >/dev/null 2>&1; then
   need_packages clang-format-14
@@ -69,10 +70,10 @@ echo "$formatting"
 
 jobs=$(number_of_jobs)
 
-# deal.II takes a test's file interrupt_guard.cc, if there when the test begins,
-# as a sign that the last run was interrupted, and links the test again; after a
-# run it is called interrupt_guard.cc_bck. Before a build the files get their
-# names back, and lose them after it: nothing is linked twice.
+# If the file interrupt_guard.cc of a test exists when the test begins, deal.II
+# assumes that the last run was interrupted, and links the test again. After a
+# run the file is called interrupt_guard.cc_bck. The files get their first name
+# before a build and the second one after it, so that nothing is linked twice.
 guards() {
   local folder=$1 from=$2 to=$3
   [ -d "$folder/tests" ] || return 0
@@ -110,7 +111,8 @@ for type in $types; do
         -DTESSELLA_WITH_CUDA=AUTO
       ;;
     Debug)
-      # The library's assertions, and deal.II's; and that all works without CUDA.
+      # This build checks the assertions of the library and of deal.II, and that
+      # everything works without CUDA.
       build_and_test Debug "$build-debug" -DTESSELLA_BUILD_APPLICATIONS=OFF \
         -DTESSELLA_WITH_CUDA=OFF -DTESSELLA_DEBUG_SYMBOLS=OFF
       ;;

@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
-# Checks the syntax of all sources against the headers of another deal.II than
-# the installed one.
+# Checks the syntax of all sources with the headers of a deal.II other than the
+# installed one.
 #
 #   contrib/check_dealii_headers.sh HEADERS [CMAKE_OPTION...] [-- SOURCE...]
 #
-# HEADERS: a folder (or an archive of one that tar can read) with the headers of
-# a configured deal.II in include/ and of what it bundles in bundled/. deal.II
-# must have been configured with the MPI, Trilinos, ... that are installed here.
-# Flags of the compiler and all other headers are those that the installed
-# deal.II asks for. The options are given to CMake: -DTESSELLA_WITH_EPETRA=OFF
+# HEADERS is a folder, or an archive of one that tar can read, with the headers
+# of a configured deal.II in include/ and of its bundled packages in bundled/.
+# deal.II must have been configured with the MPI, Trilinos, ... that are
+# installed here. Compiler flags and all other headers are those of the
+# installed deal.II. The options are passed to CMake: -DTESSELLA_WITH_EPETRA=OFF
 # checks a build without Epetra, -DCMAKE_CXX_FLAGS=-std=c++20 another standard.
-# SOURCE: files to check, relative to the folder of the project; without them
-# all those of library, programs and tests.
+# SOURCE is a file to check, relative to the folder of the project; by default
+# all sources of library, programs and tests are checked.
 #
-# Nothing is linked or run. A warning counts as a failure. The last line says
-# how many files passed; the exit status is 0 if and only if all did.
+# Nothing is linked or run. A warning counts as a failure. The last line is the
+# number of files that passed; the exit status is 0 if and only if all did.
 
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -63,7 +63,7 @@ config=$(find "$(cd "$headers" && pwd)" -path '*/include/deal.II/base/config.h')
 headers=${config%/include/deal.II/base/config.h}
 version=$(sed -n 's/^#define DEAL_II_PACKAGE_VERSION "\(.*\)"/\1/p' "$config")
 
-# ---- what compiles which source, with which flags
+# ---- the command that compiles each source
 generator=(-G Ninja)
 command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
 cmake -S "$root" -B "$folder/build" "${generator[@]}" \
@@ -73,10 +73,10 @@ cmake -S "$root" -B "$folder/build" "${generator[@]}" \
   cat "$folder/configure.log" >&2
   fail "the configuration failed: see CMake's message above."
 }
-# One line a source: its name, a tabulator, the command that compiles it without
-# the files that it writes, with the other deal.II before all other headers.
-# A precompiled header serves one set of flags: the library's flag for shared
-# code and its macro mean nothing to the syntax.
+# Each line has the name of a source, a tabulator, and the command that compiles
+# it, without options for output files and with the other deal.II before all
+# other headers. A precompiled header needs the same flags everywhere, so -fPIC
+# and tessella_EXPORTS, which do not affect the syntax, are removed.
 sed -n '
   s/^ *"command": "\(.*\)",*$/\1/
   t command
@@ -111,8 +111,8 @@ done <"$folder/commands"
 [ ${#wanted[@]} -eq 0 ] || [ ${#sources[@]} -eq ${#wanted[@]} ] ||
   fail "of the sources ${wanted[*]}, CMake compiles only ${sources[*]}."
 
-# ---- a precompiled header for the flags that most sources have, apart from the
-# macros of tests, which no header of deal.II reads
+# ---- a precompiled header for the most common flags, without the macros of
+# tests, which no header of deal.II reads
 flags() {
   sed 's/ -DSOURCE_DIR=[^ ]*//; s/ -DTESTING_ENVIRONMENT=[^ ]*//; s/  */ /g'
 }
@@ -120,7 +120,7 @@ common=$(cut -f 2 "$folder/commands" | flags | sort | uniq -c | sort -n |
   tail -1 | sed 's/^ *[0-9]* //')
 sed -n 's/^ *\(<[a-zA-Z_./]*>\))*$/#include \1/p' \
   "$root/cmake/tessella_precompiled_headers.cmake" >"$folder/common.h"
-# (a file that nothing includes cannot be found by accident)
+# An empty header would pass unnoticed.
 [ -s "$folder/common.h" ] ||
   fail "no header is named in cmake/tessella_precompiled_headers.cmake."
 if ! (eval "$common -x c++-header -o '$folder/common.h.gch'" \
@@ -141,7 +141,8 @@ check() {
     "'$root/${sources[$index]}'") >"$log" 2>&1 && [ ! -s "$log" ]; then
     touch "$folder/$index.passed"
   else
-    # One call, because other files are checked at the same time.
+    # One call prints everything, because other files are checked at the same
+    # time.
     printf '%s\n' "FAILED: ${sources[$index]}" "$(cat "$log")"
   fi
 }

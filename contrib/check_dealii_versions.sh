@@ -7,22 +7,22 @@
 #   contrib/check_dealii_versions.sh [OPTION]... [SUITE]...
 #
 # A SUITE is a name that debootstrap knows, by default trixie (Debian 13) and
-# unstable. For each one a root is made by debootstrap from this machine's own
-# mirror, in build-versions/SUITE (or $VERSIONS_DIR/SUITE); a root that is there is
-# brought up to date and used again. In it the tracked and untracked files of this
-# tree are built with contrib/check.sh, as Release, without CUDA, and all tests
-# run. Needs root's rights, 6 GB on disk for each suite, and 20 to 30 minutes on two
-# cores for each.
+# unstable. For each suite debootstrap creates a root in build-versions/SUITE
+# (or $VERSIONS_DIR/SUITE) from this machine's mirror; an existing root is
+# updated and used again. In it contrib/check.sh builds the tracked and
+# untracked files of this tree as Release, without CUDA, and runs all tests.
+# This needs root's rights, and for each suite 6 GB on disk and 20 to 30 minutes
+# on two cores.
 #
 # Options:
-#   --debug          the Debug build and its tests as well
+#   --debug          also the Debug build and its tests
 #   --cxx20 SUITE    compile with -std=c++20 in that suite; may be repeated
-#   --clean          build from nothing
+#   --clean          build from scratch
 #
-# Prints a table with the compiler, the versions of deal.II and Trilinos, the
-# number of the compiler's warnings and of the tests that passed; the log of each
-# suite is build-versions/SUITE.log. The exit status is 0 if and only if there is
-# no warning and no failure.
+# Prints a table with the compiler, the versions of deal.II and Trilinos, and
+# the numbers of compiler warnings and of passed tests. The log of each suite is
+# build-versions/SUITE.log. The exit status is 0 if and only if there are no
+# warnings and no failures.
 
 set -u
 arguments=("$@")
@@ -54,7 +54,7 @@ done
 folder=${VERSIONS_DIR:-$root/build-versions}
 mkdir -p "$folder"
 
-# Mounts are made in a name space of their own and end with it.
+# Mounts happen in a separate mount namespace and end with it.
 if [ -z "${CHECK_VERSIONS_INSIDE:-}" ]; then
   CHECK_VERSIONS_INSIDE=1 exec unshare --mount --propagation private \
     "$0" "${arguments[@]}"
@@ -62,14 +62,14 @@ fi
 
 need_packages debootstrap
 
-# The mirror of this machine, from sources.list or *.sources.
+# Mirror of this machine, from sources.list or *.sources.
 mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/{*.list,*.sources} \
   2>/dev/null | awk '
     $1 == "deb" { for (i = 2; i <= NF; ++i) if ($i ~ /^https?:/) { print $i; exit } }
     $1 == "URIs:" { print $2; exit }')
 [ -n "$mirror" ] || fail "there is no mirror in the sources of apt."
 
-# in_root ROOT COMMAND: with nothing of this machine's environment.
+# in_root ROOT COMMAND: runs COMMAND without the environment of this machine.
 in_root() {
   chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
     LANG=C.UTF-8 bash -c "$2"
@@ -84,7 +84,7 @@ check_suite() {
       "$target" "$mirror" || return 1
     touch "$target/made-by-check_dealii_versions"
   fi
-  # How this machine reaches its mirror.
+  # The root needs the name servers of this machine to reach the mirror.
   cp -L /etc/resolv.conf "$target/etc/resolv.conf"
   cp /etc/apt/apt.conf.d/* "$target/etc/apt/apt.conf.d/" 2>/dev/null
   rm -f "$target"/etc/apt/apt.conf.d/20packagekit
@@ -94,7 +94,8 @@ check_suite() {
     apt-get install -y --no-install-recommends $packages_to_build \
     $packages_to_test" || return 1
 
-  # Present files, with their times: a second run builds what has changed.
+  # The files keep their time stamps, so that a second run builds only changed
+  # files.
   mkdir -p "$target/tessella"
   $clean && rm -rf "$target/tessella"/*
   (cd "$root" && git ls-files -z --cached --others --exclude-standard |

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-# What check.sh and demo.sh share; sourced, not run.
+# Functions of check.sh, demo.sh and other scripts; sourced, not run.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 start_time=$SECONDS
 
-# say TEXT: a headline with the time since the start.
+# say TEXT: prints a headline with the time since the start.
 say() {
   local t=$((SECONDS - start_time))
   printf '\n==== [%02d:%02d] %s\n' $((t / 60)) $((t % 60)) "$*"
@@ -18,8 +18,8 @@ fail() {
 [ $# -eq 0 ] || fail "there are no arguments; what is done is written at the" \
   "beginning of the file."
 
-# need_packages PACKAGE...: installs those that are missing, with apt-get. Does
-# nothing, and needs no rights, when all are there.
+# need_packages PACKAGE...: installs missing packages with apt-get. Does
+# nothing, and needs no rights, if none is missing.
 need_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "This is not Debian or Ubuntu: taking for granted that what the" \
@@ -46,7 +46,7 @@ need_packages() {
     fail "apt-get could not install ${missing[*]}: see its message above."
 }
 
-# Compilers need up to 1.5 GB each for sources with deal.II's headers.
+# A compiler needs up to 1.5 GB for a source that includes headers of deal.II.
 number_of_jobs() {
   local jobs memory
   jobs=$(nproc)
@@ -56,8 +56,8 @@ number_of_jobs() {
   echo "$jobs"
 }
 
-# configure BUILD_FOLDER OPTION...: like cmake, with little output if all goes
-# well.
+# configure BUILD_FOLDER OPTION...: runs cmake, and prints its output only if it
+# fails.
 configure() {
   local build=$1 log
   shift

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
-# From a mesh file to a solved polytopic dG problem.
+# Demo: from a mesh file to the solution of a polytopic dG problem.
 #
 #   contrib/demo.sh
 #
-# Makes unstructured triangular meshes with gmsh, groups their triangles into
+# Creates unstructured triangular meshes with gmsh, groups their triangles into
 # polygons with METIS, solves a Poisson problem on them with polynomials of
-# degree 1, ..., 4, and shows that the errors fall with order p + 1. What is
-# solved is in parameter_files/demo.prm.
+# degree 1, ..., 4, and shows that the L2 errors decrease with order p + 1. The
+# problem is defined in parameter_files/demo.prm.
 #
 # Installs missing packages first (Debian or Ubuntu, with apt-get, through sudo
-# unless run by root). Builds in the folder build/ (or $BUILD_DIR) no more than it
-# needs; results go to demo-output/. Can be run from anywhere, and again. Less
-# than 10 minutes on two cores the first time.
+# unless run by root). Builds only what it needs in the folder build/ (or
+# $BUILD_DIR); results are written to demo-output/. The script can be run from
+# any folder, and repeatedly. The first run needs less than 10 minutes on two
+# cores.
 
 set -u
 . "$(dirname "$0")/common.sh"
@@ -27,8 +28,8 @@ say "Meshes"
 
 jobs=$(number_of_jobs)
 say "Configuring and building (Release, $jobs jobs)"
-# A first build leaves CUDA out: the demo needs no device, and kernels take longer
-# to compile than all else. contrib/check.sh switches it on again.
+# A first build leaves CUDA out: the demo needs no device, and kernels need most
+# of the compile time. contrib/check.sh switches CUDA on again.
 cuda=()
 [ -f "$build/CMakeCache.txt" ] || cuda=(-DTESSELLA_WITH_CUDA=OFF)
 configure "$build" -DCMAKE_BUILD_TYPE=Release "${cuda[@]}"
@@ -42,7 +43,7 @@ cd "$root" || exit 1
   parameter_files/demo.prm || fail "the program failed: see its message above."
 
 say "Order of convergence in L2"
-# On the finest mesh; columns of demo.csv by their names.
+# Rates on the finest mesh; columns of demo.csv are found by their names.
 awk -F, '
   NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
   { rate[$column["degree"]] = $column["L2_rate"] }

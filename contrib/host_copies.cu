@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 //
-// What several devices of a host can deliver at once, and what its memory can
-// take: each of N processes copies 1 GiB from its own device to the host, to
-// memory of the process as assembly does where there are several of them ("by
-// workers") or only into pinned buffers ("copies alone"), or its threads write
-// 1 GiB ("stores alone"). Prints the milliseconds of the slowest process, the
-// best of eight runs. From the root of the repository:
+// Measures how fast several devices of a host deliver data together, and how
+// fast host memory stores them. Each of N processes copies 1 GiB from its own
+// device to the host, either to memory of the process ("by workers", like
+// assembly with several processes) or only into pinned buffers ("copies
+// alone"); or its threads write 1 GiB ("stores alone"). Prints the milliseconds
+// of the slowest process, the best of eight runs. From the root of the
+// repository:
 //
 //   nvcc -O3 -std=c++17 -Icuda -Iinclude -Ibuild/include -o host_copies
 //   contrib/host_copies.cu cuda/device/download.cu cuda/device/device.cu
 //   ./host_copies N THREADS
 //
-// Linux; N at most the number of devices. Where there are N * THREADS
+// Linux; N is at most the number of devices. If there are N * THREADS
 // processors, each process is bound to its own.
 
 #include <algorithm>
@@ -48,7 +49,7 @@ namespace
     double            seconds[max_processes];
   };
 
-  // Numbers that tell where each of them belongs.
+  // Fills an array with the indices of its entries.
   __global__ void
   number(unsigned int *to)
   {
@@ -56,7 +57,7 @@ namespace
     to[i]                = i;
   }
 
-  // function(begin, end) for n numbers in ranges of `size`, by n_threads.
+  // Calls function(begin, end) for n entries in ranges of `size`, by n_threads.
   void
   in_parallel(const unsigned int                                   n_threads,
               const int                                            device,
@@ -88,7 +89,8 @@ namespace
     sched_setaffinity(0, sizeof(set), &set);
   }
 
-  // What process `me` does. Returns whether all came where it belongs.
+  // Work of process `me`. Returns whether all entries arrived at the correct
+  // position.
   bool
   run(const int          me,
       const int          n_processes,
@@ -163,7 +165,7 @@ namespace
     constexpr std::size_t slice = std::size_t(1) << 20;
     measure("stores alone", [&]() {
       parallel(total, slice, [&](const std::size_t begin, const std::size_t) {
-        // (what is read stays in the cache)
+        // The source stays in the cache.
         copy_past_caches(to + begin, pinned.data(), slice);
       });
     });

@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
-# Makes meshes with gmsh from the geometries in contrib/meshes/.
+# Creates meshes with gmsh from the geometries in contrib/meshes/.
 #
 #   contrib/make_meshes.sh [small|studies|large|all] [FOLDER]
 #
-# small    what the tests and the short studies use; in the repository, in
-#          parameter_files/meshes (the default FOLDER)
-# studies  sequences of unstructured meshes of square, cube and a square with a
-#          few waves as sides, and the square with oscillating sides, 29 thousand
+# small    meshes of the tests and of the short studies, which are part of the
+#          repository; default FOLDER: parameter_files/meshes
+# studies  sequences of unstructured meshes of the square, the cube and a square
+#          with wavy sides, and the square with oscillating sides, 29 thousand
 #          triangles; default FOLDER: meshes-output (not in the repository)
 # large    the square with oscillating sides, 503,632 triangles with gmsh 4.8
 #          (503,596 in the paper); 20 s; default FOLDER: meshes-output
 # all      all of them
 #
-# The same gmsh writes the same files. Files that exist are kept, except those
-# of "small".
+# The same version of gmsh writes the same files. Existing files are kept,
+# except those of "small".
 
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -36,7 +36,8 @@ mesh() {
     numbers+=(-setnumber "$1" "$2")
     shift 2
   done
-  # Written under another name first: an interruption leaves no half file.
+  # The file is first written under another name, so that an interruption leaves
+  # no incomplete file.
   gmsh -v 2 -nt 1 "-$dim" "$geometries/$geometry.geo" "${numbers[@]}" \
     -format "$format" -o "$folder/.unfinished" >/dev/null
   mv "$folder/.unfinished" "$folder/$file"
@@ -68,9 +69,9 @@ small() {
   mesh 3 cube cube.msh msh41 h 0.4
   mesh 3 cube cube_hexahedra.msh msh41 h 1 hexahedra 1
 
-  # gmsh's own .vtk is of version 2 with lines before triangles, its .inp is of
-  # Abaqus and not of AVS UCD, its .unv has words as ids, 1.0D+00 as numbers
-  # and beams as lines: deal.II reads none of them.
+  # deal.II cannot read the other files of gmsh: its .vtk is version 2 and has
+  # lines before triangles, its .inp is the format of Abaqus and not of AVS UCD,
+  # and its .unv has words as ids, numbers such as 1.0D+00, and beams as lines.
   to_vtk "$folder/square_v2.msh" >"$folder/square.vtk"
   mesh 2 square .quadrilaterals.msh msh2 h 0.4 quads 1
   to_ucd "$folder/.quadrilaterals.msh" >"$folder/square_quadrilaterals.inp"
@@ -102,8 +103,8 @@ large() {
   new_mesh 2 oscillating oscillating_large.msh msh41 h 0.0011928
 }
 
-# Two-dimensional .msh of version 2 as legacy VTK: cells, then boundary lines,
-# with the physical ids as MaterialID.
+# Converts a two-dimensional .msh of version 2 to legacy VTK: cells, then
+# boundary lines, with the physical ids as MaterialID.
 to_vtk() {
   awk '
     section == "$Nodes" && NF == 4 { x[n++] = $2 " " $3 " " $4 }
@@ -139,8 +140,8 @@ to_vtk() {
     }' title="made by make_meshes.sh" "$1"
 }
 
-# Two-dimensional .msh of version 2 as AVS UCD, with the physical ids as
-# material and boundary ids.
+# Converts a two-dimensional .msh of version 2 to AVS UCD, with the physical ids
+# as material and boundary ids.
 to_ucd() {
   awk '
     section == "$Nodes" && NF == 4 { nodes[n++] = $0 }

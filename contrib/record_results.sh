@@ -1,23 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
-# Shows that a change of the library's structure does not change its results.
+# Compares the results of the library before and after a change of its
+# structure.
 #
 #   contrib/record_results.sh record FILE [cuda]    before the change
 #   contrib/record_results.sh compare FILE [cuda]   after it
 #
-# Builds the program record_results in build/ (or $BUILD_DIR), which assembles
-# some hundred small problems (all kinds of meshes, degrees 0 to 10, hp, hanging
+# Builds the program record_results in build/ (or $BUILD_DIR). It assembles some
+# hundred small problems: all kinds of meshes, degrees 0 to 10, hp, hanging
 # nodes, periodic and curved meshes, constant and variable coefficients, cell
-# values, expressions, slabs, hybridizable dG, errors and estimators; every
-# instruction set of the processor, or with "cuda" both precisions of a device),
-# prints a checksum of each, and writes all values to FILE (300 MB) or compares
-# them with it. One minute without the build. The last line counts the cases that
-# have the same bits; the exit status of "compare" is 0 if all others differ by
-# less than 1e-14 of the largest entry of the block row.
+# values, expressions, slabs, hybridizable dG, errors and estimators; with every
+# instruction set of the processor, or with "cuda" in both precisions of a
+# device. It prints a checksum for each problem, and writes all values to FILE
+# (300 MB) or compares them with it. This needs one minute without the build.
+# The last line is the number of cases with identical bits. The exit status of
+# "compare" is 0 if all other cases differ by less than 1e-14 of the largest
+# entry of the block row.
 #
-# Results depend on the processor's instructions and on the compiler: both calls
-# must run on the same machine.
+# Results depend on the processor's instructions and on the compiler, so both
+# calls must run on the same machine.
 
 set -u
 arguments=("$@")

@@ -14,8 +14,8 @@ contains(const std::string &text, const std::string &part)
   return text.find(part) != std::string::npos;
 }
 
-/// The sentence of what @p function throws, in one line: deal.II breaks long
-/// texts.
+/// Returns the message of the exception that @p function throws, in one line.
+/// deal.II breaks long messages into several lines.
 template <typename Function>
 std::string
 message_of(const Function &function)

@@ -2,10 +2,10 @@
 
 # tessella_readme_program(<file>)
 #
-# Writes the first C++ program of README.md to <file>, so that what README.md
-# shows is what is compiled. Configures again when README.md changes; <file> is
-# left alone where it already has this text. (Only strings, no lists: C++ is
-# full of semicolons and brackets.)
+# Writes the first C++ program of README.md to <file>, so that the tests compile
+# the program that README.md shows. CMake configures again when README.md
+# changes; <file> is left alone if it already has this text. The function uses
+# strings and no lists, because C++ is full of semicolons and brackets.
 function(tessella_readme_program output)
   set(readme ${PROJECT_SOURCE_DIR}/README.md)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${readme})

@@ -2,7 +2,7 @@
 #ifndef tessella_tests_h
 #define tessella_tests_h
 
-// What every test includes. A test begins with
+// Header that every test includes. A test begins with
 //
 //     int
 //     main(int argc, char **argv)
@@ -25,8 +25,8 @@
 #include <sstream>
 #include <string>
 
-/// Number of threads that a test may use: N of "name.threads=N.output", else
-/// two.
+/// Number of threads that a test may use: N for "name.threads=N.output",
+/// otherwise two.
 inline unsigned int
 n_threads()
 {
@@ -34,8 +34,8 @@ n_threads()
   return (n != nullptr && std::atoi(n) > 0) ? std::atoi(n) : 2;
 }
 
-/// Sends deallog to the file "output" (from the first process only) and
-/// nothing to the screen.
+/// Sends deallog to the file "output", on the first process only, and nothing
+/// to the screen.
 inline void
 initlog()
 {
@@ -56,8 +56,8 @@ check(const std::string &name, const bool condition)
   return condition;
 }
 
-/// Writes "name: ok" where |value - expected| <= tolerance, else both numbers.
-/// Not-a-number fails.
+/// Writes "name: ok" if |value - expected| <= tolerance, otherwise both values.
+/// NaN fails.
 inline bool
 check_close(const std::string &name,
             const double       value,
@@ -74,8 +74,7 @@ check_close(const std::string &name,
   return close;
 }
 
-/// Writes "name: ok" where value <= bound, else both numbers. Not-a-number
-/// fails.
+/// Writes "name: ok" if value <= bound, otherwise both values. NaN fails.
 inline bool
 check_below(const std::string &name, const double value, const double bound)
 {
@@ -89,9 +88,9 @@ check_below(const std::string &name, const double value, const double bound)
   return below;
 }
 
-/// Writes "name: ok" where @p function throws an exception of type
-/// ExceptionType whose message contains @p text (words with one space between
-/// them), else what happened.
+/// Writes "name: ok" if @p function throws an exception of type ExceptionType
+/// whose message contains @p text, otherwise the actual outcome. Words of the
+/// message are separated by single spaces.
 template <typename ExceptionType, typename Function>
 bool
 check_throws(const std::string &name,

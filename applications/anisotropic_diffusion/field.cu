@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The coefficients of the program, in a file without deal.II: nvcc compiles it
-// for the device, or any C++ compiler for the host.
+// Coefficients of anisotropic_diffusion, in a file that does not include
+// deal.II. nvcc compiles it for the device, or any C++ compiler for the host.
 
 #include <tessella/forms/device_form.h>
 
@@ -33,7 +33,7 @@ namespace Tessella
           return a;
         }
 
-        /// -epsilon Laplace u - w . grad(w . grad u), as w has no divergence.
+        /// Returns -epsilon Laplace u - w . grad(w . grad u), using div w = 0.
         TESSELLA_HOST_DEVICE double
         source(const PointData<dim> &p) const
         {

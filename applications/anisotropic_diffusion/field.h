@@ -11,10 +11,11 @@ namespace Tessella
   namespace Application
   {
     /**
-     * Diffusion along the circles of a magnetic field w = (-y, x, 0), and
-     * weakly across them,
+     * Form with diffusion along the circles of a magnetic field w = (-y, x, 0),
+     * and weak diffusion across them,
      *   -div((epsilon I + w w^T) grad u) = f,   u = prod_d sin(pi x_d),
-     * as a functor. This header is what the rest of the program sees of it.
+     * given by a functor. Only this declaration is visible to the rest of the
+     * program.
      */
     template <int dim>
     std::unique_ptr<Form<dim>>

@@ -19,15 +19,16 @@ namespace Tessella
 
     namespace
     {
-      /// Points for one call of a function.
+      /// Number of points in one call of a function.
       constexpr unsigned int batch_size = 512;
-      /// Polytopes whose points are kept at once.
+      /// Number of polytopes whose points are stored at the same time.
       constexpr unsigned int chunk_size = 1 << 14;
 
       template <int dim>
       using Batches = std::vector<std::vector<Point<dim>>>;
 
-      /// Collects points in batches of equal size.
+      /// Collects points in batches of batch_size; only the last one may be
+      /// smaller.
       template <int dim>
       class BatchBuilder
       {
@@ -53,7 +54,7 @@ namespace Tessella
         Batches<dim> batches;
       };
 
-      /// Numbers a point that evaluate() stores.
+      /// Number of values per point that evaluate() stores.
       template <int dim>
       unsigned int
       n_values(const Problem<dim> &problem, const bool on_facets)
@@ -65,7 +66,8 @@ namespace Tessella
                (problem.source != nullptr && !on_facets ? 1 : 0);
       }
 
-      /// All functions at some points; stored at @p target, unless it is null.
+      /// Evaluates all functions at @p points and stores the values at @p
+      /// target, unless it is null.
       template <int dim>
       void
       evaluate(const Problem<dim>            &problem,
@@ -103,8 +105,8 @@ namespace Tessella
         scalar(problem.source.get(), 0);
       }
 
-      /// Seconds for all batches; with @p memory, which is large enough, values
-      /// are stored there.
+      /// Returns the seconds for all batches. If @p memory is not null, the
+      /// values are stored there; it is resized if it is too small.
       template <int dim>
       double
       time_evaluation(const Problem<dim>  &problem,

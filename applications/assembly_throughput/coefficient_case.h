@@ -15,19 +15,18 @@ namespace Tessella
 {
   namespace Application
   {
-    /// What the host takes for coefficients that are functions: evaluating them
-    /// alone, and all that the library does to have tables of them. Wall times
-    /// in seconds.
+    /// Host time for coefficients that are functions: their evaluation alone,
+    /// and the complete tabulation of the library. Wall times are in seconds.
     struct CoefficientResult
     {
       unsigned int   level = 0, degree = 0, n_threads = 0;
       std::uint64_t  n_dofs = 0;
       TabulationCost cost;
-      /// Every function once at every point at which the form needs it, in
-      /// batches of points that are there already, by all threads, the fastest
-      /// of several rounds.
+      /// Evaluation of every function once at every point at which the form
+      /// needs it, in batches of points created beforehand, by all threads;
+      /// fastest of several rounds.
       double evaluation = 0.;
-      /// The same with all values stored in memory.
+      /// Same evaluation with all values stored in memory.
       double stored_evaluation = 0.;
     };
 
@@ -41,7 +40,7 @@ namespace Tessella
                          const unsigned int           n_threads,
                          const unsigned int           repetitions);
 
-    /// Adds a row.
+    /// Adds a row for @p result.
     void
     add_row(TextTable &table, const CoefficientResult &result);
   } // namespace Application

@@ -10,7 +10,7 @@ namespace Tessella
 {
   namespace Application
   {
-    /// The equation of throughput_coefficients.prm as a functor, with
+    /// Returns the equation of throughput_coefficients.prm as a functor, with
     /// homogeneous Dirichlet conditions.
     template <int dim>
     std::unique_ptr<Form<dim>>

@@ -44,12 +44,13 @@ namespace Tessella
         return 1024. * stats.VmHWM;
       }
 
-      /// Touches memory and gives it back to the allocator, which keeps it:
-      /// allocations that follow find pages that are there.
+      /// Touches memory and returns it to the allocator, which keeps it, so
+      /// that later allocations reuse pages that are already mapped.
       void
       touch_memory(const std::size_t bytes)
       {
-        // Everything from the heap, and nothing back to the system.
+        // All allocations use the heap, which never returns memory to the
+        // system.
         mallopt(M_MMAP_MAX, 0);
         mallopt(M_TRIM_THRESHOLD, -1);
         const std::unique_ptr<char[]> memory(new char[bytes]);
@@ -59,8 +60,8 @@ namespace Tessella
           p[i] = 0;
       }
 
-      /// Values and columns of the matrix, and as much again as the columns
-      /// take for what is there for a time only.
+      /// Touches the memory of values and columns of the matrix, another array
+      /// of the size of the columns for temporary data, and eight vectors.
       template <int dim>
       void
       touch_for(const PolytopicMesh<dim> &mesh)
@@ -71,7 +72,7 @@ namespace Tessella
                      mesh.dof_offset.back() * 8 * sizeof(double));
       }
 
-      // ---- several processes start at the same time, the slowest one counts
+      // ---- Several processes start at the same time; the slowest one counts.
 
       void
       wait_for_all()
@@ -92,7 +93,8 @@ namespace Tessella
         return largest(timer.wall_time());
       }
 
-      /// Times, memory and kernels of the slowest process, bytes of all.
+      /// Takes the times, the kernel times and the memory of the process with
+      /// the largest value.
       void
       reduce(AssemblyReport &report)
       {
@@ -108,7 +110,7 @@ namespace Tessella
           *time = largest(*time);
         report.device_memory = largest(report.device_memory);
         report.n_parts = Utilities::MPI::max(report.n_parts, MPI_COMM_WORLD);
-        // (not all run the same kernels)
+        // The processes need not run the same kernels.
         std::vector<std::pair<std::string, double>> own;
         for (const KernelTime &kernel : report.kernel_times)
           own.emplace_back(kernel.name, kernel.seconds);
@@ -155,7 +157,7 @@ namespace Tessella
       void
       keep_least(KernelTimes &least, const KernelTimes &times)
       {
-        // (some kernels run in the first assembly only)
+        // Some kernels run in the first assembly only.
         for (KernelTime &kernel : least)
           for (const KernelTime &time : times)
             if (time.name == kernel.name)
@@ -202,8 +204,8 @@ namespace Tessella
         }
       };
 
-      /// First the program that assembles once, then repeated assembly.
-      /// @p complete: what belongs to the right-hand side besides.
+      /// Measures a program that assembles once, and then repeated assembly. @p
+      /// complete adds the remaining contributions to the right-hand side.
       template <typename System, int dim, typename Complete>
       void
       measure_assembly(PolytopicAssembler<dim> &assembler,
@@ -217,7 +219,7 @@ namespace Tessella
         Timer timer;
         system.reinit(assembler);
         result.structure = slowest(timer);
-        // the solution that a program has, too
+        // A program also stores its solution.
         auto solution = system.rhs;
         timer.restart();
         assembler.assemble(form, system.matrix, system.rhs);
@@ -249,7 +251,7 @@ namespace Tessella
         result.n_nonzero = system.matrix.n_nonzero_elements();
       }
 
-      /// Into the kind of matrix that is wanted.
+      /// Measures assembly into the kind of matrix that @p result asks for.
       template <int dim, typename Complete>
       void
       measure_kinds(const PolytopicSpace<dim> &space,
@@ -289,9 +291,10 @@ namespace Tessella
           }
       }
 
-      /// One slab over the polytopes, total-degree elements, coefficients of
-      /// the problem, which must be constant; the inflow of a slab before it
-      /// belongs to the right-hand side where that is on the host.
+      /// Measures one space-time slab over the polytopes with total-degree
+      /// elements. The coefficients of the problem must be constant. The inflow
+      /// from the preceding slab contributes to the right-hand side if the
+      /// latter is on the host.
       template <int dim>
       void
       measure_slab(const AgglomerationHandler<dim> &handler,
@@ -304,7 +307,7 @@ namespace Tessella
         AssertThrow(problem.form.volume_structure().constant,
                     ExcMessage("With Benchmark/Time step, coefficients of the "
                                "equation must be constant."));
-        // the coefficients at any point
+        // The coefficients are evaluated at an arbitrary point.
         double                a[dim * dim] = {}, b[dim] = {}, c = 0.;
         const double          zero = 0.;
         PointBatch<dim>       point;
@@ -370,7 +373,7 @@ namespace Tessella
 
     namespace
     {
-      /// All volume coefficients at some points of the unit cube.
+      /// Values of all volume coefficients at some points of the unit cube.
       template <int dim>
       std::vector<double>
       sample(const Form<dim> &form)
@@ -408,15 +411,15 @@ namespace Tessella
         return values;
       }
 
-      /// The form of the problem with the coefficients that it has at the point
-      /// (1/2, ..., 1/2) everywhere, and with its conditions on the given
-      /// boundary ids.
+      /// Form of the problem with constant coefficients, which are the values
+      /// at the point (1/2, ..., 1/2), and with its boundary conditions on the
+      /// given boundary ids.
       template <int dim>
       std::unique_ptr<AdvectionDiffusionReaction<dim>>
       make_constant_form(const Problem<dim>                    &problem,
                          const std::vector<types::boundary_id> &boundary_ids)
       {
-        // (copies share their coefficients)
+        // A copy of the form would share its coefficients with the original.
         auto   form  = std::make_unique<AdvectionDiffusionReaction<dim>>();
         double theta = 1.;
         problem.form.has_penalty_facets(theta);
@@ -461,8 +464,8 @@ namespace Tessella
         return form;
       }
 
-      /// The form of the problem, with coefficients given in one way;
-      /// @p order: for quadrature, -1: what the form says.
+      /// Form of the problem with the given representation of coefficients. @p
+      /// order is the order of quadrature; -1: the order of the form.
       template <int dim>
       std::unique_ptr<Form<dim>>
       make_form(const Problem<dim>                    &problem,
@@ -531,7 +534,7 @@ namespace Tessella
       if (!warm_memory)
         {
           memory_before = resident_memory();
-          // a new measurement of the largest resident size
+          // Resets the peak of the resident set size.
           std::ofstream("/proc/self/clear_refs") << "5";
         }
 

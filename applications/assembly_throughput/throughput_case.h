@@ -17,39 +17,43 @@ namespace Tessella
 {
   namespace Application
   {
-    /// What one case took: one mesh, one degree, one way to run. Times are wall
-    /// times in seconds, of the slowest process; numbers and work are those of
-    /// all.
+    /// Measurements of one case: one mesh, one degree, one way to run. Times
+    /// are wall times of the slowest process in seconds; sizes and work are
+    /// sums over all processes.
     struct ThroughputResult
     {
       unsigned int  level = 0, degree = 0;
       unsigned int  n_processes = 1;
       std::uint64_t n_cells = 0, n_polytopes = 0;
       std::uint64_t n_dofs = 0, n_nonzero = 0;
-      unsigned int  coefficient_order = 0; ///< of quadrature
+      unsigned int  coefficient_order = 0; ///< order of quadrature
       Execution     execution;
       AssemblyWork  work;
 
-      double mesh          = 0.; ///< creation, distribution of p4est meshes
-      double agglomeration = 0.; ///< and distribution of other meshes
-      double setup         = 0.; ///< flat view, unknowns, penalty factors
-      double structure     = 0.; ///< pattern and creation of matrix and vector
-      /// First assembly, with what is set up for it on the device.
+      double mesh = 0.; ///< creation; for p4est meshes also distribution
+      double agglomeration =
+        0.;              ///< agglomeration; for other meshes also distribution
+      double setup = 0.; ///< flat view, DoFs, penalty factors
+      double structure =
+        0.; ///< sparsity pattern; creation of matrix and vector
+      /// First assembly, including its set-up on the device.
       double first    = 0.;
-      double assembly = 0.; ///< into the existing matrix, fastest repetition
-      /// What the assembler says about that repetition; kernel times are the
-      /// least of all repetitions.
+      double assembly = 0.; ///< fastest repetition into the existing matrix
+      /// Report of the assembler about that repetition; each kernel time is the
+      /// minimum over all repetitions.
       AssemblyReport report = {};
-      /// Growth of the process over what mesh, flat view, matrix and two
-      /// vectors need; 0: not measured.
+      /// Growth of the process's memory beyond mesh, flat view, matrix and two
+      /// vectors; 0: not measured.
       double memory = 0.;
     };
 
-    /// Bytes that are in memory at present, after what was freed went back.
+    /// Resident memory of this process in bytes, after freed memory has been
+    /// returned to the system.
     double
     resident_memory();
 
-    /// Sets up, assembles once, and @p repetitions times again. Collective.
+    /// Sets up a case, assembles once, and then @p repetitions times again.
+    /// Collective.
     template <int dim>
     ThroughputResult
     measure_case(const AgglomeratedMesh<dim> &mesh,

@@ -196,7 +196,7 @@ namespace Tessella
                                                : Backend::automatic);
       if (backends.empty())
         backends.push_back(default_backend);
-      // (the same one on all processes)
+      // All processes must choose the same backend.
       const bool have_device =
         Utilities::MPI::min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) > 0;
       for (const Backend backend : backends)
@@ -240,8 +240,9 @@ namespace Tessella
         for (const AssemblyStrategy strategy : strategies)
           for (const MatrixKind matrix : matrices)
             {
-              // The host has one strategy and no matrices on a device; the
-              // others are compared with one kind of matrix.
+              // The host has one strategy and no matrices on a device.
+              // Strategies other than the first one are compared with one kind
+              // of matrix.
               const bool host      = backend == Backend::host,
                          first     = strategy == strategies.front(),
                          on_device = matrix == MatrixKind::device ||

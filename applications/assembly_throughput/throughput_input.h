@@ -14,7 +14,7 @@ namespace Tessella
 {
   namespace Application
   {
-    /// What is filled.
+    /// Matrix class that assembly fills.
     enum class MatrixKind
     {
       trilinos,     ///< TrilinosWrappers::SparseMatrix
@@ -23,20 +23,20 @@ namespace Tessella
       device_single ///< DeviceBlockMatrix<float>
     };
 
-    /// "trilinos", "sparse", "device", "device single".
+    /// Returns "trilinos", "sparse", "device" or "device single".
     std::string
     name(const MatrixKind matrix);
 
-    /// How coefficients are given.
+    /// Representation of the coefficients.
     enum class CoefficientKind
     {
       expression, ///< compiled at run time for a device
-      function,   ///< evaluated by the host's threads
+      function,   ///< evaluated by the threads of the host
       functor,    ///< compiled with this program
-      constant    ///< their values in one point, everywhere
+      constant    ///< set to their values at one point
     };
 
-    /// "expression", "function", "functor", "constant".
+    /// Returns "expression", "function", "functor" or "constant".
     std::string
     name(const CoefficientKind coefficients);
 
@@ -48,21 +48,23 @@ namespace Tessella
       unsigned int     n_threads       = 1;
       InstructionSet   instruction_set = InstructionSet::plain;
       MatrixKind       matrix          = MatrixKind::trilinos;
-      /// Length of a space-time slab; 0: none, a problem in space.
+      /// Length of a space-time slab; 0: the problem is stationary, without a
+      /// slab.
       double          time_step    = 0.;
       CoefficientKind coefficients = CoefficientKind::expression;
-      /// For quadrature; -1: Discretisation/Coefficient order.
+      /// Order of quadrature; -1: Discretisation/Coefficient order.
       int coefficient_order = -1;
     };
 
-    /// Section "Benchmark" of a parameter file: what is measured, how often.
+    /// Section "Benchmark" of a parameter file: the cases and their
+    /// repetitions.
     class ThroughputInput
     {
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// @p default_backend is taken where no list of backends is given; @p
-      /// n_levels: number of meshes.
+      /// @p default_backend is used if no list of backends is given. @p
+      /// n_levels is the number of meshes.
       void
       parse_parameters(dealii::ParameterHandler        &prm,
                        const Backend                    default_backend,
@@ -71,18 +73,19 @@ namespace Tessella
 
       unsigned int
       repetitions() const;
-      /// Degrees that are measured on mesh @p level.
+      /// Degrees to be measured on mesh @p level.
       const std::vector<unsigned int> &
       degrees(const unsigned int level) const;
-      /// All combinations that there are and are wanted: the host has one
-      /// strategy only and no matrices on a device; strategies but the first
-      /// one fill the first kind of matrix.
+      /// All wanted combinations that exist. The host has only one strategy and
+      /// no matrices on a device. Strategies other than the first one fill only
+      /// the first kind of matrix.
       const std::vector<Execution> &
       executions() const;
-      /// Memory of the host is touched before times are taken.
+      /// Whether host memory is touched before times are measured.
       bool
       warm_memory() const;
-      /// The host's evaluation of coefficients is measured instead of assembly.
+      /// Whether the evaluation of coefficients on the host is measured instead
+      /// of assembly.
       bool
       coefficients_only() const;
 

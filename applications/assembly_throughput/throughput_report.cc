@@ -25,7 +25,7 @@ namespace Tessella
         return result.report.backend == Backend::cuda;
       }
 
-      /// Values end up in a matrix of the host.
+      /// Whether the values end up in a matrix on the host.
       bool
       to_host(const ThroughputResult &result)
       {
@@ -33,8 +33,8 @@ namespace Tessella
                result.execution.matrix == MatrixKind::sparse;
       }
 
-      /// What the kernels of a name have to do at least; not finite where that
-      /// is not known: sorting, searching, summing up.
+      /// Minimum work of the kernels of a name. It is not finite for kernels
+      /// whose work is unknown, such as sorting, searching and summation.
       struct KernelWork
       {
         double flops = nan, bytes = nan;
@@ -57,7 +57,7 @@ namespace Tessella
         const auto has = [&](const std::string &word) {
           return kernel.find(word) != std::string::npos;
         };
-        // One thread a simplex.
+        // The kernel runs one thread per simplex.
         if (has("elements"))
           return {work.volume_flops,
                   work.diagonal_bytes + work.subcell_bytes +
@@ -254,7 +254,7 @@ namespace Tessella
               table.add("ms/M", kernel.seconds * 1e3 / million(result));
               add_rates(table, result, kernel.seconds, work.flops, work.bytes);
             };
-            // One kernel that does all may not be timed apart.
+            // A single kernel that does everything has no time of its own.
             if (report.kernel_times.empty())
               add({report.device_kernels, report.kernel_time},
                   {result.work.flops(), result.work.bytes()});

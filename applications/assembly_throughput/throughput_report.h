@@ -15,12 +15,13 @@ namespace Tessella
 {
   namespace Application
   {
-    /// Results of all cases as tables. What they show is in the program's help.
+    /// Results of all cases as tables. The help of the program explains their
+    /// columns.
     class ThroughputReport
     {
     public:
-      /// @p rates of the device in the same run, of several processes' devices
-      /// together; zeros without one.
+      /// Sets the device rates measured in the same run, summed over the
+      /// devices of all processes; zeros without a device.
       void
       set_rates(const DeviceRates &rates);
 
@@ -30,32 +31,35 @@ namespace Tessella
       bool
       empty() const;
 
-      /// Tables of all cases, of those on a device, and of their kernels.
+      /// Prints tables of all cases, of those on a device, and of their
+      /// kernels.
       void
       print(std::ostream &out) const;
-      /// All cases with all columns.
+      /// Writes all cases with all columns.
       void
       write_csv(std::ostream &out) const;
       bool
       has_kernels() const;
-      /// All kernels of all cases.
+      /// Writes all kernels of all cases.
       void
       write_kernels_csv(std::ostream &out) const;
 
     private:
-      /// Columns that tell which case it is.
+      /// Adds the columns that identify the case.
       void
       start_row(TextTable &table, const ThroughputResult &result) const;
       void
       add_sizes(TextTable &table, const ThroughputResult &result) const;
       void
       add_times(TextTable &table, const ThroughputResult &result) const;
-      /// The case that differs in constant coefficients alone, or null.
+      /// Case that differs from @p result only in having constant coefficients,
+      /// or null.
       const ThroughputResult *
       find_constant(const ThroughputResult &result) const;
       void
       add_device(TextTable &table, const ThroughputResult &result) const;
-      /// Columns of a kernel, or of all, that took @p seconds for this work.
+      /// Adds the columns of a kernel, or of all kernels, that needed @p
+      /// seconds for this work.
       void
       add_rates(TextTable              &table,
                 const ThroughputResult &result,

@@ -114,7 +114,8 @@ namespace Tessella
 
     namespace
     {
-      // ids per cell of level 0 passed on to the active cells
+      // Returns the ids of the active cells, which inherit those of the cells
+      // on level 0.
       template <int dim>
       std::vector<unsigned int>
       inherit(const Mesh<dim>                 &mesh,

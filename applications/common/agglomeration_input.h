@@ -15,7 +15,8 @@ namespace Tessella
 {
   namespace Application
   {
-    /// Section "Agglomeration" of a parameter file: how cells become polytopes.
+    /// Section "Agglomeration" of a parameter file, which says how cells are
+    /// grouped into polytopes.
     class AgglomerationInput
     {
     public:
@@ -25,7 +26,7 @@ namespace Tessella
       parse_parameters(dealii::ParameterHandler &prm,
                        const std::string        &parameter_file);
 
-      /// How cells of @p mesh become polytopes.
+      /// Strategy that groups the cells of @p mesh into polytopes.
       template <int dim>
       Agglomeration::Strategy<dim>
       strategy(const Mesh<dim> &mesh) const;
@@ -34,14 +35,15 @@ namespace Tessella
       std::vector<unsigned int>
       create(const Mesh<dim> &mesh) const;
 
-      /// Polytopes of a p4est mesh are the same for any number of processes,
-      /// if descendants levels_up() levels down are on one process.
+      /// Whether the polytopes of a p4est mesh are the same for any number of
+      /// processes, provided that all descendants of a cell that are
+      /// levels_up() levels finer than it are on the same process.
       bool
       suits_p4est(const bool refined_locally) const;
       unsigned int
       levels_up() const;
 
-      /// The sentence that reports what came out.
+      /// Sentence that reports the number and the sizes of the polytopes.
       static std::string
       describe(const Agglomeration::Statistics &statistics);
 

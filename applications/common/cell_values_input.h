@@ -17,22 +17,23 @@ namespace Tessella
   namespace Application
   {
     /**
-     * Parameters "Diffusion per material", "Diffusion per cell" and the like
-     * for reaction and source, of section "Equation": a value for each material
-     * id, or for each cell, from a text file with one number per cell of the
-     * coarse mesh, which its children inherit, or of the mesh in use, in
-     * deal.II's order of active cells.
+     * Parameters "Diffusion per material", "Diffusion per cell" and their
+     * counterparts for reaction and source, in section "Equation". They set a
+     * value for each material id, or for each cell from a text file. The file
+     * has one number per cell, either of the coarse mesh, whose children
+     * inherit it, or of the mesh in use, in deal.II's order of active cells.
      *
      * FormType: AdvectionDiffusionReaction<dim> or SpaceTimeForm<dim>.
      */
     class CellValuesInput
     {
     public:
-      /// In section "Equation", which has Diffusion, Reaction and Source, too.
+      /// To be called inside section "Equation", which also has Diffusion,
+      /// Reaction and Source.
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// The same; reads files, which are looked for beside @p parameter_file,
-      /// too.
+      /// To be called inside section "Equation". Reads the files, which are
+      /// also looked for beside @p parameter_file.
       void
       parse_parameters(dealii::ParameterHandler &prm,
                        const std::string        &parameter_file);
@@ -43,19 +44,20 @@ namespace Tessella
       has_reaction() const;
       bool
       has_source() const;
-      /// Values that go by the number of a cell in the whole mesh.
+      /// Whether there are values per cell, which are identified by the index
+      /// of a cell in the whole mesh.
       bool
       has_values_per_cell() const;
-      /// Parameter that the diffusion is from, for messages.
+      /// Name of the parameter that sets the diffusion, for messages.
       const std::string &
       diffusion_name() const;
 
-      /// Gives a form the values per material.
+      /// Sets the values per material in @p form.
       template <typename FormType>
       void
       set_material_values(FormType &form) const;
-      /// Gives a form the values per cell that @p mesh needs, for a handler
-      /// that has polytopes. Checks that all materials have values.
+      /// Sets the values per cell of @p mesh in @p form. The handler must
+      /// already have polytopes. Checks that all materials have values.
       template <typename FormType, int dim>
       void
       set_values(FormType                        &form,
@@ -63,11 +65,11 @@ namespace Tessella
                  const AgglomerationHandler<dim> &handler) const;
 
     private:
-      /// A coefficient with a value for each material id, or for each cell.
+      /// Coefficient with a value for each material id, or for each cell.
       struct CellData
       {
-        std::string                                  name; ///< of the parameter
-        std::string                                  file; ///< values are from
+        std::string name; ///< name of the parameter
+        std::string file; ///< file that the values are from
         std::map<dealii::types::material_id, double> by_material;
         std::vector<double>                          by_cell;
 

@@ -21,21 +21,23 @@ namespace Tessella
   namespace Application
   {
     /**
-     * What follows from an exact solution: a source, a flux, data on the
-     * boundary. Values come from a function of many points, and from code on a
-     * device; one that is not finite is an error that names the solution.
+     * Function derived from an exact solution: a source, a flux, or boundary
+     * data. Its values are computed by a function of many points on the host,
+     * and by code on a device. A value that is not finite is an error, whose
+     * message names the solution.
      */
     template <int dim>
     class DerivedFunction : public dealii::Function<dim>, public DeviceFunction
     {
     public:
-      /// Writes a component's values at points.
+      /// Writes the values of a component at points.
       using Values = std::function<void(const std::vector<dealii::Point<dim>> &,
                                         const unsigned int   component,
                                         std::vector<double> &values)>;
       using Code   = std::function<std::string(const unsigned int component)>;
 
-      /// @p what: "right-hand side"; @p solution: its expression; @p origin: as
+      /// @p what is a name such as "right-hand side", @p solution the
+      /// expression of the exact solution, and @p origin the result of
       /// DeviceFunction::origin().
       DerivedFunction(const unsigned int n_components,
                       const std::string &what,

@@ -188,7 +188,8 @@ namespace Tessella
       if (!cache.empty())
         KernelCache::set_directory(cache == "none" ? "" : cache);
       prm.leave_subsection();
-      // (with several processes deal.II's start has shared out the cores)
+      // With several processes, deal.II's initialisation has already
+      // distributed the cores among them.
       if (n_threads > 0 || Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
         MultithreadInfo::set_thread_limit(
           n_threads == 0 ? numbers::invalid_unsigned_int : n_threads);
@@ -273,7 +274,8 @@ namespace Tessella
       const Expression         &expression   = degree_expression[0];
       const MPI_Comm            communicator = handler.get_communicator();
       std::vector<unsigned int> degrees(handler.n_polytopes());
-      // (all processes make the same collection)
+      // This is a flag per degree, since all processes must build the same hp
+      // collection.
       std::vector<unsigned int> is_used(Legendre::max_degree + 1, 0);
       on_all_processes(communicator, [&]() {
         for (unsigned int k = 0; k < handler.n_polytopes(); ++k)

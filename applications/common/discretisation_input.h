@@ -19,22 +19,21 @@ namespace Tessella
 {
   namespace Application
   {
-    /// Throws if @p backend is Backend::cuda and there is no device, naming
-    /// @p parameter, which asked for it. Collective.
+    /// Throws if @p backend is Backend::cuda and no device is available; the
+    /// message names @p parameter, which asked for the device. Collective.
     void
     check_backend(const std::string &parameter, const Backend backend);
 
     /// Sections "Discretisation" and "Execution" of a parameter file: element,
-    /// penalty, quadrature, and where assembly runs.
+    /// penalty, quadrature, and the hardware on which assembly runs.
     class DiscretisationInput
     {
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// Also sets deal.II's limit of threads.
-      /// @p needs_backend: without a device, Execution/Backend = cuda is an
-      /// error. Programs that measure several backends check them by
-      /// themselves.
+      /// Also sets the number of threads of deal.II. If @p needs_backend,
+      /// Execution/Backend = cuda is an error without a device. Programs that
+      /// measure several backends check them on their own.
       void
       parse_parameters(dealii::ParameterHandler &prm,
                        const int                 dim,
@@ -42,34 +41,35 @@ namespace Tessella
 
       const std::vector<unsigned int> &
       degrees() const;
-      /// Rates are between degrees, not between meshes.
+      /// Whether convergence rates are computed between degrees rather than
+      /// between meshes.
       bool
       study_in_degree() const;
-      /// The degree differs from polytope to polytope.
+      /// Whether the degree differs between polytopes.
       bool
       is_hp() const;
       double
       theta() const;
-      /// -1: the form decides.
+      /// Quadrature order of coefficients; -1: the form decides.
       int
       coefficient_order() const;
-      /// Order of quadrature of errors beyond 2 p.
+      /// Quadrature order of errors in excess of 2 p.
       unsigned int
       extra_order() const;
       PenaltyParameters
       penalty() const;
       Backend
       backend() const;
-      /// Bytes; 0: no limit.
+      /// Limit of device memory in bytes; 0: no limit.
       std::size_t
       device_memory() const;
-      /// -1: PolytopicAssembler chooses.
+      /// Index of the device; -1: PolytopicAssembler chooses.
       int
       device() const;
       InstructionSet
       instruction_set() const;
 
-      /// Gives a form theta and, if set, the coefficient order.
+      /// Sets theta in @p form and, if it is given, the coefficient order.
       template <typename FormType>
       void
       configure(FormType &form) const
@@ -79,8 +79,8 @@ namespace Tessella
           form.set_coefficient_order(present_coefficient_order);
       }
 
-      /// Elements of degree @p degree, or of the degrees that the degree
-      /// expression gives for it.
+      /// Distributes DoFs of degree @p degree, or of the degrees that the
+      /// degree expression yields for this value.
       template <int dim>
       void
       distribute_dofs(AgglomerationHandler<dim> &handler,
@@ -88,7 +88,7 @@ namespace Tessella
 
     private:
       std::vector<unsigned int> present_degrees;
-      std::vector<Expression>   degree_expression; // empty or one
+      std::vector<Expression>   degree_expression; // at most one entry
       PolynomialSpaceType       space     = PolynomialSpaceType::total_degree;
       bool                      in_degree = false;
       double                    present_theta             = 1.;

@@ -54,11 +54,8 @@ namespace Tessella
                : wanted == "shared" ? Distribution::shared
                                     : Distribution::fully_distributed;
       }
-      // Polytopes of a serial mesh in the order in which AgglomerationHandler
-      // numbers those of several processes, by their first cells in the order
-      // of CellId: some sums, and the penalty's search, go by it.
-      // A process without a cell has nothing to do: not what somebody wants who
-      // asks for it. (Numbers are those of all processes.)
+      // Throws if there are more processes than cells in the whole mesh, since
+      // a process without cells would be idle.
       template <int dim>
       void
       check_n_cells(const Triangulation<dim> &triangulation,
@@ -76,6 +73,10 @@ namespace Tessella
                                "): take a finer mesh or fewer processes."));
       }
 
+      // Numbers the polytopes of a serial mesh in the order in which
+      // AgglomerationHandler numbers those of several processes, by their first
+      // cells in the order of CellId. The order of some sums, and of the search
+      // in the penalty, depends on it.
       template <int dim>
       void
       renumber(const Triangulation<dim>  &triangulation,
@@ -129,7 +130,7 @@ namespace Tessella
             mesh.create_on_p4est<dim>(level, agglomeration.levels_up());
           result.mesh_seconds = restart();
           check_n_cells(*result.mesh.triangulation, communicator, level);
-          // (communicates)
+          // This call is collective, so it runs outside of on_all_processes().
           ids = agglomeration.create(result.mesh);
         }
       else

@@ -13,28 +13,29 @@ namespace Tessella
 {
   namespace Application
   {
-    /// A mesh and its polytopes, over all MPI processes.
+    /// Mesh and its polytopes, distributed over all MPI processes.
     template <int dim>
     struct AgglomeratedMesh
     {
       Mesh<dim>    mesh;
       Distribution distribution = Distribution::serial;
-      /// For AgglomerationHandler::agglomerate().
+      /// Argument for AgglomerationHandler::agglomerate().
       Agglomeration::Strategy<dim> strategy;
-      /// "1,024 triangles in 128 polytopes of 7 to 9 cells" or the like.
+      /// Text such as "1,024 triangles in 128 polytopes of 7 to 9 cells".
       std::string description;
       /// Wall times of this process in seconds.
       double mesh_seconds = 0., agglomeration_seconds = 0.;
-      /// Growth of this process by these, in bytes.
+      /// Growth of this process's resident memory by mesh and polytopes, in
+      /// bytes.
       double resident = 0.;
     };
 
     /**
-     * Mesh number @p level in polytopes: on one process as the sections "Mesh"
-     * and "Agglomeration" say, on several distributed over them, see the
-     * parameter Mesh/Distribution. @p cell_values: values go by the number of a
-     * cell in the whole mesh, which is needed then.
-     * Collective.
+     * Creates mesh number @p level and its polytopes as described by the
+     * sections "Mesh" and "Agglomeration". On several processes they are
+     * distributed as the parameter Mesh/Distribution says. @p cell_values:
+     * coefficients have values that are identified by the index of a cell in
+     * the whole mesh, so that every process needs the whole mesh. Collective.
      */
     template <int dim>
     AgglomeratedMesh<dim>
@@ -43,7 +44,7 @@ namespace Tessella
                              const bool                cell_values,
                              const unsigned int        level);
 
-    /// For reports; empty for a serial mesh.
+    /// Name for reports; empty for a serial mesh.
     std::string
     name(const Distribution distribution);
   } // namespace Application

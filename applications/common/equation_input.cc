@@ -110,7 +110,7 @@ namespace Tessella
 
     namespace
     {
-      // The coefficients of the equation and the flux a grad u.
+      // Coefficients of the equation and the flux a grad u.
       template <int dim>
       struct Coefficients
       {
@@ -125,7 +125,7 @@ namespace Tessella
           return result;
         }
 
-        // a grad u
+        // Evaluates a grad u.
         void
         flux(const std::vector<Point<dim>> &points,
              std::vector<Tensor<1, dim>>   &result) const
@@ -145,8 +145,8 @@ namespace Tessella
             }
         }
 
-        // ---- the same for a device: names of jets, statements that add to
-        // sum
+        // ---- Device code. Variables of type Jet have names that end in an
+        // underscore; statements add to the variable sum.
         std::string
         device_declarations() const
         {
@@ -170,7 +170,7 @@ namespace Tessella
         std::string
         device_source() const
         {
-          // where a vanishes, u need not have second derivatives
+          // Where a vanishes, u need not have second derivatives.
           std::string text;
           for (unsigned int k = 0; k < a.size(); ++k)
             {
@@ -236,7 +236,7 @@ namespace Tessella
               for (std::size_t q = 0; q < n; ++q)
                 if (a.size() == 1)
                   {
-                    // where a vanishes, u need not have second derivatives
+                    // Where a vanishes, u need not have second derivatives.
                     if (a_value[q] != 0.)
                       result[q] -= a_value[q] * trace(hessian[q]);
                     for (int d = 0; d < dim; ++d)
@@ -266,7 +266,7 @@ namespace Tessella
         }
       };
 
-      // -div(a grad u) + b . grad u + c u
+      // Function -div(a grad u) + b . grad u + c u.
       template <int dim>
       std::shared_ptr<const Function<dim>>
       source_of_solution(const Coefficients<dim> &coefficients)
@@ -287,7 +287,7 @@ namespace Tessella
           });
       }
 
-      // a grad u; n . a grad u is the Neumann value
+      // Function a grad u; its normal component is the Neumann value.
       template <int dim>
       std::shared_ptr<const Function<dim>>
       flux_of_solution(const Coefficients<dim> &coefficients)
@@ -311,7 +311,7 @@ namespace Tessella
           });
       }
 
-      // alpha u
+      // Function alpha u.
       template <int dim>
       std::shared_ptr<const Function<dim>>
       robin_value(const Expression &alpha, const Expression &u)
@@ -434,7 +434,7 @@ namespace Tessella
         advection.clear();
       if (is_zero(reaction))
         reaction.clear();
-      // What belongs to an exact solution would need to know cells.
+      // A source derived from an exact solution cannot depend on cells.
       AssertThrow(exact.empty() || !source.empty() ||
                     cell_values.has_source() ||
                     !(cell_values.has_diffusion() ||
@@ -467,13 +467,14 @@ namespace Tessella
                                    "robin."));
           conditions[entry.first] = condition;
         }
-      conditions[-1]; // Dirichlet unless given
+      conditions[-1]; // the default is Dirichlet
       const auto find = [&](const int id) -> Condition & {
         if (conditions.count(id) == 0)
           conditions[id] = conditions.at(-1);
         return conditions[id];
       };
-      // "default" last: it must not be copied to ids without a value of theirs
+      // "default" comes last, so that it is not copied to ids without a value
+      // of their own.
       const auto values =
         parse_boundary_map(section + "/Values", prm.get("Values"), ';');
       const auto coefficients =

@@ -22,25 +22,26 @@ namespace Tessella
 {
   namespace Application
   {
-    /// A boundary value problem, ready for assembly.
+    /// Boundary value problem, ready for assembly.
     template <int dim>
     struct Problem
     {
       AdvectionDiffusionReaction<dim> form;
       /// Null if none was given.
       std::shared_ptr<const dealii::Function<dim>> exact_solution;
-      /// Coefficients of the form that are functions, null those that are not.
+      /// Coefficients of the form that are functions of position; the others
+      /// are null.
       std::shared_ptr<const dealii::Function<dim>> diffusion, advection,
         reaction, source;
       std::shared_ptr<const dealii::TensorFunction<2, dim>> diffusion_tensor;
-      /// Boundary ids that conditions are given for.
+      /// Boundary ids for which conditions are given.
       std::set<dealii::types::boundary_id> boundary_ids;
       bool                                 has_diffusion = false;
       bool                                 has_advection = false;
     };
 
-    /// "0: x; default: y" as pairs; -1 stands for default. @p name: of the
-    /// parameter, for messages.
+    /// Parses "0: x; default: y" as pairs; the key -1 stands for default. @p
+    /// name is the name of the parameter, for messages.
     std::map<int, std::string>
     parse_boundary_map(const std::string &name,
                        const std::string &text,
@@ -56,39 +57,39 @@ namespace Tessella
      * given: u on Dirichlet parts, n . a grad u on Neumann parts, n . a grad u
      * + alpha u on Robin parts.
      *
-     * Diffusion, reaction and source may have a value for each material id
-     * ("Diffusion per material = 0: 1, 7: 100") or for each cell, from a text
-     * file with one number per cell of the coarse mesh, which its children
-     * inherit, or of the mesh in use, in deal.II's order of active cells.
+     * Diffusion, reaction and source may have a value for each material id, as
+     * in "Diffusion per material = 0: 1, 7: 100", or for each cell; see
+     * CellValuesInput.
      */
     class EquationInput
     {
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// Parses all expressions, for dimension @p dim, and reads values per
-      /// cell; files are looked for beside @p parameter_file, too.
+      /// Parses all expressions, for dimension @p dim, and reads the values per
+      /// cell. Their files are also looked for beside @p parameter_file.
       void
       parse_parameters(dealii::ParameterHandler &prm,
                        const int                 dim,
                        const std::string        &parameter_file = "");
 
-      /// Values per cell are missing until set_cell_values() is called.
+      /// Creates the problem. Values per cell are missing until
+      /// set_cell_values() is called.
       template <int dim>
       Problem<dim>
       create() const;
 
-      /// Gives the form the values per cell that @p mesh needs, for a handler
-      /// that has polytopes. Checks that all materials have values. Nothing to
-      /// do without such values.
+      /// Sets the values per cell of @p mesh in the form. The handler must
+      /// already have polytopes. Checks that all materials have values. Does
+      /// nothing if the parameters contain no such values.
       template <int dim>
       void
       set_cell_values(Problem<dim>                    &problem,
                       const Mesh<dim>                 &mesh,
                       const AgglomerationHandler<dim> &handler) const;
 
-      /// Values per cell from a file, which go by the number of a cell in the
-      /// whole mesh.
+      /// Whether a file sets values per cell, which are identified by the index
+      /// of a cell in the whole mesh.
       bool
       has_cell_values() const;
 
@@ -98,12 +99,12 @@ namespace Tessella
       struct Condition
       {
         BoundaryType            type = BoundaryType::dirichlet;
-        std::vector<Expression> value;       // empty or one
-        std::vector<Expression> coefficient; // empty or one
+        std::vector<Expression> value;       // at most one entry
+        std::vector<Expression> coefficient; // at most one entry
       };
 
       std::vector<Expression> diffusion, advection, reaction, source, exact;
-      /// Key -1: all ids without an entry of their own.
+      /// Key -1: all boundary ids without an entry of their own.
       std::map<int, Condition> conditions;
     };
   } // namespace Application

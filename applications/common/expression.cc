@@ -50,10 +50,10 @@ namespace Tessella
         // unary
         op_negate,
         op_not,
-        op_first_function // index into functions follows
+        op_first_function // the index into functions is added
       };
 
-      // f, f' and f'' of a function of one variable
+      // Computes f, f' and f'' of a function of one variable.
       using UnaryDerivatives = void (*)(const double, double (&)[3]);
 
       struct UnaryFunction
@@ -275,7 +275,7 @@ namespace Tessella
       constexpr unsigned int n_functions =
         sizeof(functions) / sizeof(functions[0]);
 
-      // Recursive descent; writes postfix instructions.
+      // Recursive descent parser that writes postfix instructions.
       class Parser
       {
       public:
@@ -351,7 +351,7 @@ namespace Tessella
                  (at_end() ? " but the text ends" : ""));
         }
 
-        // n_arguments entries are taken from the stack, one is put on it
+        // Emits an operation that pops n_arguments entries and pushes one.
         void
         emit(const unsigned int operation,
              const unsigned int n_arguments,
@@ -467,7 +467,7 @@ namespace Tessella
               return;
         }
 
-        // -x^2 is -(x^2), 2^-1 is allowed
+        // -x^2 is -(x^2); 2^-1 is allowed.
         void
         sign()
         {
@@ -512,7 +512,7 @@ namespace Tessella
           const char c = text[position];
           if (std::isdigit(static_cast<unsigned char>(c)) || c == '.')
             {
-              // hexadecimal numbers and the like are not wanted here
+              // Hexadecimal numbers and other formats of strtod() are rejected.
               std::size_t end    = position;
               const auto  digits = [&]() {
                 const std::size_t first = end;
@@ -578,7 +578,7 @@ namespace Tessella
               return;
             }
 
-          // functions
+          // Functions with their numbers of arguments.
           constexpr unsigned int unknown   = static_cast<unsigned int>(-1);
           unsigned int           operation = unknown;
           int                    n_wanted  = 1; // -1: any number
@@ -636,10 +636,10 @@ namespace Tessella
         }
       };
 
-      // Values of a batch of points
+      // Number of points in a batch.
       constexpr unsigned int batch_size = 64;
 
-      // Products with a zero derivative are zero, so that an infinite
+      // Product that is zero if the derivative is zero, so that an infinite
       // derivative in a direction in which nothing varies does no harm.
       inline double
       times(const double factor, const double derivative)
@@ -673,9 +673,10 @@ namespace Tessella
 
       /*
        * Values, gradients and Hessians of a batch of points on the evaluation
-       * stack. Components: value, dim first derivatives, then second ones (i,
-       * j), j <= i. A bit per component says whether it may be other than
-       * zero; the others are neither computed nor read.
+       * stack. The components are the value, dim first derivatives, and the
+       * second derivatives (i, j) with j <= i. Each component has a bit that
+       * says whether it may be non-zero; components without that bit are
+       * neither computed nor read.
        */
       template <int dim>
       struct Jets
@@ -703,7 +704,7 @@ namespace Tessella
         }
       };
 
-      // x = f(x); f[k]: k-th derivative
+      // Replaces x by f(x); f[k] is the k-th derivative.
       template <int dim>
       void
       chain(Jets<dim>         &x,
@@ -712,7 +713,8 @@ namespace Tessella
             const double (&f)[3][batch_size])
       {
         unsigned int mask = x.mask;
-        // second derivatives first: they need the old first ones
+        // Second derivatives come first, since they need the first derivatives
+        // of x.
         for (int i = 0; hessian && i < dim; ++i)
           for (int j = 0; j <= i; ++j)
             {
@@ -736,8 +738,8 @@ namespace Tessella
         x.mask = mask;
       }
 
-      // x = f(x, y); d: f, f_x, f_y, f_xx, f_xy, f_yy; those that `used` has no
-      // bit for are zero
+      // Replaces x by f(x, y). d holds f, f_x, f_y, f_xx, f_xy, f_yy; entries
+      // without a bit in `used` are zero.
       template <int dim>
       void
       chain(Jets<dim>         &x,
@@ -803,7 +805,7 @@ namespace Tessella
         x.mask = mask;
       }
 
-      // Where condition[q] does not hold, x takes y's components
+      // Where condition[q] is false, x takes the components of y.
       template <int dim>
       void
       select(Jets<dim>         &x,
@@ -895,7 +897,7 @@ namespace Tessella
                                  0.}};
                 });
               break;
-            case op_atan2: // of (y, x) = (v, w)
+            case op_atan2: // arguments (y, x) = (v, w)
               fill(0b111110, [](const double v, const double w) {
                 const double r2 = v * v + w * w, r4 = r2 * r2;
                 return Values{{std::atan2(v, w),
@@ -1001,7 +1003,7 @@ namespace Tessella
       for (unsigned int begin = 0; begin < n; begin += batch_size)
         {
           const unsigned int m   = std::min(batch_size, n - begin);
-          double            *top = stack; // one behind the last entry
+          double            *top = stack; // points behind the last entry
           for (const Instruction &instruction : program)
             {
               const unsigned int operation = instruction.operation;
@@ -1103,8 +1105,9 @@ namespace Tessella
     std::string
     Expression::device_code(const std::vector<std::string> &variables) const
     {
-      // Texts of the entries on the stack. An operand must occur once in a
-      // text, or texts would grow exponentially; hence the lambdas.
+      // Texts of the entries on the stack. Each operand must occur only once in
+      // a text, or the texts would grow exponentially. Lambdas give an operand
+      // a name.
       std::vector<std::string> stack;
       const auto               pop = [&stack]() {
         const std::string text = stack.back();
@@ -1117,7 +1120,7 @@ namespace Tessella
         text << std::hexfloat << '(' << number << ')';
         return text.str();
       };
-      double last_number = 0.; // of the entry on top, if it is a number
+      double last_number = 0.; // value of the entry on top, if it is a number
       bool   is_number   = false;
       for (const Instruction &instruction : program)
         {
@@ -1192,7 +1195,7 @@ namespace Tessella
                     result = infix("/");
                     break;
                   case op_power:
-                    // small powers are products
+                    // Small integer powers become products.
                     if (before && last_number == 0.5)
                       result = "sqrt(" + a + ")";
                     else if (before && last_number == std::floor(last_number) &&
@@ -1256,7 +1259,7 @@ namespace Tessella
                             Tensor<1, dim>                *gradients,
                             SymmetricTensor<2, dim>       *hessians) const
     {
-      // one stack a thread, at least large enough for usual expressions
+      // One stack per thread, which is large enough for common expressions.
       static thread_local std::vector<Jets<dim>> stack(8);
       if (stack.size() < stack_size)
         stack.resize(stack_size);
@@ -1266,7 +1269,7 @@ namespace Tessella
         {
           const unsigned int n =
             std::min<std::size_t>(batch_size, points.size() - begin);
-          Jets<dim> *top = stack.data(); // one behind the last
+          Jets<dim> *top = stack.data(); // points behind the last entry
           for (const Instruction &instruction : program)
             {
               const unsigned int operation = instruction.operation;
@@ -1443,8 +1446,8 @@ namespace Tessella
                   const Expression  &expression,
                   const Point<dim>  *points)
       {
-        // sums are zero unless one is not finite; several ones that do not wait
-        // for each other
+        // A sum of products v * 0 is zero unless a value is not finite. Several
+        // sums are independent of each other and hide latency.
         constexpr unsigned int  width = VectorizedArray<double>::size();
         VectorizedArray<double> sum[4], v;
         for (VectorizedArray<double> &s : sum)
@@ -1467,7 +1470,7 @@ namespace Tessella
             checked(values[q], expression, points[q]);
       }
 
-      // calls function(begin, n, coordinates) for batches of points
+      // Calls function(begin, n, coordinates) for batches of points.
       template <int dim, typename Function>
       void
       for_batches(const std::vector<Point<dim>> &points,
@@ -1710,7 +1713,7 @@ namespace Tessella
                             double *,
                             Tensor<1, 3> *,
                             SymmetricTensor<2, 3> *) const;
-    // three coordinates and an unknown
+    // Three coordinates and u of a quasilinear coefficient.
     template void
     Expression::derivatives(const std::vector<Point<4>> &,
                             double *,

@@ -24,29 +24,31 @@ namespace Tessella
      * minus, comparisons, && || !, "condition ? a : b", if(condition, a, b),
      * and the usual functions (sin, exp, sqrt, pow, atan2, erf, min, max, ...).
      *
-     * Unlike FunctionParser it knows its first and second derivatives (forward
-     * differentiation, exact to rounding), which a study needs for the error in
-     * H1 and for the right-hand side that belongs to an exact solution. Where
-     * an expression has a kink, the derivative is that of the branch taken.
+     * Unlike FunctionParser it evaluates its first and second derivatives by
+     * forward differentiation, exactly up to rounding. A study needs them for
+     * the error in H1 and for the right-hand side that belongs to an exact
+     * solution. Where an expression has a kink, the derivative is that of the
+     * branch taken.
      *
-     * Evaluation is const and thread safe.
+     * Evaluation is const and thread-safe.
      */
     class Expression
     {
     public:
-      /// Zero.
+      /// The constant zero.
       Expression();
 
       /**
-       * @param name where the text is from, for messages ("Equation/Source").
-       * @param variables names in the order of the coordinates given later.
+       * @param name origin of the text, for messages, e.g. "Equation/Source".
+       * @param variables names in the order of the coordinates in calls of
+       * value().
        */
       Expression(const std::string                   &name,
                  const std::string                   &text,
                  const std::vector<std::string>      &variables,
                  const std::map<std::string, double> &constants = {});
 
-      /// No variable occurs.
+      /// Whether no variable occurs in the expression.
       bool
       is_constant() const;
 
@@ -60,8 +62,9 @@ namespace Tessella
              const double *const *x,
              double              *result) const;
 
-      /// Values, gradients and second derivatives at @p points, as far as the
-      /// pointers are not null; the variables are the dim coordinates.
+      /// Values, gradients and second derivatives at @p points; those whose
+      /// pointers are null are not computed. The variables are the dim
+      /// coordinates.
       template <int dim>
       void
       derivatives(const std::vector<dealii::Point<dim>> &points,
@@ -69,8 +72,8 @@ namespace Tessella
                   dealii::Tensor<1, dim>                *gradients,
                   dealii::SymmetricTensor<2, dim>       *hessians) const;
 
-      /// The value in C++ for a CUDA device, with the given names for the
-      /// variables, which may be numbers or a Jet.
+      /// C++ code that computes the value on a CUDA device, with the given
+      /// names for the variables, which may be of type double or Jet.
       std::string
       device_code(const std::vector<std::string> &variables) const;
 
@@ -96,7 +99,7 @@ namespace Tessella
                      << arg3 << " at the point (" << arg4
                      << "); it must be finite in the whole domain.");
 
-      /// One step of the compiled expression: what to do, and with what.
+      /// One instruction of the compiled expression: operation and operand.
       struct Instruction
       {
         unsigned short operation;
@@ -111,22 +114,23 @@ namespace Tessella
       bool                     constant;
     };
 
-    /// Splits at @p separator, outside of parentheses only, and trims.
+    /// Splits @p text at each @p separator outside of parentheses, and trims
+    /// the parts.
     std::vector<std::string>
     split(const std::string &text, const char separator);
 
-    /// "a = 1, b = 2*a": every value may use the constants before it. pi and e
-    /// are always there.
+    /// Parses "a = 1, b = 2*a": every value may use the constants before it. pi
+    /// and e are always defined.
     std::map<std::string, double>
     parse_constants(const std::string &name, const std::string &text);
 
-    /// x, y, z; t as the fourth one.
+    /// The first @p dim of the names x, y, z; the fourth name is t.
     std::vector<std::string>
     coordinate_names(const int dim);
 
-    /// Expressions of the coordinates as a deal.II function, one component
-    /// each. Values that are not finite end in Expression::ExcNotFinite. Forms
-    /// compile them for a CUDA device.
+    /// deal.II function whose components are expressions of the coordinates.
+    /// Values that are not finite throw Expression::ExcNotFinite. Forms compile
+    /// the expressions for a CUDA device.
     template <int dim>
     class ExpressionFunction : public dealii::Function<dim>,
                                public DeviceFunction
@@ -173,7 +177,7 @@ namespace Tessella
       std::vector<Expression> components;
     };
 
-    /// dim * dim expressions, row by row, as a tensor.
+    /// Tensor-valued function of dim * dim expressions, row by row.
     template <int dim>
     class ExpressionTensorFunction : public dealii::TensorFunction<2, dim>,
                                      public DeviceFunction

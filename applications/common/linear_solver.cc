@@ -106,7 +106,8 @@ namespace Tessella
     {
       if (method != "auto")
         return method;
-      // fill-in of a sparse factorisation: moderate in the plane, not in space
+      // The fill-in of a sparse factorisation is moderate in 2-D but large in
+      // 3-D.
       if (n_dofs <= (dim == 2 ? 100000u : 10000u))
         return "direct";
       return symmetric ? "cg" : "gmres";
@@ -124,8 +125,8 @@ namespace Tessella
     {
       using Vector = TrilinosWrappers::MPI::Vector;
 
-      // The rows that this process owns as CSR with local columns: those of own
-      // unknowns come first, in their order, then those of other processes.
+      // Rows of the matrix that this process owns, as CSR with local columns.
+      // Owned DoFs come first, in their order, followed by ghosts.
       struct Rows
       {
         int    *offset, *column;
@@ -140,7 +141,7 @@ namespace Tessella
         }
       };
 
-      // One block per polytope, LU-factorised.
+      // Block Jacobi: one LU-factorised block per polytope.
       template <int dim>
       class BlockJacobi
       {
@@ -198,9 +199,9 @@ namespace Tessella
             }
         }
 
-        // One block Gauss-Seidel sweep for A x = b, polytopes in ascending or
-        // descending order; of several processes each by itself, as if x were
-        // zero on the others.
+        // One block Gauss-Seidel sweep for A x = b, with the polytopes in
+        // ascending or descending order. Each process sweeps over its own
+        // polytopes as if x were zero on the others.
         void
         sweep(const TrilinosWrappers::SparseMatrix &matrix,
               Vector                               &x,
@@ -239,14 +240,15 @@ namespace Tessella
       };
 
       /*
-       * Two levels. Coarse space: the functions of degree at most one of every
-       * polytope, which are basis functions: the coarse matrix is a submatrix.
-       * Its system is solved approximately by algebraic multigrid, which is
-       * told that constants and linear functions are its near null space.
-       * Smoother: a block Gauss-Seidel sweep over the polytopes before, and one
-       * in opposite order after (symmetric for symmetric matrices). Between
-       * processes it is Jacobi's: the number of iterations depends on their
-       * number, a little.
+       * Two-level preconditioner. The coarse space consists of the functions of
+       * degree at most one on every polytope. These are basis functions, so the
+       * coarse matrix is a submatrix. The coarse system is solved approximately
+       * by algebraic multigrid with constants and linear functions as near null
+       * space. The smoother is a block Gauss-Seidel sweep over the polytopes
+       * before the coarse correction and one in opposite order after it, which
+       * is symmetric for symmetric matrices. Couplings between processes are
+       * treated as in a Jacobi method, so that the number of iterations depends
+       * slightly on the number of processes.
        */
       template <int dim>
       class TwoLevel
@@ -262,8 +264,9 @@ namespace Tessella
         {
           const auto        &mesh = handler.polytopic_mesh();
           const unsigned int n    = handler.n_polytopes();
-          // number of the function 1 and of the linear ones within every space
-          // of degree 1 and above
+          // local[0] and local[1 + d] are the indices of the function 1 and of
+          // the linear function in direction d, in every space of degree one or
+          // higher.
           const PolynomialSpaceType space = handler.polynomial_space();
           const unsigned int n_linear = Legendre::n_functions(dim, 1, space);
           std::vector<unsigned char> exponents(n_linear * dim);
@@ -282,7 +285,7 @@ namespace Tessella
                 local[1 + direction] = i;
             }
 
-          // fine -> coarse
+          // coarse[i] is the coarse index of the fine DoF i, or -1.
           std::vector<int> coarse(mesh.dof_offset[n], -1);
           for (unsigned int k = 0; k < n; ++k)
             for (unsigned int i = 0; i < (mesh.n_basis[k] > 1 ? dim + 1 : 1);
@@ -298,7 +301,7 @@ namespace Tessella
           const int               size   = fine.size();
           const Epetra_Map        map(-1, size, 0, comm);
           const int               first = map.MinMyGID();
-          // by local column
+          // The ghost exchange provides the coarse index of every local column.
           Epetra_IntVector own(epetra.DomainMap()), all(epetra.ColMap());
           for (std::size_t i = 0; i < coarse.size(); ++i)
             own[i] = coarse[i] >= 0 ? first + coarse[i] : -1;
@@ -328,10 +331,10 @@ namespace Tessella
           submatrix.FillComplete();
           coarse_matrix.reinit(submatrix, true);
 
-          // near null space: 1 and x_d; on the box [l, u] in direction d the
-          // linear basis function is sqrt(3) xi_d phi_0
+          // The near null space is spanned by 1 and x_d. On the box [l, u] in
+          // direction d the linear basis function is sqrt(3) xi_d phi_0.
           const unsigned int n_modes = dim + 1;
-          // (not empty, or ML takes it for missing)
+          // An empty vector would mean to ML that there is no null space.
           null_space.assign(
             std::max<std::size_t>(1, static_cast<std::size_t>(n_modes) * size),
             0.);
@@ -411,7 +414,8 @@ namespace Tessella
               smoother.sweep(matrix, dst, src, false);
               return;
             }
-          // (a sweep knows nothing of other processes' unknowns)
+          // A sweep ignores the DoFs of other processes, so the residual is
+          // computed with the whole matrix.
           matrix.vmult(residual, dst);
           residual.sadd(-1., 1., src);
           correction = 0.;
@@ -452,8 +456,7 @@ namespace Tessella
                                                 preconditioner);
         else
           {
-            // right preconditioning: the residual that is checked is the true
-            // one
+            // Right preconditioning makes the solver test the true residual.
             typename SolverGMRES<Vector>::AdditionalData data;
             data.max_n_tmp_vectors     = restart + 2;
             data.right_preconditioning = true;
@@ -462,7 +465,7 @@ namespace Tessella
           }
       }
 
-      // ---- vectors of the memory where the iteration runs
+      // ---- vectors on the host or on the device, where the iteration runs
       void
       copy(HostVector<double> &to, const Vector &from)
       {
@@ -488,7 +491,7 @@ namespace Tessella
         from.copy_to(to);
       }
 
-      // An assembled matrix as one of blocks, on all processes.
+      // Copies an assembled matrix to a block matrix on all processes.
       template <typename MatrixType, int dim>
       void
       copy(MatrixType                           &to,
@@ -503,7 +506,7 @@ namespace Tessella
             return;
           }
         typename PolytopicAssembler<dim>::AdditionalData data;
-        data.backend = Backend::host; // (it makes the structure only)
+        data.backend = Backend::host; // sets up the structure only
         PolytopicAssembler<dim>(handler, data).reinit(to);
         on_all_processes(comm, [&]() {
           const BlockSparsity                 &sparsity = to.block_sparsity();
@@ -526,7 +529,7 @@ namespace Tessella
         });
       }
 
-      // Iteration with multigrid on a copy of the matrix.
+      // Runs the iteration with multigrid on a copy of the matrix.
       template <typename MatrixType, int dim>
       void
       iterate_with_multigrid(const std::string                    &method,
@@ -554,7 +557,8 @@ namespace Tessella
         copy(solution, x);
       }
 
-      /// Iteration with multigrid on what it is made for.
+      /// Runs the iteration with multigrid, after a check that multigrid
+      /// supports @p space.
       template <typename MatrixType, int dim, typename... Arguments>
       void
       iterate_with_multigrid_on(const PolytopicSpace<dim> &space,
@@ -750,8 +754,8 @@ namespace Tessella
       matrix.vmult(residual, solution);
       residual.sadd(-1., 1., rhs);
       report.relative_residual = residual.l2_norm() / rhs_norm;
-      // a direct solver's result is as good as the conditioning allows; far
-      // worse means a singular matrix
+      // The result of a direct solver is as accurate as the conditioning
+      // allows; a much larger residual means a singular matrix.
       if (failure.empty() && !(report.relative_residual <
                                (name == "direct" ? 1e-4 : 1e3 * tolerance)))
         failure = description + " ended with a residual of " +
@@ -805,7 +809,7 @@ namespace Tessella
 
     INSTANTIATE_IN_SPACE(2);
     INSTANTIATE_IN_SPACE(3);
-    // slabs over three dimensions
+    // space-time slabs over three dimensions
     INSTANTIATE(4);
 #undef INSTANTIATE_IN_SPACE
 #undef INSTANTIATE

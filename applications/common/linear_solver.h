@@ -17,15 +17,16 @@ namespace Tessella
 {
   namespace Application
   {
-    /// What a solver did.
+    /// Result of a linear solve.
     struct SolverReport
     {
       unsigned int n_iterations = 0; ///< 0 for direct solvers
-      /// Euclidean norm of rhs - matrix * solution over that of rhs.
+      /// Euclidean norm of rhs - matrix * solution divided by that of rhs.
       double relative_residual = 0.;
     };
 
-    /// What multigrid needs besides the matrix: where it comes from.
+    /// Form and assembler data from which the matrix was assembled; multigrid
+    /// uses them for its coarse operators.
     template <int dim>
     struct MatrixSource
     {
@@ -34,12 +35,13 @@ namespace Tessella
     };
 
     /**
-     * Multigrid for @p matrix, the assembled one, on an R-tree of the polytopes
-     * down to 64 or less: Galerkin products with the penalty rescaled, where
-     * degrees vary re-discretised operators, plain Galerkin products if there
-     * is no @p source; Chebyshev's polynomial as smoother for symmetric
-     * problems, else Gauss-Seidel by colours. MatrixType:
-     * HostBlockMatrix<double> or DeviceBlockMatrix<double>.
+     * Sets up multigrid for the assembled matrix @p matrix on an R-tree of the
+     * polytopes, down to 64 polytopes or fewer. The coarse operators are
+     * Galerkin products with a rescaled penalty; re-discretised operators where
+     * degrees vary; plain Galerkin products if @p source is null. The smoother
+     * is a Chebyshev polynomial for symmetric problems, otherwise Gauss-Seidel
+     * by colours. MatrixType is HostBlockMatrix<double> or
+     * DeviceBlockMatrix<double>.
      */
     template <typename MatrixType, int dim>
     void
@@ -59,14 +61,16 @@ namespace Tessella
       parse_parameters(dealii::ParameterHandler &prm);
 
       /**
-       * Solves; throws with the residual reached if an iteration does not
-       * converge, or if a direct solver's result does not solve the system.
+       * Solves the system. Throws, with the residual reached, if an iteration
+       * does not converge or if the result of a direct solver does not satisfy
+       * the system.
        *
-       * @param solution where iterations start; of the size and distribution of
-       * @p rhs.
-       * @param symmetric the matrix is; demanded by cg.
-       * @param source of the matrix, for multigrid, which without it has to
-       * make do with the penalty of the mesh on all levels.
+       * @param solution initial guess of iterations; has the size and the
+       * distribution of @p rhs.
+       * @param symmetric whether the matrix is symmetric, which cg requires.
+       * @param source form and data that the matrix was assembled from, for
+       * multigrid. If it is null, multigrid keeps the penalty of the fine mesh
+       * on all levels.
        */
       template <int dim>
       SolverReport
@@ -77,7 +81,7 @@ namespace Tessella
             const bool                                    symmetric,
             const MatrixSource<dim> *source = nullptr) const;
 
-      /// What was asked for: "cg with amg" or the like.
+      /// Text for the solver that the parameters ask for, e.g. "cg with amg".
       std::string
       description() const;
 
@@ -92,7 +96,7 @@ namespace Tessella
       unsigned int max_iterations = 10000, restart = 60;
     };
 
-    /// The function 1 as a vector of degrees of freedom.
+    /// Sets @p vector to the DoFs of the constant function 1.
     template <int dim>
     void
     set_to_one(const AgglomerationHandler<dim>       &handler,

@@ -23,7 +23,8 @@ namespace Tessella
       constexpr double unknown = std::numeric_limits<double>::infinity();
       constexpr double GiB     = 1024. * 1024. * 1024.;
 
-      // The number after a name in a file of lines "name: number unit".
+      // Returns the number after a name in a file with lines "name: number
+      // unit".
       double
       entry(const std::string &file, const std::string &name)
       {
@@ -39,7 +40,7 @@ namespace Tessella
         return unknown;
       }
 
-      // The number that a file begins with; "max" is no number.
+      // Returns the number at the beginning of a file; "max" is not a number.
       double
       number(const std::string &file)
       {
@@ -48,9 +49,9 @@ namespace Tessella
         return in >> value ? value : unknown;
       }
 
-      // Bytes that a control group still allows. Cached files do not count as
-      // used, because the system can drop them. A group that does not exist or
-      // has no limit allows everything.
+      // Number of bytes that a control group still allows. Cached files do not
+      // count as used, because the system can drop them. A group that does not
+      // exist or has no limit allows everything.
       double
       left_in_group(const std::string &folder,
                     const std::string &limit_file,
@@ -70,7 +71,8 @@ namespace Tessella
         return std::max(0., limit - std::max(0., usage - cached));
       }
 
-      // The least that the groups of this process, up to the root, leave.
+      // Least number of bytes that the groups of this process, up to the root,
+      // allow.
       double
       left_in_groups()
       {
@@ -78,7 +80,8 @@ namespace Tessella
         std::ifstream in("/proc/self/cgroup");
         for (std::string line; std::getline(in, line);)
           {
-            // "4:memory:/path" (version 1) or "0::/path" (version 2)
+            // The line is "4:memory:/path" (version 1) or "0::/path" (version
+            // 2).
             const auto first  = line.find(':'),
                        second = line.find(':', first + 1);
             if (first == std::string::npos || second == std::string::npos)
@@ -162,9 +165,10 @@ namespace Tessella
                  const std::string &origin,
                  const std::string &remedy)
     {
-      // Measured for meshes of 260,000 to 1,000,000 cells, the less of
-      // simplices and hypercubes, less one sixth: 298 and 505 for the
-      // triangulation, 858 and 1,260 with the flat view of one polytope.
+      // Bytes per cell, about one sixth below the values measured for meshes of
+      // 260,000 to 1,000,000 cells. For the cheaper of simplices and hypercubes
+      // these are 298 and 505 (2-D and 3-D) for the triangulation, and 858 and
+      // 1,260 with the flat view of one polytope.
       const double triangulation = dim == 2 ? 250. : 420.,
                    flat_view     = dim == 2 ? 450. : 630.;
       const Machine &here        = machine();
@@ -184,7 +188,8 @@ namespace Tessella
                                 : "") +
                              ", but " + short_text(here.bytes / GiB) +
                              " GiB are available: " + remedy + "."));
-      // A cell has half of three edges or more, or of four faces.
+      // A cell owns at least 1.5 edges in 2-D, half of three, and at least two
+      // faces in 3-D, half of four.
       AssertThrow(1.5 * n_per_process < std::numeric_limits<int>::max(),
                   ExcMessage(mesh +
                              ", more than deal.II can number on one process: " +

@@ -10,17 +10,19 @@ namespace Tessella
   {
     /**
      * Throws if a mesh of @p n_cells cells certainly does not fit into the
-     * memory of a machine, or has more edges than deal.II can number on one
-     * process. The estimate is a lower bound: what the triangulation and the
-     * flat view take for polytopes of many cells. What there is, is measured by
-     * all processes in the first call, which is collective, before any of them
-     * takes more: memory and swap that are free, within the limits of control
-     * groups. Nothing is refused where the system does not say.
+     * memory of a machine, or if one process would have more edges or faces
+     * than deal.II can number. The estimate is a lower bound: the memory that
+     * the triangulation and the flat view need for polytopes of many cells. The
+     * first call measures the available memory before any process allocates
+     * more; it is collective. Available memory is free memory and free swap
+     * within the limits of control groups. If the system does not report it, no
+     * mesh is refused.
      *
-     * @param distributed Each process keeps its part of the cells; else all
-     * make the whole mesh.
-     * @param origin The parameters that ask for so many cells, with values.
-     * @param remedy What to change.
+     * @param distributed Each process keeps its part of the cells; otherwise
+     * every process creates the whole mesh.
+     * @param origin The parameters that ask for so many cells, with their
+     * values.
+     * @param remedy The change of parameters that the message proposes.
      */
     void
     check_memory(const int          dim,

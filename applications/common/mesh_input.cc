@@ -225,8 +225,9 @@ namespace Tessella
 
     namespace
     {
-      // Counts what a .msh or .vtk file announces against what it has: deal.II
-      // 9.4 checks parts of this only, and a short file may end in zeros.
+      // Compares the numbers that a .msh or .vtk file announces with its
+      // contents. deal.II 9.4 checks only some of them, and a truncated file
+      // may end in zeros.
       void
       check_complete(const std::string &file_name, const std::string &suffix)
       {
@@ -236,7 +237,7 @@ namespace Tessella
         AssertThrow(size > 0, ExcMessage("it is empty"));
         if (suffix == "vtk")
           {
-            // values of cell data
+            // values of the cell data
             in.seekg(0);
             std::string word;
             std::size_t n = 0;
@@ -291,7 +292,8 @@ namespace Tessella
           format = GridIn<dim>::unv;
         else if (suffix == "inp" || suffix == "ucd" || suffix == "abq")
           {
-            // UCD and Abaqus share the suffix; Abaqus has lines "*KEYWORD"
+            // UCD and Abaqus files share the suffix; Abaqus files have lines
+            // "*KEYWORD".
             std::ifstream in(file_name);
             std::string   line;
             format = GridIn<dim>::ucd;
@@ -429,8 +431,8 @@ namespace Tessella
         triangulation.add_periodicity(pairs);
       }
 
-      // How many cells a generator makes at least; one if its arguments do not
-      // tell, or are not valid.
+      // Lower bound for the number of cells that a generator creates; one if it
+      // does not follow from the arguments, or if they are not valid.
       double
       n_generated_cells(const int          dim,
                         const std::string &generator,
@@ -532,7 +534,7 @@ namespace Tessella
             generator_arguments[sequence ? level : 0];
           try
             {
-              // (deal.II 9.4 does not know this one by name)
+              // deal.II 9.4 does not know this generator by name.
               if (generator == "subdivided_hyper_cube_with_simplices")
                 {
                   const auto a = Patterns::Tools::Convert<
@@ -588,7 +590,7 @@ namespace Tessella
                              "or a Local refinement fraction: take fully "
                              "distributed."));
 #ifdef DEAL_II_WITH_P4EST
-      // Partitioned explicitly, see below.
+      // The mesh is partitioned by explicit calls of repartition(), see below.
       using Distributed = parallel::distributed::Triangulation<dim>;
       return create<dim>(
         level,
@@ -629,7 +631,8 @@ namespace Tessella
 #endif
       const MPI_Comm communicator =
         p4est != nullptr ? MPI_COMM_WORLD : MPI_COMM_SELF;
-      // what one process may find, and does not communicate
+      // Runs work that may throw on one process only and that does not
+      // communicate.
       const auto guard = [&](const std::function<void()> &work) {
         on_all_processes(communicator, work);
       };
@@ -708,7 +711,8 @@ namespace Tessella
       else if (!simplices)
         tria.refine_global(n_refinements);
 
-      // before local refinement: hanging nodes would have to be kept in line
+      // This is done before local refinement, after which hanging nodes would
+      // have to be kept on their edges.
       if (distortion > 0.)
         GridTools::distort_random(distortion, tria);
 
@@ -881,7 +885,8 @@ namespace Tessella
       require(types.size() == values.size(),
               "it has not one value for every cell");
 
-      // cells of lower dimension carry boundary ids and are no cells in deal.II
+      // Cells of lower dimension carry boundary ids; deal.II does not count
+      // them as cells.
       std::vector<unsigned int> ids;
       for (std::size_t i = 0; i < types.size(); ++i)
         {

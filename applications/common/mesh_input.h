@@ -16,28 +16,29 @@ namespace Tessella
 {
   namespace Application
   {
-    /// How a mesh lies on several MPI processes, by deal.II's class.
+    /// Distribution of a mesh over MPI processes, named after deal.II's
+    /// classes.
     enum class Distribution
     {
-      serial,            ///< whole, on each process
+      serial,            ///< whole mesh on each process
       p4est,             ///< parallel::distributed::Triangulation
       fully_distributed, ///< parallel::fullydistributed::Triangulation
       shared             ///< parallel::shared::Triangulation
     };
 
-    /// A mesh, ready for agglomeration.
+    /// Mesh, ready for agglomeration.
     template <int dim>
     struct Mesh
     {
       std::unique_ptr<dealii::Triangulation<dim>> triangulation;
-      /// Curved geometry; null if cells are what their vertices say.
+      /// Curved geometry; null if the vertices define the cells completely.
       std::unique_ptr<dealii::Mapping<dim>> mapping;
-      /// File it was read from, empty for generated meshes.
+      /// File that the mesh was read from; empty for generated meshes.
       std::string file;
-      /// Cells on level 0, in the order of the file (of a fully distributed
-      /// mesh: of the whole one).
+      /// Number of cells on level 0, in the order of the file. For a fully
+      /// distributed mesh, the number in the whole mesh.
       unsigned int n_coarse_cells = 0;
-      /// "1,234 triangles" or the like, for reports.
+      /// Text such as "1,234 triangles", for reports.
       std::string description;
     };
 
@@ -51,7 +52,7 @@ namespace Tessella
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// @p parameter_file: mesh files are looked for beside it, too.
+      /// Mesh files are also looked for beside @p parameter_file.
       void
       parse_parameters(dealii::ParameterHandler &prm,
                        const std::string        &parameter_file);
@@ -61,38 +62,38 @@ namespace Tessella
       /// Number of meshes.
       unsigned int
       n_levels() const;
-      /// The mesh number @p level. Every failure of a reader ends in one
-      /// sentence that names the file.
+      /// Creates mesh number @p level. Every failure of a reader is reported in
+      /// one sentence that names the file.
       template <int dim>
       Mesh<dim>
       create(const unsigned int level) const;
 
       /**
-       * The same on a parallel::distributed::Triangulation over all processes.
-       * After global refinement, the descendants of a cell that are
-       * @p levels_together levels finer are on one process. An error if
-       * suits_p4est() is false. Collective.
+       * Creates mesh number @p level as a parallel::distributed::Triangulation
+       * over all processes. After global refinement, all descendants of a cell
+       * that are @p levels_together levels finer than it are on the same
+       * process. Throws if suits_p4est() is false. Collective.
        */
       template <int dim>
       Mesh<dim>
       create_on_p4est(const unsigned int level,
                       const unsigned int levels_together) const;
 
-      /// Parameter Mesh/Distribution.
+      /// Value of the parameter Mesh/Distribution.
       const std::string &
       distribution() const;
-      /// Quadrilaterals or hexahedra of a generator, and nothing about them
-      /// depends on the order of all cells.
+      /// Whether the cells are quadrilaterals or hexahedra of a generator and
+      /// nothing about them depends on the order of all cells.
       bool
       suits_p4est() const;
       bool
       refines_locally() const;
-      /// Curved cells, periodic boundaries or moved vertices of refined cells,
-      /// which deal.II's fully distributed meshes do not take over from serial
-      /// ones.
+      /// Whether the mesh has curved cells, periodic boundaries or moved
+      /// vertices of refined cells, which deal.II's fully distributed meshes do
+      /// not copy from serial ones.
       bool
       needs_whole_mesh() const;
-      /// For a copy of a mesh.
+      /// Sets the periodic boundaries in a copy of a mesh.
       template <int dim>
       void
       set_periodic_boundaries(dealii::Triangulation<dim> &triangulation) const;
@@ -103,18 +104,20 @@ namespace Tessella
       create(const unsigned int                          level,
              std::unique_ptr<dealii::Triangulation<dim>> triangulation,
              const unsigned int                          levels_together) const;
-      /// Global refinements of the mesh that is refined most.
+      /// Number of global refinements of the finest mesh.
       unsigned int
       last_refinements() const;
       /// Throws if a mesh of @p n_coarse_cells cells, refined @p n_refinements
-      /// times and cut into simplices, does not fit into memory.
+      /// times and then converted to simplices if the parameters ask for it,
+      /// does not fit into memory.
       template <int dim>
       void
       check_memory(const double       n_coarse_cells,
                    const unsigned int n_refinements,
                    const bool         distributed) const;
-      /// The same for all meshes before any of them is made, as far as the
-      /// generator's arguments tell their numbers of cells.
+      /// Applies the same check to all meshes before any of them is created, as
+      /// far as their numbers of cells follow from the arguments of the
+      /// generator.
       template <int dim>
       void
       check_memory_of_generated_meshes(const bool distributed) const;
@@ -129,8 +132,8 @@ namespace Tessella
       std::vector<std::string> files;
       std::string              generator;
       std::vector<std::string> generator_arguments;
-      /// The meshes are several files or generated ones, not refinements of
-      /// one.
+      /// The meshes are several files or generated meshes rather than
+      /// refinements of one mesh.
       bool         sequence = false;
       unsigned int levels = 0, initial_refinements = 0;
       bool         simplices       = false;
@@ -143,9 +146,9 @@ namespace Tessella
     };
 
     /**
-     * One integer per cell of dimension @p dim from the cell data @p field of a
-     * legacy ASCII .vtk file, in the order of the cells in the file (which is
-     * the order in which deal.II numbers them).
+     * Reads one integer per cell of dimension @p dim from the cell data @p
+     * field of a legacy ASCII .vtk file, in the order of the cells in the file,
+     * which is the order in which deal.II numbers them.
      */
     std::vector<unsigned int>
     read_vtk_cell_data(const int          dim,

@@ -38,7 +38,7 @@ namespace Tessella
       {
         bool                     help             = false;
         bool                     print_parameters = false;
-        std::string              print_to; // empty: the screen
+        std::string              print_to; // empty: standard output
         std::string              parameter_file;
         std::vector<std::string> settings;
       };
@@ -142,7 +142,7 @@ namespace Tessella
           << info.details << std::endl;
       }
 
-      // "Section/Name = value" of every parameter.
+      // Lists "Section/Name = value" for every parameter.
       std::vector<std::string>
       list_parameters(const ParameterHandler &prm)
       {
@@ -172,8 +172,8 @@ namespace Tessella
         return result;
       }
 
-      // Different parameters would have processes wait for messages that are
-      // never sent.
+      // Checks that all processes have the same parameters. Otherwise some of
+      // them could wait for messages that are never sent.
       void
       check_agreement(const ProgramInfo      &info,
                       const ParameterHandler &prm,
@@ -181,7 +181,7 @@ namespace Tessella
       {
         std::vector<std::string> own = list_parameters(prm);
         own.push_back("program = " + info.name);
-        // (names of output files)
+        // The names of output files depend on it.
         own.push_back("parameter file = " + parameter_file);
         const auto first = Utilities::MPI::broadcast(MPI_COMM_WORLD, own, 0);
         on_all_processes(MPI_COMM_WORLD, [&]() {
@@ -235,7 +235,8 @@ namespace Tessella
             };
             if (command_line.print_to.empty())
               {
-                // deal.II would not say why writing to the screen failed.
+                // ParameterHandler would not report why writing to the screen
+                // failed.
                 std::ostringstream text;
                 print(text);
                 screen() << text.str();
@@ -251,18 +252,20 @@ namespace Tessella
         execute(prm, command_line.parameter_file);
       }
 
-      // Those that end the program, and what was blocked at the start of it.
+      // Signals that end the program, and the signals that were blocked when it
+      // started.
       sigset_t  ending_signals, blocked_at_start;
       pthread_t watcher;
 
-      // A thread of its own waits for the signals that end the program, and
-      // removes temporary files first. All others block them: METIS takes a
-      // SIGTERM for an error of its own. Before other threads begin; those that
-      // libraries have started by themselves hand the signals on.
+      // Starts a thread that waits for the signals that end the program and
+      // then removes temporary files. All other threads block these signals,
+      // because METIS treats a SIGTERM as an error of its own. This must be
+      // called before other threads start; threads that libraries have started
+      // by themselves pass the signals on.
       void
       watch_signals()
       {
-        // A file beyond the limit of 'ulimit -f' is an error like others.
+        // A file beyond the limit of 'ulimit -f' becomes an ordinary error.
         std::signal(SIGXFSZ, SIG_IGN);
         sigemptyset(&ending_signals);
         for (const int signal : {SIGHUP, SIGINT, SIGTERM})
@@ -274,7 +277,7 @@ namespace Tessella
               sigaddset(&ending_signals, signal);
           }
         pthread_sigmask(SIG_BLOCK, &ending_signals, &blocked_at_start);
-        // MPI may start programs
+        // MPI may start programs, which must not inherit the blocked signals.
         pthread_atfork(nullptr, nullptr, []() {
           pthread_sigmask(SIG_SETMASK, &blocked_at_start, nullptr);
         });
@@ -309,12 +312,12 @@ namespace Tessella
           }
       }
 
-      // A table that did not get through must not pass for success.
+      // A table that was not written completely must not count as success.
       void
       check_standard_output()
       {
         std::cout.flush();
-        // A second attempt to write tells the reason.
+        // A second attempt to write sets errno to the reason.
         errno = 0;
         const int error =
           !std::cout && ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
@@ -364,18 +367,20 @@ namespace Tessella
             check_standard_output();
             return;
           }
-        // PETSc, where deal.II has it, would take our options for its own and
-        // complain at the end that nothing used them.
+        // The arguments are not passed on, because PETSc, if deal.II has it,
+        // would take them for its own options and warn at the end that they
+        // were not used.
         int                                    n_arguments = 1;
         const Utilities::MPI::MPI_InitFinalize mpi(
           n_arguments, argv, numbers::invalid_unsigned_int);
         const unsigned int n_processes =
           Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
-        // messages of a program that has failed must not get in the way
+        // This communicator keeps the final exchange apart from messages of a
+        // program that has failed.
         MPI_Comm end;
         MPI_Comm_dup(MPI_COMM_WORLD, &end);
-        // inside the life time of MPI, or its end would be taken for a failure
-        // of one process
+        // The result is reported while MPI is alive; otherwise the end of MPI
+        // would be taken for a failure of one process.
         guard([&]() {
           AssertThrow(n_processes == 1 || info.parallel,
                       ExcMessage(
@@ -439,7 +444,7 @@ namespace Tessella
     std::string
     short_text(const double number)
     {
-      if (std::isnan(number)) // (not -nan)
+      if (std::isnan(number)) // without the sign of "-nan"
         return "nan";
       std::ostringstream text;
       text << number;

@@ -10,39 +10,40 @@
 
 namespace Tessella
 {
-  /// What the programs in applications/ share: command line, parameters, input
-  /// and output. Only here are parameters parsed and text printed.
+  /// Code that the programs in applications/ share: command line, parameters,
+  /// input and output. Parameters are parsed and text is printed only here.
   namespace Application
   {
-    /// What --help says about a program.
+    /// Text that --help prints about a program.
     struct ProgramInfo
     {
-      std::string name;    ///< of the executable
-      std::string summary; ///< one line
-      std::string details; ///< paragraphs: what it computes, prints, writes
-      bool        parallel = false; ///< it runs on several MPI processes
+      std::string name;      ///< name of the executable
+      std::string summary;   ///< one line
+      std::string details;   ///< paragraphs: computation, screen, files
+      bool parallel = false; ///< whether it runs on several MPI processes
     };
 
     /**
-     * The main function of every program. Understands
+     * Main function of every program. It understands
      *   program [--set "Section/Name=value"]... file.prm
      *   program --print-parameters [file]
      *   program --help
-     * initialises MPI, and is the one place where exceptions end: each becomes
-     * one sentence on the error stream and the exit code 1.
+     * initialises MPI, and catches every exception: each becomes one sentence
+     * on the error stream and the exit code 1.
      *
-     * On several MPI processes parameters must be the same everywhere. An error
-     * ends all of them with the exit code 1, and the first one that failed says
-     * why; where an exception on some leaves the others waiting for a message
-     * of theirs, they are ended after 20 seconds.
+     * All MPI processes must have the same parameters. An error on any process
+     * ends all of them with the exit code 1, and the first process that failed
+     * prints the message. If an exception on some processes leaves the others
+     * waiting for a message, the latter are ended after 20 seconds.
      *
-     * SIGHUP, SIGINT and SIGTERM end the program as such signals do, and no
-     * temporary file remains. The threads of the program block them.
+     * SIGHUP, SIGINT and SIGTERM end the program with the usual status of such
+     * a signal, after temporary files have been removed. The threads of the
+     * program block these signals.
      *
      * @param declare declares all parameters with defaults and documentation.
-     * @param execute does the work; gets the parsed parameters and the name of
-     * the parameter file. Not called on several MPI processes unless the
-     * program is for that.
+     * @param execute does the work. Its arguments are the parsed parameters and
+     * the name of the parameter file. It is not called on several MPI processes
+     * if @p info says that the program runs on one only.
      */
     int
     run_program(int                                                    argc,
@@ -52,19 +53,20 @@ namespace Tessella
                 const std::function<void(dealii::ParameterHandler &,
                                          const std::string &)>        &execute);
 
-    /// Runs @p work; the message of what it throws begins with the parameter
-    /// that it is about.
+    /// Runs @p work and, if it throws, puts the name of the parameter concerned
+    /// in front of the message.
     void
     about_parameter(const std::string           &parameter,
                     const std::function<void()> &work);
 
-    /// Throws if files cannot be written to @p folder and it cannot be made
-    /// either (empty: the present one), as far as that can be told without
-    /// making it: better before the work than after it. Collective.
+    /// Throws if files cannot be written to @p folder, and it cannot be created
+    /// either. An empty name stands for the current folder. The test does not
+    /// create the folder, so it may miss an obstacle; it is meant to be called
+    /// before a long computation. Collective.
     void
     check_folder(const std::string &parameter, const std::string &folder);
 
-    /// A number for messages: six digits, no zeros at the end.
+    /// Text of a number for messages: six digits, no trailing zeros.
     std::string
     short_text(const double number);
 
@@ -72,28 +74,29 @@ namespace Tessella
     bool
     is_first_process();
 
-    /// Standard output; what other processes than the first one write there
-    /// goes nowhere.
+    /// Standard output of the first process. On other processes the output is
+    /// discarded.
     std::ostream &
     screen();
 
     /**
-     * As Tessella::write_file(), the file is complete or absent; missing
-     * folders are created. Of several processes the first one writes;
-     * collective.
+     * Writes a file that is either complete or absent, as
+     * Tessella::write_file() does. Missing folders are created. If there are
+     * several processes, the first one writes. Collective.
      */
     void
     write_file(const std::string                         &file_name,
                const std::function<void(std::ostream &)> &write);
 
-    /// @p file_name as it is, or beside the parameter file, whichever exists;
-    /// throws with @p what ("mesh file") if neither does.
+    /// Returns @p file_name, or its path relative to the folder of the
+    /// parameter file, whichever exists. Throws if neither does; @p what, for
+    /// example "mesh file", begins the message.
     std::string
     find_file(const std::string &what,
               const std::string &file_name,
               const std::string &parameter_file);
 
-    /// "1, 2, 4..6" as a list of integers in [@p min, @p max].
+    /// Parses "1, 2, 4..6" as a list of integers in [@p min, @p max].
     std::vector<unsigned int>
     parse_integers(const std::string &name,
                    const std::string &text,

@@ -25,8 +25,8 @@ namespace Tessella
 
     namespace
     {
-      // A number for every polytope of the flat view, the same for those that
-      // are connected through faces.
+      // Returns a number for every polytope of the flat view that is the same
+      // for polytopes connected through faces.
       template <int dim>
       std::vector<double>
       connected_parts(const AgglomerationHandler<dim> &handler)
@@ -42,7 +42,8 @@ namespace Tessella
             bool changed = false;
             for (unsigned int k = n; k-- > 0;)
               stack.push_back(k);
-            // the least number of the neighbours, until nothing changes
+            // Propagate the smallest number of the neighbours until nothing
+            // changes.
             while (!stack.empty())
               {
                 const unsigned int k = stack.back();
@@ -93,7 +94,8 @@ namespace Tessella
       set_to_one(handler, one);
       matrix.vmult(image, one);
 
-      // part -> largest entries of the image and of the diagonal
+      // Maps a part to the largest entries of the image of 1 and of the
+      // diagonal.
       using Largest = std::map<double, std::pair<double, double>>;
       const auto               &mesh = handler.polytopic_mesh();
       const std::vector<double> part = connected_parts(handler);

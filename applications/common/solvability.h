@@ -14,14 +14,14 @@ namespace Tessella
   namespace Application
   {
     /**
-     * Throws if constants are in the kernel of @p matrix, of the degrees of
-     * freedom of @p handler: without a reaction and without a part of the
-     * boundary that holds the solution, the problem has no unique one. Every
-     * part of the mesh that is connected through faces is looked at by itself.
-     * Only the first of several components is tested. Collective.
+     * Throws if constants are in the kernel of @p matrix, whose DoFs are those
+     * of @p handler. Without a reaction and without a part of the boundary that
+     * fixes the solution, the problem has no unique solution. Parts of the mesh
+     * that are not connected through faces are tested separately. Of several
+     * components only the first one is tested. Collective.
      *
-     * @param what nothing fixes.
-     * @param remedy what the user can change, a sentence.
+     * @param what the quantity that nothing fixes, for the message.
+     * @param remedy a sentence that says what the user can change.
      */
     template <int dim>
     void
@@ -33,9 +33,10 @@ namespace Tessella
                         "conditions/Types) or a positive Equation/Reaction.");
 
     /**
-     * The same for programs that have no matrix of this kind: with that of the
-     * interior penalty method of degree 0. The handler must get its degrees of
-     * freedom again afterwards. Collective.
+     * Performs the same test for programs that do not have such a matrix, with
+     * the matrix of the interior penalty method of degree 0. The handler has
+     * DoFs of degree 0 afterwards, so that the caller has to distribute its
+     * DoFs again. Collective.
      */
     template <int dim>
     void

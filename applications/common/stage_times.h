@@ -12,18 +12,19 @@ namespace Tessella
   namespace Application
   {
     /**
-     * Wall time of the stages of a program on this process. At any time exactly
-     * one stage runs, so that the sum of all is the time since construction:
-     * construct the object at the beginning of main().
+     * Wall times of the stages of a program on this process. Exactly one stage
+     * runs at any time, so that the sum of all times is the time since
+     * construction. Construct the object at the beginning of main().
      */
     class StageTimes
     {
     public:
-      /// The first one of @p names is that of the time outside of all Scopes.
+      /// The first entry of @p names is the stage that runs outside of all
+      /// Scopes.
       explicit StageTimes(const std::vector<std::string> &names);
 
-      /// Stage number @p stage runs from here to the end of the block, then the
-      /// one that ran before goes on.
+      /// Runs stage number @p stage until the end of the block; afterwards the
+      /// preceding stage continues.
       class Scope
       {
       public:
@@ -38,14 +39,15 @@ namespace Tessella
         const unsigned int before;
       };
 
-      /// @p seconds, measured inside of stage @p from, belong to stage @p to.
+      /// Moves @p seconds, which were measured inside stage @p from, to stage
+      /// @p to.
       void
       move(const unsigned int from,
            const unsigned int to,
            const double       seconds);
 
-      /// A table of seconds and per cent; the first stage and the sum are the
-      /// last rows.
+      /// Prints a table of seconds and per cent. The first stage and the sum
+      /// are the last rows.
       void
       print(std::ostream &out);
 

@@ -75,7 +75,7 @@ namespace Tessella
         }
       if (output.write_polytopes() && draw_polytopes)
         write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
-      // (a drawing takes the whole mesh)
+      // The drawing needs the whole mesh on one process.
       if (output.write_svg() && draw_polytopes &&
           Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1)
         {

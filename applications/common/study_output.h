@@ -16,17 +16,18 @@ namespace Tessella
 {
   namespace Application
   {
-    /// "Backend host, instruction set avx512, 2 threads; solver direct."
+    /// Returns text such as "Backend host, instruction set avx512, 2 threads;
+    /// coefficients constant; solver direct."
     std::string
     describe_execution(const AssemblyReport &report, const std::string &solver);
 
-    /// A line about the CUDA device of each of several processes; none if
-    /// there is one process or it did not choose. Collective.
+    /// Returns one line for each process, about its CUDA device. Empty if there
+    /// is only one process, or if no device was chosen. Collective.
     std::vector<std::string>
     describe_devices(const AssemblyReport &report);
 
-    /// Solution and polytopes of a row, as far as section "Output" asks for
-    /// them.
+    /// Writes solution and polytopes of a row, as far as section "Output" asks
+    /// for them.
     template <int dim>
     void
     write_fields(const OutputInput                           &output,
@@ -37,8 +38,8 @@ namespace Tessella
                  const bool                                   draw_polytopes,
                  const bool                                   color_by_degree);
 
-    /// Prints the tables and writes them in all forms that are asked for; @p
-    /// plot: errors against unknowns, too.
+    /// Prints the tables and writes them in all formats that section "Output"
+    /// asks for. If @p plot, also plots the errors against the number of DoFs.
     void
     write_tables(const OutputInput &output,
                  const StudyTable  &table,

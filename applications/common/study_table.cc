@@ -302,7 +302,8 @@ namespace Tessella
             if (!in_degree && all[g].size() > 1)
               {
                 const double p = all[g][0]->degree;
-                // what a smooth solution gives
+                // The reference slope is the order of convergence for smooth
+                // solutions.
                 curve.slope = -(norm == StudyRow::L2 ? p + 1. : p);
               }
             result.push_back(curve);

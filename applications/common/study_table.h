@@ -16,7 +16,7 @@ namespace Tessella
 {
   namespace Application
   {
-    /// Result of one mesh with one degree.
+    /// Result for one mesh and one degree.
     struct StudyRow
     {
       enum Norm
@@ -26,12 +26,12 @@ namespace Tessella
         dG,
         n_norms
       };
-      /// Stages of the program; times are wall time in seconds.
+      /// Stages of the program. Their times are wall times in seconds.
       enum Stage
       {
         mesh,
         agglomeration,
-        handler, ///< flat view and degrees of freedom
+        handler, ///< flat view and DoFs
         structure,
         assembly,
         solve,
@@ -48,32 +48,32 @@ namespace Tessella
       std::array<double, n_stages> times{};
     };
 
-    /// Collects the results of a study and writes them.
+    /// Table of the results of a study.
     class StudyTable
     {
     public:
-      /// @p in_degree: tables over degrees, one per level, instead of tables
-      /// over levels, one per degree.
+      /// @p in_degree: tables over degrees, one table per level, instead of
+      /// tables over levels, one table per degree.
       StudyTable(const int dim, const bool in_degree, const bool with_errors);
 
       void
       add(const StudyRow &row);
 
-      /// One line about @p row.
+      /// Returns one line about @p row.
       std::string
       describe(const StudyRow &row) const;
 
-      /// Tables of errors and, @p with_times, of times.
+      /// Prints tables of errors and, if @p with_times, tables of times.
       void
       print(std::ostream &out, const bool with_times) const;
-      /// All rows with all columns, a header in the first line.
+      /// Writes all rows with all columns, with a header in the first line.
       void
       write_csv(std::ostream &out) const;
-      /// Tables for \\input into a LaTeX document.
+      /// Writes tables for \\input into a LaTeX document.
       void
       write_latex(std::ostream &out, const std::string &name) const;
-      /// Errors against unknowns, to the power of 1/dim; sets labels of @p
-      /// flags.
+      /// Curves of errors against the number of DoFs to the power of 1/dim.
+      /// Sets the labels in @p flags.
       std::vector<PlotCurve>
       curves(PlotFlags &flags) const;
 
@@ -84,8 +84,8 @@ namespace Tessella
       groups() const;
       std::string
       title(const Group &group) const;
-      /// Order with respect to unknowns^(-1/dim), or the factor by which the
-      /// error falls; nan in the first row.
+      /// Convergence order with respect to n_dofs^(-1/dim), or the factor by
+      /// which the error decreases; nan in the first row.
       double
       rate(const Group         &group,
            const unsigned int   row,
@@ -106,10 +106,10 @@ namespace Tessella
       parse_parameters(dealii::ParameterHandler &prm,
                        const std::string        &parameter_file);
 
-      /// Name of all files, without folder and ending.
+      /// Common stem of the names of all files, without folder and suffix.
       const std::string &
       name() const;
-      /// Path of the file with this ending; its folder exists afterwards.
+      /// Path of the file with suffix @p ending; creates its folder.
       std::string
       file(const std::string &ending) const;
 
@@ -131,11 +131,11 @@ namespace Tessella
       bool
       print_times() const;
 
-      /// A line on the screen.
+      /// Prints a line on the screen.
       void
       print(const std::string &line) const;
-      /// A line that depends on the machine; not printed together with times
-      /// switched off.
+      /// Prints a line that depends on the machine, unless the printing of
+      /// times is switched off.
       void
       print_machine(const std::string &line) const;
 

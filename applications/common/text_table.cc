@@ -48,7 +48,7 @@ namespace Tessella
           add(column, std::string());
           return;
         }
-      // Fixed notation, since the numbers of a column are to be compared.
+      // Fixed notation makes the values of a column comparable.
       const int order =
         value == 0. ? 0
                     : static_cast<int>(std::floor(std::log10(std::abs(value))));

@@ -12,8 +12,8 @@ namespace Tessella
   namespace Application
   {
     /**
-     * A table whose rows need not have all columns: columns stand in the order
-     * in which they occur first, what a row does not have is left empty.
+     * Table whose rows need not have all columns. Columns appear in the order
+     * in which they are first used; missing entries are left empty.
      */
     class TextTable
     {
@@ -26,7 +26,8 @@ namespace Tessella
       add(const std::string &column, const std::string &value);
       void
       add(const std::string &column, const std::uint64_t value);
-      /// With @p digits significant digits; empty if not finite.
+      /// Prints @p digits significant digits; the entry is empty if @p value is
+      /// not finite.
       void
       add(const std::string &column,
           const double       value,
@@ -35,10 +36,11 @@ namespace Tessella
       bool
       empty() const;
 
-      /// Columns between bars, aligned.
+      /// Prints aligned columns between bars.
       void
       print(std::ostream &out) const;
-      /// A header in the first line; blanks in names become _.
+      /// Writes a header in the first line; blanks in the names of columns
+      /// become _.
       void
       write_csv(std::ostream &out) const;
 

@@ -17,8 +17,8 @@ namespace Tessella
 
     namespace
     {
-      /// Values of u, a(u) and what belongs to them on one side of points; one
-      /// object a thread and side.
+      /// Values of u, its gradient, a(u) and da/du at points, on one side of a
+      /// facet. There is one object per thread and side.
       template <int dim>
       struct Side
       {
@@ -62,7 +62,7 @@ namespace Tessella
         }
       };
 
-      /// Values of a function, or zeros.
+      /// Evaluates @p function, or returns zeros if it is null.
       template <int dim>
       void
       evaluate_data(const std::shared_ptr<const Function<dim>> &function,
@@ -248,7 +248,8 @@ namespace Tessella
       text.imbue(std::locale::classic());
       functor.functions.push_back(
         problem.diffusion.device_function("diffusion_value", false));
-      // The checks of the library, and the derivative's own.
+      // Generated code with the checks of the library, and with an additional
+      // check of the derivative.
       text << "struct Coefficients\n{\n"
               "  static constexpr int n_fields = 1;\n"
               "  using Checked = internal::PointwiseCoefficients<"

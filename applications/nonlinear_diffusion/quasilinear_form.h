@@ -32,17 +32,17 @@ namespace Tessella
                       "that iterates take. Change the expression, or begin "
                       "with a better initial guess.");
 
-    /// a(x, u), an expression of the coordinates and of u.
+    /// The coefficient a(x, u), an expression of the coordinates and of u.
     template <int dim>
     class QuasilinearCoefficient
     {
     public:
       QuasilinearCoefficient() = default;
-      /// Variables: coordinates, u.
+      /// The variables of @p expression are the coordinates followed by u.
       explicit QuasilinearCoefficient(const Expression &expression);
 
-      /// a and, unless they are null, da/du and the gradient with respect to x,
-      /// at @p n points; throws ExcBadDiffusion.
+      /// Evaluates a and, unless their pointers are null, da/du and the
+      /// gradient with respect to x, at @p n points. Throws ExcBadDiffusion.
       void
       evaluate(const unsigned int      n,
                const double *const    *x,
@@ -51,11 +51,11 @@ namespace Tessella
                double                 *da,
                dealii::Tensor<1, dim> *gradient = nullptr) const;
 
-      /// a, or da/du, as a function of a point whose first field is u.
+      /// Returns a, or da/du, as a function of a point whose first field is u.
       typename RunTimeFunctor<dim>::PointFunction
       device_function(const std::string &name, const bool derivative) const;
 
-      /// A value of a or of da/du that evaluate() does not accept.
+      /// Throws for a value of a or of da/du that evaluate() does not accept.
       [[noreturn]] void
       throw_bad_value(const bool    derivative,
                       const double  value,
@@ -69,23 +69,24 @@ namespace Tessella
       Expression expression;
     };
 
-    /// What the iteration solves.
+    /// Data of the quasilinear problem.
     template <int dim>
     struct QuasilinearProblem
     {
       QuasilinearCoefficient<dim>                  diffusion;
       std::shared_ptr<const dealii::Function<dim>> source, dirichlet;
-      /// n . a grad u on Neumann parts: value plus n . flux; both may be null.
+      /// Neumann value n . a grad u = neumann + n . neumann_flux; either
+      /// function may be null.
       std::shared_ptr<const dealii::Function<dim>> neumann, neumann_flux;
       std::set<dealii::types::boundary_id>         neumann_ids;
     };
 
     /**
-     * The interior penalty method for -div(a(x, u) grad u) = f, linearised at a
-     * discrete function u, Picard's or Newton's way: see QuasilinearTerms.
+     * Interior penalty method for -div(a(x, u) grad u) = f, linearised at a
+     * discrete function u by Picard's or Newton's method; see QuasilinearTerms.
      *
-     * On a host expressions are evaluated in batches; for a CUDA device they
-     * are compiled, and u is evaluated there from its degrees of freedom.
+     * On the host expressions are evaluated in batches. For a CUDA device they
+     * are compiled, and u is evaluated there from its DoFs.
      */
     template <int dim>
     class QuasilinearForm : public Form<dim>
@@ -109,8 +110,9 @@ namespace Tessella
       device_coefficients() const override;
       std::string
       why_not_on_device() const override;
-      /// What device_coefficients() compiles; false, and why_not_on_device(),
-      /// if a function of the problem has no code for a device.
+      /// Creates the functor that device_coefficients() compiles. Returns
+      /// false, and sets why_not_on_device(), if a function of the problem has
+      /// no device code.
       bool
       make_functor(RunTimeFunctor<dim> &functor) const;
 
@@ -120,7 +122,8 @@ namespace Tessella
       facet_structure() const override;
       unsigned int
       coefficient_order() const override;
-      /// One: the penalty is that of the geometry.
+      /// Sets the diffusion to one, so that the penalty depends only on the
+      /// geometry.
       void
       evaluate_diffusion(const PointBatch<dim> &points,
                          double *const         *a) const override;
@@ -133,7 +136,7 @@ namespace Tessella
       void
       evaluate_boundary_facets(const FacetPointBatch<dim> &points,
                                FacetBlocks<dim> &blocks) const override;
-      /// Newton's terms do not have that symmetry.
+      /// Newton's terms are not symmetric in this way.
       bool
       has_penalty_facets(double &theta) const override;
 

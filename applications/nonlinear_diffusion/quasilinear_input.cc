@@ -173,7 +173,8 @@ namespace Tessella
           , exact(exact)
         {}
 
-        /// -div(a(x, u) grad u) = -a lap u - grad_x a . grad u - a' |grad u|^2
+        /// Evaluates -div(a(x, u) grad u) = -a lap u - grad_x a . grad u - a'
+        /// |grad u|^2.
         void
         source(const std::vector<Point<dim>> &points,
                std::vector<double>           &result) const
@@ -194,7 +195,8 @@ namespace Tessella
             result[q] = v.a[q] * v.gradient[q];
         }
 
-        /// "return ..." follows: names u_ and a_ of jets with the values.
+        /// Declares the variables u_ and a_ of type Jet; a "return ..."
+        /// statement follows.
         std::string
         device_declarations() const
         {
@@ -215,7 +217,8 @@ namespace Tessella
                  " a_ = " + diffusion.text().device_code(jets) + ";\n";
         }
 
-        /// -div(a grad u) with the whole derivative of a.
+        /// Returns -div(a grad u), where the gradient of a_ is the total
+        /// derivative of a(x, u(x)).
         std::string
         device_source() const
         {
@@ -306,7 +309,7 @@ namespace Tessella
           [=](const unsigned int) { return data.device_source(); });
       }
 
-      /// a(x, u) grad u
+      /// Function a(x, u) grad u.
       template <int dim>
       std::shared_ptr<const Function<dim>>
       flux_of_solution(const ExactData<dim> &data)

@@ -17,25 +17,25 @@ namespace Tessella
 {
   namespace Application
   {
-    /// How the iteration goes.
+    /// Parameters of the nonlinear iteration.
     struct IterationParameters
     {
       bool newton = true;
-      /// Picard steps before the first one of Newton's method.
+      /// Number of Picard steps before the first step of Newton's method.
       unsigned int n_picard_steps = 0;
       unsigned int max_iterations = 50;
-      /// Residual over the size of the right-hand side.
+      /// Bound for the residual relative to the size of the right-hand side.
       double tolerance = 1e-10;
-      /// Of Picard steps.
+      /// Damping factor of Picard steps.
       double damping = 1.;
-      /// Newton steps are halved at most so many times.
+      /// Maximum number of halvings of a Newton step.
       unsigned int n_halvings = 10;
     };
 
     /**
      * Sections "Equation", "Boundary conditions" and "Iteration" of a parameter
-     * file, for -div(a(x, u) grad u) = f. With an exact solution, source and
-     * boundary data follow from it unless they are given.
+     * file for -div(a(x, u) grad u) = f. Source and boundary data that are not
+     * given are derived from the exact solution.
      */
     class QuasilinearInput
     {
@@ -49,12 +49,12 @@ namespace Tessella
       QuasilinearProblem<dim>
       create() const;
 
-      /// Null if none was given.
+      /// Null if no exact solution was given.
       template <int dim>
       std::shared_ptr<const dealii::Function<dim>>
       exact_solution() const;
 
-      /// Null if it is zero.
+      /// Null if the initial guess is zero.
       template <int dim>
       std::shared_ptr<const dealii::Function<dim>>
       initial_guess() const;
@@ -64,7 +64,7 @@ namespace Tessella
 
     private:
       Expression diffusion;
-      /// Empty or one.
+      /// Each vector has at most one entry.
       std::vector<Expression> exact, source, dirichlet, neumann, guess;
       std::set<dealii::types::boundary_id> neumann_ids;
       IterationParameters                  present_iteration;

@@ -14,8 +14,8 @@ namespace Tessella
 
     namespace
     {
-      /// An expression of the coordinates and t at a time, with its gradient
-      /// in space.
+      /// Function of space that evaluates an expression of the coordinates and
+      /// t at the time of set_time(), with its spatial gradient.
       template <int dim>
       class AtTime : public Function<dim>
       {
@@ -92,7 +92,7 @@ namespace Tessella
 
 
 
-      /// What belongs to an exact solution: the source, or the flux a grad u.
+      /// Data derived from an exact solution: the source, or the flux a grad u.
       template <int dim>
       class FromSolution
       {
@@ -187,7 +187,7 @@ namespace Tessella
         std::string
         device_code(const unsigned int component) const
         {
-          // (coordinates and time)
+          // names of coordinates and time
           const std::vector<std::string> x = coordinate_names(D);
           const std::string type           = "Jet<" + std::to_string(D) + ">";
           const auto        number         = [](const unsigned int i) {
@@ -375,7 +375,7 @@ namespace Tessella
       const CellValuesInput &cells = present_cell_values;
       if (cells.has_diffusion())
         diffusion.clear();
-      // What belongs to an exact solution would need to know cells.
+      // A source derived from an exact solution cannot depend on cells.
       AssertThrow(exact.empty() || !source.empty() || cells.has_source() ||
                     !(cells.has_diffusion() || cells.has_reaction()),
                   ExcMessage("Equation/Source must be given, since it cannot "

@@ -19,41 +19,42 @@ namespace Tessella
 {
   namespace Application
   {
-    /// An initial boundary value problem, ready for space-time slabs.
+    /// Initial boundary value problem, ready for space-time slabs.
     template <int dim>
     struct ParabolicProblem
     {
       std::unique_ptr<SpaceTimeForm<dim>> form;
-      /// Of dim variables, at the time of set_time(); null if not given.
+      /// Function of dim variables at the time of set_time(); null if not
+      /// given.
       std::unique_ptr<dealii::Function<dim>> exact_solution;
-      /// At the first time.
+      /// Solution at the first time.
       std::unique_ptr<dealii::Function<dim>> initial_value;
-      /// Boundary ids that conditions are given for.
+      /// Boundary ids for which conditions are given.
       std::set<dealii::types::boundary_id> boundary_ids;
     };
 
     /**
      * Sections "Equation" and "Boundary conditions" of a parameter file for
      *   du/dt - div(a grad u) + w . grad u + c u = f
-     * with expressions of x, y, in space z, and t. From an exact solution
-     * follow source, initial value and boundary data that are not given; with
-     * values per material or cell (CellValuesInput) the source must be given,
-     * on Neumann parts g, too.
+     * The data are expressions of x, y, in 3-D also z, and t. Source, initial
+     * value and boundary data that are not given are derived from an exact
+     * solution. With values per material or cell (CellValuesInput) the source
+     * and the Neumann data g must be given.
      */
     class ParabolicEquation
     {
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// @p dim: space dimension, 2 or 3. Files are looked for beside
-      /// @p parameter_file, too.
+      /// @p dim is the space dimension, 2 or 3. Files are also looked for
+      /// beside @p parameter_file.
       void
       parse_parameters(dealii::ParameterHandler &prm,
                        const unsigned int        dim,
                        const std::string        &parameter_file);
 
-      /// dim as in parse_parameters(). Values per cell are missing until
-      /// cell_values().set_values() is called.
+      /// @p dim must be the value given to parse_parameters(). Values per cell
+      /// are missing until cell_values().set_values() is called.
       template <int dim>
       ParabolicProblem<dim>
       create(const double first_time) const;
@@ -62,8 +63,8 @@ namespace Tessella
       const CellValuesInput &
       cell_values() const;
 
-      /// @p text as an expression of the coordinates and t with the equation's
-      /// constants.
+      /// Parses @p text as an expression of the coordinates and t, with the
+      /// constants of the equation.
       Expression
       parse(const std::string &name, const std::string &text) const;
 
@@ -71,7 +72,7 @@ namespace Tessella
       struct Condition
       {
         BoundaryType            type = BoundaryType::dirichlet;
-        std::vector<Expression> value; // empty or one
+        std::vector<Expression> value; // at most one entry
       };
 
       CellValuesInput               present_cell_values;
@@ -79,7 +80,7 @@ namespace Tessella
       std::map<std::string, double> constants;
       std::vector<Expression> diffusion, advection, reaction, source, exact,
         initial;
-      /// Key -1: all ids without an entry of their own.
+      /// Key -1: all boundary ids without an entry of their own.
       std::map<int, Condition> conditions;
     };
   } // namespace Application

@@ -39,7 +39,8 @@ namespace Tessella
                text.compare(text.size() - end.size(), end.size(), end) == 0;
       }
 
-      /// The last line of a file whose text before has this checksum.
+      /// Returns the last line of a file, given the checksum of the text above
+      /// it.
       std::string
       last_line(const std::uint64_t sum)
       {
@@ -49,7 +50,7 @@ namespace Tessella
         return out.str();
       }
 
-      /// A number that may be missing.
+      /// Text of a number; "-" if it is missing.
       std::string
       text_of(const double number)
       {
@@ -75,13 +76,14 @@ namespace Tessella
         return number;
       }
 
-      /// Why a file as a whole is no state; empty if it is one.
+      /// Returns the reason why a file is not a complete state; empty if it is
+      /// one.
       std::string
       defect(const std::string &file)
       {
         std::ifstream in(file, std::ios::binary);
         std::string   first;
-        // The first line of another kind of file may be long.
+        // The first line of a file of another kind may be long.
         for (char c; first.size() < 100 && in.get(c) && c != '\n';)
           first += c;
         const bool        is_state = first.compare(0, magic.size(), magic) == 0;
@@ -130,7 +132,7 @@ namespace Tessella
         return "";
       }
 
-      /// The first lines of a complete file up to the polytopes.
+      /// First lines of a complete file, up to the polytopes.
       struct Header
       {
         double        time = 0., step = 0.;
@@ -170,14 +172,16 @@ namespace Tessella
             {
               std::pair<double, std::string> field;
               in >> field.first;
-              in.ignore(); // the blank before a name, which may have blanks
+              in.ignore(); // skips the blank before a name that may contain
+                           // blanks
               std::getline(in, field.second);
               history.fields.push_back(field);
             }
         }
       };
 
-      /// ": do this" for a file that cannot be used.
+      /// Returns ": ..." with advice on what to do about a file that cannot be
+      /// used.
       std::string
       advice(const std::string &file)
       {
@@ -198,8 +202,8 @@ namespace Tessella
                "compute anew.";
       }
 
-      /// First cell of a polytope, which identifies it on any number of
-      /// processes.
+      /// Returns the first cell of a polytope, which identifies it for any
+      /// number of processes.
       template <int dim>
       CellId
       first_cell(const AgglomerationHandler<dim> &handler, const unsigned int k)
@@ -295,8 +299,9 @@ namespace Tessella
               fs::remove(other, error);
             return;
           }
-        // A second name, so that the first one always has a complete file;
-        // where there are no such links, it is missing for a moment.
+        // A second name ensures that there is always a complete file with the
+        // first name. On file systems without hard links, that file is missing
+        // for a moment.
         fs::remove(other, error);
         fs::create_hard_link(file, other, error);
         if (error)
@@ -323,7 +328,7 @@ namespace Tessella
       std::ifstream in(file);
       Header        header;
       header.read(in);
-      // This cannot happen if the checksum is right.
+      // This cannot happen if the checksum is correct.
       AssertThrow(in,
                   ExcMessage(
                     what + "is damaged, since its first lines cannot be read" +

@@ -20,45 +20,45 @@ namespace Tessella
     /// Row of the tables for one slab.
     struct SlabRecord
     {
-      double        time = 0., length = 0.; ///< its end
+      double        time = 0., length = 0.; ///< time is the end of the slab
       std::uint64_t elements = 0, unknowns = 0, iterations = 0;
       double        jump = 0., mass = 0.;
-      /// L2 norm at the end; nan without an exact solution.
+      /// L2 norm at the end of the slab; nan without an exact solution.
       double error = std::numeric_limits<double>::quiet_NaN();
     };
 
-    /// All that a run has done up to a time.
+    /// History of a run up to a time.
     struct RunHistory
     {
       std::vector<SlabRecord> slabs;
       std::uint64_t           n_rejected = 0;
-      /// SpaceTimeErrors::sums() of the slabs that have an error.
+      /// SpaceTimeErrors::sums() over the slabs that have an error.
       std::array<double, 4> error_sums{};
-      /// Times and VTU files, relative to the folder of the state.
+      /// Times and names of VTU files, relative to the folder of the state.
       std::vector<std::pair<double, std::string>> fields;
       /// Number of the next VTU file.
       std::uint64_t next_field = 0;
     };
 
-    /// The solution at the end of a slab, and how the run came there.
+    /// Solution at the end of a slab, and the history of the run up to it.
     struct State
     {
       double                                time = 0., step = 0.;
       dealii::TrilinosWrappers::MPI::Vector value;
       RunHistory                            history;
-      /// False for what was read from a file of format 2, which has none.
+      /// False for states from a file of format 2, which contains no history.
       bool has_history = true;
     };
 
     /**
-     * Writes @p state to @p file, NAME.state. If @p latest, the file of the
-     * run's state before, is NAME.state too, that one remains as
-     * NAME.previous.state; if it is NAME.previous.state, it stays. A
-     * NAME.previous.state of another run is removed. Whenever the program is
-     * ended, NAME.state is a complete state. The file is text with a checksum
-     * of all that stands before it in the last line; polytopes are in the order
-     * of their first cells, which does not depend on the number of processes.
-     * Collective.
+     * Writes @p state to @p file, which is called NAME.state. @p latest is the
+     * file of the preceding state of this run. If it is NAME.state too, it is
+     * kept as NAME.previous.state; if it is NAME.previous.state, it is left as
+     * it is. A NAME.previous.state of another run is removed. NAME.state is a
+     * complete state even if the program is ended at any moment. The file is
+     * text; its last line has a checksum of the preceding text. Polytopes are
+     * in the order of their first cells, which does not depend on the number of
+     * processes. Collective.
      */
     template <int dim>
     void
@@ -67,17 +67,18 @@ namespace Tessella
                 const State                     &state,
                 const AgglomerationHandler<dim> &handler);
 
-    /// Reads what this process owns from a file of format 3, or of format 2,
-    /// which has neither checksum nor history. A file that is damaged is an
-    /// error that names the run's other state if that is complete. @p state has
-    /// a vector of the handler's size. Does not communicate.
+    /// Reads the part that this process owns from a file of format 3, or of
+    /// format 2, which has neither checksum nor history. Throws if the file is
+    /// damaged; the message names the run's other state if that one is
+    /// complete. @p state must already have a vector of the handler's size. Not
+    /// collective.
     template <int dim>
     void
     read_state(const std::string               &file,
                const AgglomerationHandler<dim> &handler,
                State                           &state);
 
-    /// NAME.previous.state for NAME.state, and the other way round; empty for
+    /// Returns NAME.previous.state for NAME.state and vice versa; empty for
     /// other names.
     std::string
     other_state(const std::string &file);

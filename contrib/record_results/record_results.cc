@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Computes matrices, vectors and norms of many small problems and writes them
-// to a file, or compares them with such a file: changes of the structure of the
-// library must not change results. See contrib/record_results.sh.
+// to a file, or compares them with such a file, to check that changes of the
+// library's structure do not change its results. See contrib/record_results.sh.
 //
 //   record_results record|compare FILE [cuda] [TOLERANCE]
 //
-// One line a case: its name, a checksum of all its values, and what differs
-// from the file. Values are compared in groups (a block row of a matrix, a
-// vector); a difference is relative to the largest value of the group. The exit
-// status of "compare" is 0 if every case is in the file and no difference
-// exceeds the tolerance, 1e-14 by default.
+// Prints one line per case: its name, a checksum of all its values, and the
+// difference from the file. Values are compared in groups (a block row of a
+// matrix, a vector); a difference is relative to the largest value of the
+// group. The exit status of "compare" is 0 if every case is in the file and no
+// difference exceeds the tolerance, 1e-14 by default, and 1 otherwise.
 
 #include <deal.II/base/function_parser.h>
 #include <deal.II/base/multithread_info.h>
@@ -70,7 +70,7 @@ public:
     std::cout << std::endl;
   }
 
-  /// The program's exit status.
+  /// Prints the summary and returns the exit status of the program.
   int
   finish()
   {
@@ -215,7 +215,7 @@ values(const VectorType &vector)
   return std::vector<double>(vector.begin(), vector.end());
 }
 
-/// A group for each block row, and one for the right-hand side.
+/// One group for each block row, and one for the right-hand side.
 template <typename MatrixType, typename VectorType>
 Groups
 groups_of(const std::vector<types::global_dof_index> &first_row,
@@ -247,8 +247,8 @@ first_rows(const PolytopicMesh<dim> &mesh)
 
 // ---- assembly
 
-/// Matrix, right-hand side and penalty with every instruction set that the
-/// processor has (on a device: in double and single precision).
+/// Matrix, right-hand side and penalty with every instruction set of the
+/// processor, or on a device in double and single precision.
 template <int dim>
 void
 record_assembly(const std::string         &name,
@@ -451,7 +451,7 @@ forms()
     record_assembly("cell values" + suffix, handler, form);
   }
   {
-    // Text, which a device compiles at run time.
+    // Expressions, which a device compiles at run time.
     using Text           = Application::ExpressionFunction<dim>;
     const auto variables = Application::coordinate_names(dim);
     const auto constants = Application::parse_constants("", "");
@@ -575,7 +575,7 @@ hdg()
 
 
 
-// ---- what evaluates the solution
+// ---- evaluation of the solution
 
 template <int dim>
 void

@@ -8,8 +8,8 @@ cmake_minimum_required(VERSION 3.16)
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
 
-# run(STATUS PATTERN ARGUMENTS...): exit status, and a regular expression for
-# stdout (status 0) or stderr.
+# run(STATUS PATTERN ARGUMENTS...) checks the exit status, and stdout (status 0)
+# or stderr against a regular expression.
 function(run wanted pattern)
   execute_process(COMMAND ${launcher} ${PROGRAM} ${ARGN}
     WORKING_DIRECTORY ${DIRECTORY}
@@ -31,7 +31,7 @@ endfunction()
 run(0 "Usage: .*--print-parameters" --help)
 run(0 "subsection Mesh.*set Threads" --print-parameters)
 run(0 "Wrote all.prm" --print-parameters all.prm)
-# the defaults, written and read, are the defaults
+# Parameters that are written and read again have the default values.
 run(0 "Wrote again.prm" all.prm --print-parameters again.prm)
 execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files all.prm again.prm
   WORKING_DIRECTORY ${DIRECTORY} RESULT_VARIABLE different)
@@ -39,7 +39,7 @@ if(different)
   message(FATAL_ERROR "Parameters change when they are written and read.")
 endif()
 
-# two runs without times say the same, with any number of threads
+# Two runs without times print the same, for any number of threads.
 set(short --set Mesh/Levels=1 --set "Discretisation/Degree=2" --set
   Output/Times=false)
 foreach(n 1 2)
@@ -79,7 +79,7 @@ if(MPIEXEC)
       --set "Mesh/Initial refinements=0" --set Agglomeration/Method=none
       ${PARAMETER_FILE})
   endforeach()
-  # a program for one process
+  # a program that runs on one process only
   set(PROGRAM ${SERIAL_PROGRAM})
   run(1 "started on 2 MPI processes" all.prm)
 endif()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Expressions: values, first and second derivatives of every function and
-// operator against difference quotients, precedence, constants, and mistakes.
+// operator compared with difference quotients; precedence, constants, and
+// mistakes.
 
 #include "../../applications/common/expression.h"
 
@@ -85,7 +86,7 @@ main(int argc, char **argv)
               2. * numbers::PI,
               1e-14);
 
-  // all functions; arguments inside the domain of each
+  // all functions, with arguments in the domain of each
   for (const std::string f :
        {"sin",  "cos",  "tan",   "cot",  "sec",   "csc",   "asin", "acos",
         "atan", "sinh", "cosh",  "tanh", "asinh", "atanh", "exp",  "log",
@@ -106,7 +107,7 @@ main(int argc, char **argv)
                               "(x^2+y^2)^(1/3)*sin(2/3*atan2(y,x))"})
     check_below(f, derivative_error(f), 1e-6);
 
-  // many points at once are the same as one by one
+  // Many points at once have the same values as single points.
   {
     const Expression    e("test", "sin(x)*y+if(x>0.5,1,y^2)", {"x", "y"});
     std::vector<double> xs(1000), ys(1000), values(1000);

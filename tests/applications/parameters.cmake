@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# All parameters of PROGRAM are documented: in what --print-parameters writes,
-# a comment stands before each. FILES (names with %% between them, if any) have
-# parameters of the program only: for studies that are too long for a test.
+# Checks that all parameters of PROGRAM are documented: --print-parameters must
+# write a comment before each. FILES, separated by %%, must contain only
+# parameters of the program; these are studies that are too long for a test.
 
 cmake_minimum_required(VERSION 3.16)
 
@@ -11,7 +11,7 @@ execute_process(COMMAND ${PROGRAM} --print-parameters
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "exit status ${status}: ${error}")
 endif()
-# (a semicolon would end an element of a list)
+# A semicolon would end an element of a list.
 string(REPLACE ";" "," lines "${output}")
 string(REPLACE "\n" ";" lines "${lines}")
 set(before)

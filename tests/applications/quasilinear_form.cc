@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The form of nonlinear_diffusion: for a discrete function that is a
-// polynomial, Picard's matrix against that of the same coefficient as a
-// Function of x; for any discrete function, Newton's matrix against difference
-// quotients of the residual, and both against those of a functor.
+// The form of nonlinear_diffusion. For a discrete function that is a
+// polynomial, Picard's matrix is compared with that of the same coefficient as
+// a Function of x. For any discrete function, Newton's matrix is compared with
+// difference quotients of the residual, and both matrices with those of a
+// functor.
 
 #include "../../applications/nonlinear_diffusion/quasilinear_form.cc"
 
@@ -90,7 +91,7 @@ test(const bool simplices)
   });
   handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(2));
 
-  // ---- finite element data against a function
+  // ---- finite element data compared with a function
   const std::string        u_text    = dim == 2 ? "x*y - y/2" : "x*y - z^2/2";
   std::vector<std::string> variables = Application::coordinate_names(dim);
   variables.push_back("u");
@@ -124,7 +125,8 @@ test(const bool simplices)
   Tessella::VectorTools::project(handler, *problem.dirichlet, u);
   for (const double theta : {1., 0., -1.})
     {
-      // Penalties differ: here from a at points, there from its maximum.
+      // The penalties differ: one is computed from a at points, the other one
+      // from its maximum.
       typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
       data.backend          = Tessella::Backend::host;
       data.penalty.constant = 0.;

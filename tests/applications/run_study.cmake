@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# Runs [LAUNCHER] PROGRAM PARAMETER_FILE with SETTINGS ("Section/Name=value", separated by
-# %%) in DIRECTORY and checks that it succeeds, that the files NAME with SUFFIXES
-# (separated by %%) are there and whole, and the numbers in the .csv file against
-# EXPECT, a list separated by %% of "level degree column minimum maximum".
+# Runs [LAUNCHER] PROGRAM PARAMETER_FILE with SETTINGS ("Section/Name=value",
+# separated by %%) in DIRECTORY. Checks that it succeeds, that the files NAME
+# with SUFFIXES (separated by %%) exist and are complete, and that the values in
+# the .csv file agree with EXPECT, a list of "level degree column minimum
+# maximum" separated by %%.
 
-# empty fields of the .csv file count
+# With this policy version, empty fields of the .csv file count.
 cmake_minimum_required(VERSION 3.16)
 
 file(REMOVE_RECURSE ${DIRECTORY})

@@ -2,8 +2,9 @@
 #ifndef tessella_tests_compare_h
 #define tessella_tests_compare_h
 
-// What the tests of assembly share: meshes, agglomerations, problems given once
-// for the library and for the reference assembler, and the comparison.
+// Code that the tests of assembly share: meshes, agglomerations, problems that
+// are defined once for the library and for the reference assembler, and the
+// comparison.
 
 #include <deal.II/base/function.h>
 #include <deal.II/base/tensor_function.h>
@@ -91,12 +92,12 @@ private:
 
 // ---- problems
 
-/// How coefficients are handed to the library's form.
+/// Representation of the coefficients in the form.
 enum class Give
 {
-  constants,       ///< as numbers and tensors (values at the origin)
-  scalar_constant, ///< the same, diffusion as one number
-  functions,       ///< Function; diffusion as one scalar Function
+  constants,       ///< constants and constant tensors: values at the origin
+  scalar_constant, ///< same, with scalar diffusion
+  functions,       ///< Function; diffusion is a scalar Function
   tensor_functions ///< TensorFunction for a and b
 };
 
@@ -170,9 +171,9 @@ make_form(const Reference::Problem<dim> &problem,
   return form;
 }
 
-/// Full problem: variable tensor, advection that leaves no sign to chance on
-/// the faces of the meshes below, reaction, source, boundary data; polynomials
-/// of degree at most 2.
+/// Full problem: variable tensor, advection, reaction, source, boundary data;
+/// polynomials of degree at most 2. On the faces of the meshes below the sign
+/// of b . n does not depend on rounding.
 template <int dim>
 Reference::Problem<dim>
 full_problem()
@@ -204,8 +205,8 @@ full_problem()
   return problem;
 }
 
-/// A tensor field of which only the first diagonal entry counts, made
-/// isotropic.
+/// Isotropic tensor field, given by the first diagonal entry of another tensor
+/// field.
 template <int dim>
 std::function<Tensor<2, dim>(const Point<dim> &)>
 isotropic(const std::function<double(const Point<dim> &)> &f)
@@ -220,9 +221,10 @@ isotropic(const std::function<double(const Point<dim> &)> &f)
 
 // ---- meshes
 
-/// Names: box, distorted, simplices, hanging, periodic, hanging periodic,
-/// periodic simplices, curved. All but curved on [0, 1.5] x [0, 1] (x [0, 1]);
-/// boundary ids 0 to 2 dim - 1 but for curved and simplices.
+/// Meshes by name: box, distorted, simplices, hanging, periodic, hanging
+/// periodic, periodic simplices, curved. All except curved are on [0, 1.5] x
+/// [0, 1] (x [0, 1]); all except curved and simplices have boundary ids 0 to 2
+/// dim - 1.
 template <int dim>
 void
 make_mesh(const std::string &name, Triangulation<dim> &triangulation)
@@ -248,7 +250,7 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
       repetitions[0] = dim == 2 ? 3 : 1;
       if (dim == 2)
         repetitions[1] = 2;
-      else if (is_periodic) // (triangles of opposite sides match)
+      else if (is_periodic) // triangles on opposite sides must match
         repetitions[0] = repetitions[2] = 2;
       GridGenerator::subdivided_hyper_rectangle_with_simplices(
         triangulation, repetitions, Point<dim>(), upper, false);
@@ -289,8 +291,8 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
     GridTools::distort_random(0.12, triangulation, true, 7);
 }
 
-/// Names: none, slabs (connected), steps (non-convex), scattered (not
-/// connected), one.
+/// Agglomerations by name: none, slabs (connected), steps (non-convex),
+/// scattered (not connected), one.
 template <int dim>
 Tessella::Agglomeration::Strategy<dim>
 make_strategy(const std::string &name)
@@ -322,7 +324,7 @@ make_strategy(const std::string &name)
         else
           id = 0;
       }
-    // by first occurrence, without gaps
+    // numbered by first occurrence, without gaps
     std::vector<unsigned int> number(n, static_cast<unsigned int>(-1));
     unsigned int              next = 0;
     for (unsigned int &id : ids)
@@ -358,7 +360,7 @@ make_space(const Tessella::AgglomerationHandler<dim> &handler,
   return space;
 }
 
-/// Looks a facet's penalty up by the facet's place.
+/// Finds the penalty of a facet by the position of the facet.
 template <int dim>
 std::function<double(const Point<dim> &, const Point<dim> &, const bool)>
 penalty_by_place(const Tessella::PolytopicMesh<dim> &mesh,
@@ -440,7 +442,7 @@ rhs_difference(const VectorType             &rhs,
   return difference;
 }
 
-/// Both differences for one form on one agglomeration.
+/// Differences of matrix and right-hand side for one form on one agglomeration.
 template <int dim>
 std::pair<double, double>
 compare(const Tessella::AgglomerationHandler<dim> &handler,
@@ -460,7 +462,8 @@ compare(const Tessella::AgglomerationHandler<dim> &handler,
   assembler.reinit(sparsity, matrix, rhs);
   assembler.assemble(form, matrix, rhs);
 
-  // What the form gets as a constant is one for the reference, too.
+  // A coefficient that is constant in the form is constant in the reference,
+  // too.
   Reference::Problem<dim> frozen = problem;
   if (give == Give::constants || give == Give::scalar_constant)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Properties of the method: polynomials are reproduced, conservation,
-// symmetry, positive definiteness at the default penalty, rates.
+// Properties of the method: reproduction of polynomials, conservation,
+// symmetry, positive definiteness at the default penalty, convergence rates.
 
 #include <deal.II/base/convergence_table.h>
 
@@ -44,8 +44,9 @@ L2_error(const Tessella::AgglomerationHandler<dim> &handler,
                                                      VectorTools::L2_norm);
 }
 
-/// Constant tensor, advection and reaction, for an exact solution u = s^p,
-/// s = 0.4 + x - y / 2 (+ z / 4): all data follow by hand.
+/// Problem with constant tensor, advection and reaction, and the exact solution
+/// u = s^p, s = 0.4 + x - y / 2 (+ z / 4), from which all data are derived by
+/// hand.
 template <int dim>
 struct PowerProblem
 {
@@ -89,7 +90,7 @@ struct PowerProblem
              bb * n * power(s(x), m - 1) + cc * power(s(x), m);
     };
     problem.default_boundary.g = u;
-    // Outflow on faces 1: Neumann; 3: Robin.
+    // Neumann on the outflow face 1, Robin on face 3.
     const auto flux = [=](const Point<dim> &x, const unsigned int d) {
       return (a * g)[d] * n * power(s(x), static_cast<int>(p) - 1);
     };
@@ -122,7 +123,7 @@ polynomials()
             for (const double theta : {1., -1.})
               {
                 PowerProblem<dim> power(p);
-                // boundary ids 1 and 3 are not set on simplices
+                // boundary ids 1 and 3 do not exist on simplices
                 power.problem.theta = theta;
                 handler.distribute_dofs(
                   Tessella::FE_BoundingBoxLegendre<dim>(p));
@@ -133,7 +134,7 @@ polynomials()
                 solve(handler, form, sparsity, matrix, rhs, solution);
                 const ScalarLambda<dim> exact(power.u);
                 worst = std::max(worst, L2_error(handler, solution, exact));
-                // The interpolant satisfies the equations.
+                // The interpolant satisfies the discrete equations.
                 Vector<double> interpolant(rhs), residual(rhs);
                 Tessella::VectorTools::interpolate(handler, exact, interpolant);
                 matrix.residual(residual, interpolant, rhs);
@@ -149,11 +150,12 @@ polynomials()
     }
 }
 
-/// Tested with 1 on one polytope, all that remains are source and numerical
-/// fluxes; those of the two sides cancel. Hence, for a = 1, b constant and
-/// c = 0, the sum over all polytopes of matrix times u is the flux through the
-/// boundary, and no polytope couples to another's constant but through the
-/// interface: column sums against constants have a known pattern.
+/// If the equations are tested with 1 on one polytope, only source and
+/// numerical fluxes remain, and the fluxes of the two sides of an interface
+/// cancel. Hence, for a = 1, b constant and c = 0, the sum of matrix times u
+/// over all polytopes is the flux through the boundary. A polytope is coupled
+/// to the constant of another one only through their interface, so that the
+/// column sums for constants have a known pattern.
 template <int dim>
 void
 conservation()
@@ -179,7 +181,7 @@ conservation()
       Vector<double>                    rhs;
       assembler.reinit(sparsity, matrix, rhs);
       assembler.assemble(form, matrix, rhs);
-      // Any discrete function; constants of value 1.
+      // An arbitrary discrete function, and the constant function 1.
       Vector<double> w(rhs), Aw(rhs), one(rhs);
       for (unsigned int i = 0; i < w.size(); ++i)
         w(i) = std::sin(3. * i + 1.);
@@ -196,15 +198,15 @@ conservation()
         source += one(offset[k]) * rhs(offset[k]);
       // int 1 + x over [0, 1.5] x [0, 1]^(dim - 1)
       check_close(mesh + ", source", source, 1.5 + 1.125, 1e-12);
-      // Constants are the kernel.
+      // Constants are in the kernel.
       matrix.vmult(Aw, one);
       check_below(mesh + ", constants are in the kernel",
                   Aw.linfty_norm() / matrix.linfty_norm(),
                   1e-13);
 
-      // Per polytope: tested with its constant, the row is minus the sum of
-      // what its neighbours' rows get through the common interface; with one
-      // neighbour's function switched on at a time the two must cancel.
+      // Tested with the constant of a polytope, its row is minus the sum of the
+      // rows of its neighbours on the common interfaces. If the function of
+      // only one neighbour is non-zero, the two must cancel.
       double worst = 0;
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         {
@@ -325,8 +327,8 @@ rates()
     Tessella::AgglomerationHandler<dim> handler(triangulation);
     const unsigned int                  n_polytopes =
       triangulation.n_active_cells() / (dim == 2 ? 9 : 8);
-    // METIS makes few polyhedra of very different shape on coarse meshes,
-    // which hides the rate.
+    // On coarse meshes METIS creates polyhedra of very different shapes, which
+    // hides the rate.
     handler.agglomerate(
       dim == 2 ? Tessella::Agglomeration::metis<dim>(n_polytopes)
                : Tessella::Agglomeration::rtree_parts<dim>(n_polytopes));
@@ -342,11 +344,11 @@ rates()
     {
       const unsigned int n      = dim == 2 ? 18 : (p == 1 ? 12 : 6);
       const double       coarse = error(n, p);
-      // Between boxes, continuous functions of P_1 are almost only the linear
-      // ones: in 3-D the order 2 of p = 1 is reached late (1.2, 1.6, ...).
+      // Continuous functions in P_1 on boxes are almost only the linear ones,
+      // so that in 3-D p = 1 reaches the order 2 late (1.2, 1.6, ...).
       const double lowest = (dim == 3 && p == 1) ? 1.4 : p + 0.6;
-      // Polygons of METIS differ in shape from mesh to mesh, which moves single
-      // rates by one: two refinements at once in 2-D.
+      // Polygons of METIS differ in shape from mesh to mesh, which changes
+      // single rates by one. In 2-D the rate is computed over two refinements.
       const unsigned int steps = (dim == 2 ? 2 : 1);
       fine.push_back(error(n << steps, p));
       const double r = rate(coarse, fine.back()) / steps;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Every matrix entry against the reference assembler, 2-D.
+// Compares every matrix entry to the reference assembler in 2-D.
 
 #include "reference_meshes.h"
 
-/// A quadrilateral and two triangles.
+/// One quadrilateral and two triangles.
 void
 compare_mixed()
 {

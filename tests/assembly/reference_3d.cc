@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Every matrix entry against the reference assembler, 3-D.
+// Compares every matrix entry to the reference assembler in 3-D.
 
 #include "reference_meshes.h"
 
-/// A hexahedron, two wedges, and a pyramid.
+/// One hexahedron, two wedges, and one pyramid.
 void
 compare_mixed()
 {

@@ -2,11 +2,11 @@
 #ifndef tessella_tests_reference_assembler_h
 #define tessella_tests_reference_assembler_h
 
-// A slow assembler of (2.3)-(2.5) of Dong, Georgoulis and Kappas (2021) that
-// shares no code with the library: loops over deal.II's cells and faces, own
-// quadrature, own basis, one entry at a time. What it takes from the library
-// are the polytope of every cell, the degrees, and the penalty of every facet,
-// which it finds by the facet's place.
+// Slow assembler of (2.3)-(2.5) of Dong, Georgoulis and Kappas (2021) that
+// shares no code with the library. It loops over deal.II's cells and faces with
+// its own quadrature and basis, one entry at a time. It uses only three results
+// of the library: the polytope of every cell, the degrees, and the penalty of
+// every facet, which it finds by the position of the facet.
 
 #include <deal.II/base/function_lib.h>
 #include <deal.II/base/polynomial.h>
@@ -64,11 +64,11 @@ namespace Reference
     std::map<types::boundary_id, BoundaryData<dim>>   boundary;
     BoundaryData<dim>                                 default_boundary;
     double                                            theta = 1.;
-    /// mass matrix: no facet terms
+    /// false: mass matrix without facet terms
     bool facets = true;
   };
 
-  /// Polytopes and their spaces.
+  /// Polytopes and their polynomial spaces.
   template <int dim>
   struct Space
   {
@@ -77,10 +77,11 @@ namespace Reference
     std::vector<unsigned int> polytope_of_cell;
     std::vector<unsigned int> degree; // per polytope
     bool                      tensor_product = false;
-    // Boxes are computed from the cells' vertices unless given (curved cells).
+    // Boxes are computed from the vertices of the cells unless given, as for
+    // curved cells.
     std::vector<std::pair<Point<dim>, Point<dim>>> box;
 
-    // Filled by setup()
+    // Filled by setup().
     std::vector<std::vector<std::array<unsigned int, dim>>> exponents;
     std::vector<unsigned int>                               offset;
 
@@ -163,7 +164,7 @@ namespace Reference
       return exponents[k].size();
     }
 
-    // Values and gradients of all functions of polytope k at x.
+    // Computes values and gradients of all functions of polytope k at x.
     void
     evaluate(const unsigned int           k,
              const Point<dim>            &x,
@@ -203,7 +204,7 @@ namespace Reference
   };
 
   /// Gauss rule on the unit simplex of dimension @p dim through the collapsed
-  /// hypercube: @p n points a direction.
+  /// hypercube, with @p n points in each direction.
   template <int dim>
   Quadrature<dim>
   simplex_quadrature(const unsigned int n)
@@ -218,7 +219,7 @@ namespace Reference
         for (unsigned int d = 0; d < dim; ++d)
           {
             x[d] = gauss.point(q)[d] * rest;
-            // the later directions are scaled by what is left
+            // The later directions are scaled by the remaining length.
             weight *=
               std::pow(1 - gauss.point(q)[d], static_cast<int>(dim - 1 - d));
             rest *= 1 - gauss.point(q)[d];
@@ -293,7 +294,7 @@ namespace Reference
     throw std::runtime_error("unknown cell");
   }
 
-  /// FEValues and FEFaceValues for the cells of one kind.
+  /// FEValues and FEFaceValues for cells of one type.
   template <int dim>
   struct CellGeometry
   {
@@ -310,7 +311,7 @@ namespace Reference
         mapping != nullptr ? *mapping
                            : type.template get_default_linear_mapping<dim>();
       hp::QCollection<dim - 1> faces;
-      // (mappings of hypercubes take one rule for all faces)
+      // Mappings of hypercubes need one rule for all faces.
       for (unsigned int f = 0; f < (type.is_hyper_cube() ? 1 : type.n_faces());
            ++f)
         faces.push_back(
@@ -329,7 +330,7 @@ namespace Reference
     }
   };
 
-  /// Matrix and right-hand side in dense blocks, and what went into them.
+  /// Matrix and right-hand side in dense blocks, with the penalties used.
   template <int dim>
   struct System
   {
@@ -353,9 +354,10 @@ namespace Reference
     }
   };
 
-  /// Assembles with @p n Gauss points a direction; @p sigma gives the penalty
-  /// of the facet whose corners have the mean @p centre on one side and
-  /// @p other_centre on the other (different at periodic boundaries only).
+  /// Assembles with @p n Gauss points in each direction. @p sigma returns the
+  /// penalty of the facet whose vertices have the mean @p centre on one side
+  /// and @p other_centre on the other. The two differ only at periodic
+  /// boundaries.
   template <int dim>
   System<dim>
   assemble(const Space<dim>                                 &space,
@@ -490,9 +492,9 @@ namespace Reference
                 continue;
               }
 
-            // Each facet once, from the finer cell; of equal ones from the
-            // cell with the lower index, or the lower face for a cell that is
-            // its own periodic neighbour.
+            // Each facet is visited once, from the finer cell. Between cells of
+            // one level it is visited from the cell with the lower index, or
+            // from the lower face if a cell is its own periodic neighbour.
             if (!periodic && cell->face(f)->has_children())
               continue;
             const auto neighbor =
@@ -510,8 +512,8 @@ namespace Reference
                     ? cell->periodic_neighbor_of_coarser_periodic_neighbor(f)
                         .first
                     : cell->periodic_neighbor_face_no(f);
-                // Boundaries are parallel planes: the shift is along the
-                // normal.
+                // Periodic boundaries are parallel planes, so the shift is
+                // along the normal.
                 FEFaceValues<dim> &face = *geometry(cell).face;
                 face.reinit(cell, f);
                 const Tensor<1, dim> normal = face.normal_vector(0);
@@ -533,10 +535,11 @@ namespace Reference
             const double s = sigma(centre, centre + shift, periodic);
             for (unsigned int q = 0; q < face.n_quadrature_points; ++q)
               {
-                const Point<dim>     x1     = face.quadrature_point(q);
-                const Point<dim>     x2     = x1 + shift;
-                const Tensor<1, dim> normal = face.normal_vector(q); // 1 to 2
-                const double         w      = face.JxW(q);
+                const Point<dim>     x1 = face.quadrature_point(q);
+                const Point<dim>     x2 = x1 + shift;
+                const Tensor<1, dim> normal =
+                  face.normal_vector(q); // from polytope 1 to 2
+                const double         w  = face.JxW(q);
                 const Tensor<2, dim> A1 = a(x1), A2 = a(x2);
                 const double         bn1 = b(x1) * normal, bn2 = b(x2) * normal;
                 space.evaluate(k, x1, v1, g1);
@@ -554,7 +557,8 @@ namespace Reference
                   for (unsigned int i = 0; i < vi.size(); ++i)
                     for (unsigned int j = 0; j < vj.size(); ++j)
                       {
-                        // jumps: value on side 0 minus value on side 1
+                        // Jumps are the value on side 0 minus the value on side
+                        // 1.
                         const double jump_v = side_i == 0 ? vi[i] : -vi[i];
                         const double jump_w = side_j == 0 ? vj[j] : -vj[j];
                         const double mean_w = 0.5 * (normal * (Aj * gj[j]));
@@ -562,7 +566,7 @@ namespace Reference
                         double       entry  = -mean_w * jump_v -
                                        problem.theta * mean_v * jump_w +
                                        s * jump_w * jump_v;
-                        // upwind: the polytope of v has inflow here
+                        // upwind term, where the polytope of v has inflow
                         const double bn_i = side_i == 0 ? bn1 : -bn2;
                         if (bn_i < 0)
                           entry -=

@@ -2,8 +2,9 @@
 #ifndef tessella_tests_reference_meshes_h
 #define tessella_tests_reference_meshes_h
 
-// Every entry of matrix and right-hand side against the reference assembler:
-// all kinds of meshes, agglomerations and degrees for the full problem.
+// Compares every entry of matrix and right-hand side to the reference
+// assembler, for all kinds of meshes, agglomerations and degrees of the full
+// problem.
 
 #include "compare.h"
 
@@ -41,8 +42,8 @@ compare_meshes()
     {
       Triangulation<dim> triangulation;
       make_mesh(mesh, triangulation);
-      // The area element of bilinear faces is no polynomial: enough points for
-      // both.
+      // The area element of bilinear faces is not a polynomial, so both
+      // assemblers use enough points.
       const bool warped = (dim == 3 && mesh == "distorted");
       for (const std::string agglomeration :
            {"none", "slabs", "steps", "scattered", "one"})
@@ -51,7 +52,7 @@ compare_meshes()
           handler.agglomerate(make_strategy<dim>(agglomeration));
           for (unsigned int p = 0; p <= 4; ++p)
             {
-              // many small blocks once, with all degrees at once below
+              // many small blocks only once; with all degrees together below
               if (dim == 3 && agglomeration == "none" && p > 2)
                 continue;
               handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
@@ -87,13 +88,14 @@ compare_meshes()
     }
 }
 
-/// Curved cells: points of the library's tables against points of FEValues.
+/// Curved cells: compares the points of the library's tables to those of
+/// FEValues.
 template <int dim>
 void
 compare_curved()
 {
   Reference::Problem<dim> problem = full_problem<dim>();
-  // no facet on which the sign of b.n changes
+  // no facet on which b.n changes its sign
   problem.b = [](const Point<dim> &x) {
     Tensor<1, dim> b = x;
     b[0] -= 0.3 * x[1];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Tables of coefficients for a device: the same to the last bit for all sizes
-// of chunks (which decide what two polytopes share), whether a form evaluates
-// both sides of a facet at once or not, and whether values of the diffusion
-// are kept from the computation of the penalty.
+// Tables of coefficients for a device are the same to the last bit for all
+// chunk sizes (the chunks decide which data two polytopes share), whether or
+// not a form evaluates both sides of a facet at once, and whether or not values
+// of the diffusion are kept from the computation of the penalty.
 
 #include <tessella/assembly/tabulation_cost.h>
 
@@ -14,7 +14,8 @@
 
 namespace Internal = Tessella::internal;
 
-/// Another form's coefficients, without its knowledge of both sides.
+/// Wraps the coefficients of another form but does not evaluate both sides at
+/// once.
 template <int dim>
 class OneSidedForm : public Tessella::Form<dim>
 {
@@ -76,7 +77,8 @@ private:
 
 
 
-/// All tables, array by array, put together from chunks of so many polytopes.
+/// All tables, array by array, assembled from chunks of a given number of
+/// polytopes.
 template <int dim>
 std::vector<double>
 tabulate(const Tessella::PolytopicMesh<dim> &mesh,
@@ -128,7 +130,7 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
         positions.subcell[mesh.subcell_offset[chunk.end]] - v;
       chunk.n_facet_points =
         positions.entry[mesh.polytope_interface_offset[chunk.end]] - f;
-      // nothing that is not written may look right
+      // Uninitialised entries must not look correct.
       std::vector<double> volume(chunk.n_volume_points * V, -1e300),
         facets(chunk.n_facet_points * F, -1e300);
       for (unsigned int k = chunk.begin; k < chunk.end; ++k)
@@ -170,7 +172,7 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
 
 
 
-/// The same from packed tables, put together here as a device does it.
+/// Same arrays from packed tables, which are unpacked like on a device.
 template <int dim>
 std::vector<double>
 tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
@@ -216,7 +218,7 @@ tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
                                                               table.data(),
                                                               a_bar.data());
       n_symmetric += symmetric;
-      if (symmetric) // what is not sent
+      if (symmetric) // These entries are not sent.
         std::fill(table.end() - n * packed.n_lower, table.end(), 1e300);
       for (int i = 0; i < V; ++i)
         {
@@ -228,7 +230,7 @@ tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
     }
   Internal::penalty_from_diffusion(mesh, 10., a_bar, sigma);
 
-  // first points of interfaces, and all that was sent
+  // first points of interfaces, and all sent values
   std::vector<std::uint64_t> first(mesh.n_interfaces());
   const std::uint64_t        n_interior = positions.interior.back(),
                       n_boundary        = positions.boundary.back();
@@ -331,7 +333,8 @@ test()
             prefix + mesh +
             (give == Give::functions ? ", functions" : ", tensor functions");
           const std::vector<double> reference = tabulate(view, form, 1, false);
-          // r and s are for the boundary, b of the neighbour is not
+          // r and s are used on the boundary only; b of the neighbour is not
+          // used
           const auto data =
             Internal::make_form_data<dim>(view, form, true, true, true);
           const auto positions =
@@ -362,7 +365,7 @@ test()
                   reference);
           if (mesh != "hanging periodic")
             {
-              // (several chunks, of which some have lower entries)
+              // several chunks, some of which have lower entries
               unsigned int n_symmetric[2];
               check(name + ": packed",
                     data.packed_facets &&

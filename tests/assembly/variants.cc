@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Coefficients, boundary conditions and variants of the method against the
-// reference assembler; matrix classes, instruction sets, threads, and partial
-// assembly against each other.
+// Coefficients, boundary conditions and variants of the method are compared to
+// the reference assembler; matrix classes, instruction sets, numbers of
+// threads, and partial assembly are compared to each other.
 
 #include <deal.II/base/multithread_info.h>
 
@@ -61,7 +61,7 @@ coefficients()
       isotropic<dim>([](const Point<dim> &x) { return 1. + x[0] * x[1]; });
     log_comparison("functions", handler, problem, Give::functions, 4);
   }
-  // Each alone.
+  // Each coefficient alone.
   {
     Reference::Problem<dim> problem;
     problem.a                = full.a;
@@ -87,7 +87,7 @@ coefficients()
     problem.default_boundary = full.default_boundary;
     log_comparison("advection", handler, problem, Give::tensor_functions, 4);
     log_comparison("constant advection", handler, problem, Give::constants, 4);
-    // the other way
+    // the opposite direction
     problem.b = [](const Point<dim> &) {
       return direction<dim>(-1., 0.3, -0.2);
     };
@@ -99,8 +99,8 @@ coefficients()
     problem.f = full.f;
     log_comparison("reaction", handler, problem, Give::functions, 4);
   }
-  // Degenerate diffusion: vanishes in the first half (cells end at 0.5), acts
-  // only in the first direction elsewhere.
+  // Degenerate diffusion: it vanishes in the first half (cells end at 0.5), and
+  // acts only in the first direction elsewhere.
   {
     Reference::Problem<dim> problem = full;
     problem.a                       = [](const Point<dim> &) {
@@ -147,10 +147,10 @@ boundary_conditions()
   log_comparison("all kinds", handler, problem, Give::tensor_functions, 4);
   problem.theta = -1;
   log_comparison("all kinds, theta -1", handler, problem, Give::constants, 4);
-  // No diffusion: outflow and inflow whatever the type.
+  // Without diffusion: outflow and inflow conditions for every type.
   problem.a = nullptr;
   log_comparison("no diffusion", handler, problem, Give::tensor_functions, 4);
-  // Pure diffusion: Neumann data anywhere.
+  // Pure diffusion: Neumann data are allowed everywhere.
   Reference::Problem<dim> poisson;
   poisson.a = isotropic<dim>([](const Point<dim> &) { return 1.; });
   poisson.default_boundary.type = Boundary::neumann;
@@ -172,7 +172,7 @@ boundary_conditions()
                               [&]() { assembler.assemble(form, matrix, rhs); });
 }
 
-// Sum of differences of all entries, relative to the largest.
+// Sum of the differences of all entries, relative to the largest entry.
 template <typename A, typename B>
 double
 difference(const A &a, const B &b)
@@ -223,7 +223,8 @@ backends()
       check("Trilinos rhs" + degree, rhs_difference == 0);
 #endif
 
-      // Alone, twice, on top of what was there.
+      // Matrix and right-hand side alone, twice, into objects that have other
+      // values.
       {
         SparseMatrix<double> alone(sparsity);
         alone.add(0.5, matrix);
@@ -251,7 +252,7 @@ backends()
           const std::string name = Tessella::name(set) + degree;
           if (set > Tessella::best_instruction_set())
             {
-              // what the machine lacks cannot differ
+              // an instruction set that the machine lacks cannot differ
               check(name, true);
               check(name + " rhs", true);
               continue;
@@ -271,7 +272,8 @@ backends()
                       1e-12);
         }
 
-      // Mass matrix: the identity on a box, and against the reference.
+      // The mass matrix is the identity on a box, and agrees with the
+      // reference.
       {
         Reference::Problem<dim> mass;
         mass.c      = [](const Point<dim> &) { return 2.; };
@@ -300,8 +302,8 @@ backends()
     }
 }
 
-/// Bit for bit the same for any number of threads, on a mesh with enough
-/// polytopes for several tasks.
+/// The results have the same bits for any number of threads, on a mesh with
+/// enough polytopes for several tasks.
 template <int dim>
 void
 threads()

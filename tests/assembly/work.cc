@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The yardstick of measured times: points of the leanest rules against the
-// library's, and operations and bytes on small meshes, counted by hand.
+// Reference for measured times: points of the smallest known rules compared
+// with those of the library, and operations and bytes on small meshes, counted
+// by hand.
 
 #include <deal.II/grid/grid_generator.h>
 
@@ -37,8 +38,8 @@ rules()
         lean = lean && n >= 1 && n <= simplex_rule(dim, order).n_points;
         grows =
           grows && (order == 0 || n >= leanest_simplex_rule(dim, order - 1));
-        // No rule of order 2 k has fewer points than there are polynomials of
-        // degree k.
+        // No rule of order 2 k has fewer points than the number of polynomials
+        // of degree k.
         unsigned int n_polynomials = 1;
         for (unsigned int d = 1; d <= dim; ++d)
           n_polynomials = n_polynomials * (order / 2 + d) / d;
@@ -48,7 +49,8 @@ rules()
   equal("no table", leanest_simplex_rule(3, 21), 0);
 }
 
-// The unit square or cube as two boxes, or each cut into simplices.
+// The unit square or cube as two boxes, each of which may be cut into
+// simplices.
 template <int dim>
 void
 count(const unsigned int degree, const bool simplices)
@@ -91,7 +93,8 @@ count(const unsigned int degree, const bool simplices)
   const double n_cells = tria.n_active_cells(), n = handler.n_dofs() / 2.,
                n_faces =
                  (tria.n_active_faces() * 2. -
-                  n_cells * tria.begin_active()->n_faces()), // at the boundary
+                  n_cells *
+                    tria.begin_active()->n_faces()), // number of boundary faces
     n_common               = simplices ? (dim == 2 ? 2. : 4.) : 1.;
   const unsigned int gauss = degree + 1;
   const double       n_q   = simplices ? leanest_simplex_rule(dim, 2 * degree)

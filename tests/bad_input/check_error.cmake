@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# Runs PROGRAM PARAMETER_FILE (or COMMAND, with %% between its words) in an empty
-# DIRECTORY and checks that it
-#   - ends with an exit status that is not zero, but not by a signal,
-#   - says the text in ERROR_FILE (or ERROR) on stderr (white space does not
-#     count) in at most 8 lines (or MAX_LINES): a sentence, not a stack trace,
+# Runs PROGRAM PARAMETER_FILE (or COMMAND, with %% between its words) in an
+# empty DIRECTORY and checks that it
+#   - ends with a non-zero exit status, but not by a signal,
+#   - prints the text in ERROR_FILE (or ERROR) on stderr, where white space is
+#     ignored, in at most 8 lines (or MAX_LINES): a sentence, not a stack trace,
 #   - leaves no file behind.
 
 file(REMOVE_RECURSE ${DIRECTORY})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The version of the library and the helpers of tests.h: a check that should
-// fail does fail.
+// Version of the library, and the helpers of tests.h: a check that should fail
+// does fail.
 
 #include <tessella/base/compatibility.h>
 #include <tessella/base/config.h>

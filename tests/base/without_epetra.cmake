@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# Compiles the object files of the target without_epetra, and looks for names of
-# Epetra in them.
-# Variables: BUILD_DIRECTORY, OBJECTS, NM
+# Compiles the object files of the target without_epetra, and searches them for
+# names of Epetra. Variables: BUILD_DIRECTORY, OBJECTS, NM
 
 execute_process(
   COMMAND ${CMAKE_COMMAND} --build ${BUILD_DIRECTORY} --target without_epetra

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
-# check_generations.sh SOURCE FOLDER: contrib/check.sh compiles kernels for the
-# cards of the machine, for one generation where there is none, and for what
-# CUDAARCHS says. cmake is a stand-in that prints CUDAARCHS and fails, so that
-# nothing is built.
+# check_generations.sh SOURCE FOLDER: tests that contrib/check.sh compiles
+# kernels for the devices of the machine, for one generation if there is none,
+# and for the value of CUDAARCHS. cmake is replaced by a script that prints
+# CUDAARCHS and fails, so that nothing is built.
 
 set -u
 source=$1 folder=$2
@@ -20,8 +20,8 @@ stand_in clang-format-14 'echo "clang-format version 14."'
 stand_in dpkg-query 'echo "install ok installed"'
 
 failures=0
-# expect GENERATIONS CAPABILITIES [VARIABLE=VALUE]: what nvidia-smi prints of the
-# cards of the machine.
+# expect GENERATIONS CAPABILITIES [VARIABLE=VALUE]: CAPABILITIES is the output
+# of nvidia-smi for the devices of the machine.
 expect() {
   local generations=$1
   stand_in nvidia-smi "printf '$2'"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The CUDA backend against the host backend: every entry of matrix and
+// Compares the CUDA backend to the host backend: every entry of matrix and
 // right-hand side for all kinds of meshes, degrees and forms; the same bits
-// when repeated; and the message where there is no device. Argument: 2d, 3d or
-// unavailable. Returns 77 where the case cannot run on this machine, 1 if a
-// check fails.
+// when repeated; and the message if there is no device. Argument: 2d, 3d or
+// unavailable. Returns 77 if the case cannot run on this machine, 1 if a check
+// fails.
 
 #include <deal.II/grid/grid_generator.h>
 
@@ -35,14 +35,15 @@ namespace
     Tessella::PolytopicAssembler<dim> assembler(handler, data);
     auto                              result = std::make_unique<System>();
     assembler.reinit(result->sparsity, result->matrix, result->rhs);
-    // Whatever is not written shows.
+    // Entries that are not written become visible.
     for (auto &entry : result->matrix)
       entry.value() = 1e300;
     result->rhs = 1e300;
     assembler.assemble(form, result->matrix, result->rhs);
     if (backend == Tessella::Backend::cuda)
       {
-        // Once more with mesh and structure on the device, apart.
+        // Assembles matrix and right-hand side separately, with mesh and
+        // structure already on the device.
         System second;
         assembler.reinit(second.sparsity, second.matrix, second.rhs);
         assembler.assemble_matrix(form, second.matrix);
@@ -69,7 +70,7 @@ namespace
 
 
 
-  /// Conditions of all types on the ids that meshes have.
+  /// Conditions of all types on the boundary ids of the meshes.
   template <int dim>
   Reference::Problem<dim>
   mixed_conditions()
@@ -81,7 +82,7 @@ namespace
     robin.type   = Reference::Boundary::robin;
     robin.g      = [](const Point<dim> &x) { return 0.7 - x[0]; };
     robin.alpha  = [](const Point<dim> &x) { return 1.3 + x[0]; };
-    // outflow parts of the advection field
+    // outflow part of the boundary
     problem.boundary[1] = neumann;
     problem.boundary[3] = robin;
     return problem;
@@ -89,7 +90,7 @@ namespace
 
 
 
-  /// A form of which the device knows only values at points.
+  /// Form of which the device knows only values at points.
   template <int dim>
   class PointwiseForm : public Tessella::Form<dim>
   {
@@ -150,7 +151,7 @@ namespace
                 const bool                           few)
   {
     const Reference::Problem<dim> problem = full_problem<dim>();
-    // (the mesh of simplices and the shell have the id 0 only)
+    // The mesh of simplices and the shell have only the boundary id 0.
     const auto general = make_form(problem, Give::tensor_functions, 2);
     compare_backends(name + ", tensor functions", handler, general);
     compare_backends(name + ", pointwise",
@@ -227,7 +228,7 @@ namespace
 
 
 
-  /// Polytopes of so many sub-cells that a row is computed in parts.
+  /// Polytopes with so many sub-cells that a block row is computed in parts.
   template <int dim>
   void
   compare_large_polytopes()
@@ -315,7 +316,7 @@ namespace
               }
           }
       }
-    // the largest degrees, on two polytopes
+    // the highest degrees, on two polytopes
     Triangulation<dim> triangulation;
     make_mesh("simplices", triangulation);
     Tessella::AgglomerationHandler<dim> handler(triangulation);
@@ -351,7 +352,7 @@ namespace
     const std::string advice = "take the host backend, or build with";
 #endif
     verify("message", contains(message, advice), message);
-    // and nothing is lost
+    // The host backend still works.
     const auto result =
       assemble(handler,
                make_form(full_problem<2>(), Give::constants, 0),

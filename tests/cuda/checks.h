@@ -7,7 +7,7 @@
 
 #include "../messages.h"
 
-// Checks of programs that print nothing where all is well.
+// Checks for programs that print only failures.
 
 inline unsigned int n_checks = 0, n_failures = 0;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Coefficients that a device evaluates (functors compiled by nvcc, code
-// compiled at run time, discrete fields) against the host: every entry of
-// matrix and right-hand side; errors. Argument: functors, code, hdg, errors or
-// compiler (which needs NVRTC, but no device). Returns 77 where the case
-// cannot run on this machine, 1 if a check fails.
+// Compares coefficients that a device evaluates (functors compiled by nvcc,
+// code compiled at run time, discrete fields) to the host: every entry of
+// matrix and right-hand side, and errors. Argument: functors, code, hdg, errors
+// or compiler (which needs NVRTC, but no device). Returns 77 if the case cannot
+// run on this machine, 1 if a check fails.
 
 #include <tessella/lac/device_vector.h>
 
@@ -31,7 +31,7 @@ namespace
 
 
 
-  // Functors (fields among them), or code, on a mesh.
+  // Functors, including fields, or run-time code on one mesh.
   template <int dim>
   void
   compare(const std::string &what,
@@ -64,8 +64,8 @@ namespace
                                  kind + (simplices ? " simplices" : "") +
                                  (hp ? " hp" : "") + " " +
                                  std::to_string(degree);
-        // (linearised forms are functors only; others are compared with
-        // nonlinear_diffusion in a test of their own)
+        // Linearised forms exist only as functors; a separate test compares
+        // others with nonlinear_diffusion.
         const bool linearised = contains("picard newton", kind);
         if ((linearised && what == "code") ||
             (std::string(kind) == "cell_tensor" && what != "code"))
@@ -90,7 +90,8 @@ namespace
                device.report().bytes_uploaded == 0.);
         if (what == "code")
           continue;
-        // a vector on the device, from either side; the same bits
+        // A field on the device, in forms on the device and on the host; the
+        // same bits.
         three.assemble(device, *functor(on_device));
         verify(name + " repeated", two.difference(three) == 0.);
         three.assemble(host, *functor(on_device));
@@ -101,8 +102,8 @@ namespace
 
 
 
-  // The same by hybridizable dG: b.n on facets and data on the boundary come
-  // from the device, too.
+  // Same comparison for hybridizable dG: b.n on facets and boundary data are
+  // evaluated on the device, too.
   template <int dim>
   void
   compare_hdg(const bool simplices, const bool hp, const unsigned int degree)
@@ -145,7 +146,7 @@ namespace
           three.assemble(form, recompute);
           verify(name + ", " + what + ", repeated, recomputed",
                  two.difference(three) == 0.);
-          // in tiles: about the least memory that will do
+          // in tiles, with about the least memory that suffices
           if (!contains("full cells", kind) || hp)
             return;
           recompute.device_memory = 20000;
@@ -173,10 +174,10 @@ namespace
 
 
 
-  // Parts of the mesh, the same bits. Between memory that is too little for any
-  // part and memory for the whole mesh some takes two parts or more, if the
-  // mesh needs more than the coefficients of a block row, which on hexahedra
-  // takes many of them.
+  // Parts of the mesh have the same bits. Between too little memory for any
+  // part and enough for the whole mesh, some limit leads to two parts or more,
+  // if the mesh needs more memory than the coefficients of a block row, which
+  // on hexahedra have many points.
   template <int dim>
   void
   compare_parts(const bool simplices, const bool hp, const unsigned int degree)
@@ -247,7 +248,7 @@ namespace
       return message_of(
         [&] { system.assemble(assembler, cases.reference(kind, 2)); });
     };
-    // the first point is the same in every run
+    // The first point with an error is the same in every run.
     for (const char *kind : {"not_finite", "negative"})
       {
         const std::string message = functor(device, kind);
@@ -275,12 +276,12 @@ namespace
            contains(code(device, "wrong_code"),
                     "does not accept component 0 of a test"),
            code(device, "wrong_code"));
-    // and the next one works
+    // The next assembly works.
     system.assemble(device, *Functors::create<dim>("full", 2));
     System other;
     other.assemble(host, *Functors::create<dim>("full", 2));
     verify("after errors", other.difference(system) < 1e-12);
-    // functions without code
+    // functions without device code
     system.assemble(device, cases.reference("no_code", 2));
     verify("no code",
            contains(device.report().coefficients,
@@ -353,7 +354,7 @@ namespace
           form,
           "Robin coefficient is not finite at the point",
           "component 0 of a test is");
-    // and the next one works
+    // The next assembly works.
     HybridSystem<dim> other(cases.handler);
     form = cases.reference("full", 2);
     system.assemble(form, Tessella::Backend::cuda);
@@ -364,7 +365,7 @@ namespace
 
 
 
-  // The sources of the cases above, without a device.
+  // Compiles the sources of the cases above, without a device.
   bool
   check_compiler(const std::string &cache)
   {
@@ -411,7 +412,7 @@ namespace
     verify("repaired",
            Tessella::check_compilation(code.functor<3>(), "sm_90") ==
              "from the cache");
-    // no place for a cache
+    // A cache folder that cannot be created.
     Tessella::KernelCache::set_directory("/proc/nowhere");
     verify("no directory",
            Tessella::check_compilation(code.functor<3>(), "sm_90").empty());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Lists that go to the device while its copy engine is busy with something
-// else. A copy from memory that is not pinned may return before it arrives, and
-// kernels in streams of their own then read what lay there before.
+// Copies of lists to the device while its copy engine is busy with other data.
+// A copy from memory that is not pinned may return before it arrives, and
+// kernels in other streams could then read stale data.
 
 #include <tessella/base/config.h>
 

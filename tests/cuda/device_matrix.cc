@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Vectors and matrices on a CUDA device: operations against those of deal.II
-// and Trilinos, assembly there against assembly on the host, solvers, the same
-// bits when repeated; and the messages where there is no device. Argument: 2d,
-// 3d, vector, small or unavailable. Returns 77 where the case cannot run on
+// Vectors and matrices on a CUDA device: operations compared to those of
+// deal.II and Trilinos, assembly compared to assembly on the host, solvers, the
+// same bits when repeated; and the messages if there is no device. Argument:
+// 2d, 3d, vector, small or unavailable. Returns 77 if the case cannot run on
 // this machine, 1 if a check fails.
 
 #include <deal.II/lac/precondition.h>
@@ -45,7 +45,7 @@ namespace
            std::to_string(value / bound) + " of the bound");
   }
 
-  /// Numbers in (-0.5, 0.5) that do not repeat.
+  /// Pseudo-random values in (-0.5, 0.5).
   double
   some_number(const std::uint64_t i)
   {
@@ -93,7 +93,7 @@ namespace
 
   // ---- vectors
 
-  /// Sums have the bits of those of the host.
+  /// Sums have the same bits as on the host.
   template <typename Number>
   void
   check_sums(const std::string    &name,
@@ -117,7 +117,7 @@ namespace
     verify(name + "add_and_dot, bits", dot == W * V || !std::isfinite(dot));
   }
 
-  /// Numbers of very different size, infinite ones and others that are none.
+  /// Values of very different magnitude, infinities and NaN.
   void
   check_special_sums()
   {
@@ -294,8 +294,8 @@ namespace
 
   // ---- matrices
 
-  /// Whether @p values are those of @p reference to @p tolerance of the largest
-  /// entry of each block row.
+  /// Largest difference between @p values and @p reference, relative to the
+  /// largest entry of each block row.
   template <typename Number>
   double
   difference(const Tessella::BlockSparsity &sparsity,
@@ -391,7 +391,8 @@ namespace
                            }) != "no exception");
   }
 
-  // Uniform blocks of every small size, a few in most rows, many in one.
+  // Uniform blocks of every small size; few blocks in most rows, many in one
+  // row.
   template <typename Number>
   void
   check_block_sizes()
@@ -509,7 +510,7 @@ namespace
              matrix.n_nonzero_elements() == reference.n_nonzero_elements() &&
              matrix.memory_consumption() >=
                matrix.n_nonzero_elements() * sizeof(Number));
-    // whatever is not written shows
+    // Entries that are not written become visible.
     matrix.copy_from(
       std::vector<Number>(matrix.n_nonzero_elements(), Number(1e30)));
     rhs = Number(1e30);
@@ -517,7 +518,7 @@ namespace
     std::vector<Number> values, vector = on_host(rhs);
     matrix.copy_to(values);
 
-    // ---- against the host
+    // ---- compared to the host
     const double tolerance = std::is_same<Number, double>::value ? 1e-12 : 1e-5;
     const double *reference_values =
       Tessella::TrilinosBlockMatrix::values(reference,
@@ -537,7 +538,7 @@ namespace
                  largest,
                  tolerance * (0.1 + reference_rhs.linfty_norm()));
 
-    // ---- again, apart
+    // ---- again, matrix and right-hand side separately
     DeviceBlockMatrix<Number> again;
     DeviceVector<Number>      rhs_again;
     cuda.reinit(again);
@@ -550,7 +551,7 @@ namespace
            same_bits(values, values_again) &&
              same_bits(vector, on_host(rhs_again)));
 
-    // ---- the same into a matrix of deal.II
+    // ---- the same matrix in a class of deal.II
     SparsityPattern      pattern, host_pattern;
     SparseMatrix<Number> sparse, copied;
     Vector<Number>       sparse_rhs, copied_rhs;
@@ -586,7 +587,7 @@ namespace
     verify(name + "zero", y.all_zero());
   }
 
-  /// Iterations of @p Solver.
+  /// Number of iterations of @p Solver.
   template <template <typename> class Solver,
             typename MatrixType,
             typename VectorType>
@@ -657,7 +658,7 @@ namespace
   {
     const Reference::Problem<dim> problem = full_problem<dim>();
     const auto form = make_form(problem, Give::tensor_functions, 2);
-    // in closed form on simplices
+    // closed forms on simplices
     Reference::Problem<dim> constant = problem;
     constant.b                       = nullptr;
     constant.c = constant.f = nullptr;
@@ -731,7 +732,7 @@ namespace
                          make_form(diffusion, Give::constants, 0),
                          0.);
         check_solver<GMRES>("GMRES, " + name, handler, non_symmetric, 0.);
-        // rounding errors grow in this one
+        // Rounding errors grow in this solver.
         check_solver<Bicgstab>("BiCGstab, " + name,
                                handler,
                                non_symmetric,
@@ -757,8 +758,8 @@ namespace
            message_of([&] { matrix = 1.; }).find("zero") != std::string::npos);
   }
 
-  // Every kernel of block rows once, on meshes so small that tools which check
-  // each access to memory come to an end.
+  // Runs every kernel of block rows once, on meshes that are small enough for
+  // tools which check each memory access.
   template <int dim, typename Number>
   void
   check_small(const std::string                   &name,
@@ -832,7 +833,7 @@ namespace
       }
   }
 
-  // Prisms.
+  // Runs the kernels for prisms.
   void
   check_small_slabs()
   {
@@ -863,8 +864,8 @@ namespace
       }
   }
 
-  // A build without CUDA or a machine without a device; single precision on
-  // the host still works.
+  // A build without CUDA or a machine without a device; single precision on the
+  // host still works.
   void
   check_unavailable()
   {

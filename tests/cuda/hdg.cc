@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Hybridizable dG on a CUDA device: trace matrix, right-hand side, u and q as
-// on the host; the same bits when repeated, in tiles, for matrices on the
-// device, and whether local solvers are kept or not; a solve that stays on the
-// device; mistakes. Argument: 2d, 3d, other or unavailable. Returns 77 where
+// Hybridizable dG on a CUDA device: trace matrix, right-hand side, u and q
+// agree with the host; the same bits when repeated, in tiles, for matrices on
+// the device, and whether or not local solvers are kept; a solve that stays on
+// the device; mistakes. Argument: 2d, 3d, other or unavailable. Returns 77 if
 // the case cannot run on this machine, 1 if a check fails.
 
 #include <deal.II/fe/fe_system.h>
@@ -34,7 +34,7 @@ namespace
     verify(name, value <= bound, std::to_string(value / bound));
   }
 
-  /// Of two arrays, relative to the largest entry of the second.
+  /// Difference of two arrays, relative to the largest entry of the second one.
   double
   difference(const double *a, const double *b, const std::size_t n)
   {
@@ -215,7 +215,7 @@ namespace
                 flux(triangulation);
               for (auto *h : {&handler, &flux})
                 h->agglomerate(make_strategy<dim>(agglomeration));
-              // (tensor products on boxes, too)
+              // tensor products also on boxes
               const PolynomialSpaceType space =
                 mesh == "box" && p < 4 ? PolynomialSpaceType::tensor_product
                                        : PolynomialSpaceType::total_degree;
@@ -226,8 +226,8 @@ namespace
               const std::string name =
                 std::to_string(dim) + "-D, " + mesh + ", " + agglomeration +
                 ", p = " + std::to_string(p) + ", " + form.first;
-              // (functions on bent interfaces come out of coefficients that
-              // grow with p, and are known to as many digits less)
+              // The coefficients of functions on curved interfaces grow with p,
+              // so that they have fewer correct digits.
               auto data = options<dim>(
                 Backend::host,
                 p % 2 == 0 && (agglomeration == "none" || p <= 4) ? TraceSpaceType::interface : TraceSpaceType::facet);
@@ -270,7 +270,7 @@ namespace
                          all[2].second,
                          data);
           }
-    // every form on one mesh of polytopes and simplices each
+    // every form on one mesh of polytopes and one of simplices
     for (const std::string mesh : {"hanging", "simplices"})
       {
         Triangulation<dim> triangulation;
@@ -307,8 +307,8 @@ namespace
       }
   }
 
-  /// Polytopes of several sizes, which elimination takes by size, with and
-  /// without advection; all of them at a time, and in tiles.
+  /// Polytopes of several sizes, which the elimination groups by size, with and
+  /// without advection, all at once and in tiles.
   template <int dim>
   void
   run_polytopes(const unsigned int n_cells,
@@ -365,7 +365,7 @@ namespace
     verify("one tile", reference.report.n_tiles == 1);
     data.local_solvers = LocalSolvers::recompute;
     verify("recomputed", Run<2>(handler, form, data, some_entry) == reference);
-    // (the least that a tile fits into)
+    // the least memory for one tile
     data.device_memory = 50000;
     while (message_of([&] { Run<2>(handler, form, data, some_entry); }) !=
            "no exception")
@@ -382,7 +382,7 @@ namespace
                     "LocalSolvers::recompute"));
     data.device_memory = 0;
 
-    // ---- on the device all the way
+    // ---- assembly, solver and recovery on the device
     {
       HDG<2>                    hdg(handler, data);
       DeviceBlockMatrix<double> matrix;
@@ -401,7 +401,7 @@ namespace
       SolverCG<DeviceVector<double>> solver(control);
       solver.solve(matrix, trace, rhs, jacobi);
       hdg.recover(form, trace, u, q);
-      // with the same trace, from the host
+      // the same trace, from the host
       data.backend = Backend::host;
       HDG<2>                         on_host(handler, data);
       TrilinosWrappers::SparseMatrix host_matrix;

@@ -2,7 +2,7 @@
 
 // Hybridizable dG on the devices of several processes, which may share one: the
 // same bits for every number of processes; a trace matrix on the device is
-// refused. Argument: 2d or 3d. Returns 77 where the case cannot run on this
+// refused. Argument: 2d or 3d. Returns 77 if the case cannot run on this
 // machine, 1 if a check fails.
 
 #include <iostream>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Memory and errors of the CUDA backend. Arguments: messages (sentences for
-// errors, parts of meshes and the size of Epetra matrices; needs no device),
-// memory (limits of device memory: the same bits for all of them, a sentence
-// where one is too small, and the process goes on; lists that are sent while
-// the device's copy engine is busy, copies.cu). Returns 77 where the case
-// cannot run on this machine, 1 if a check fails.
+// Memory and errors of the CUDA backend. Argument: messages (of errors, parts
+// of meshes and the size of Epetra matrices; needs no device) or memory (limits
+// of device memory have no effect on the bits, too low a limit is an error, and
+// the process continues; lists that are sent while the device's copy engine is
+// busy, see copies.cu). Returns 77 if the case cannot run on this machine, 1 if
+// a check fails.
 
 #include <tessella/base/config.h>
 #include <tessella/lac/block_sparsity.h>
@@ -74,7 +74,7 @@ namespace
 
 
 
-  /// Processes on one device.
+  /// Processes that share one device.
   void
   check_shares()
   {
@@ -92,7 +92,7 @@ namespace
 
 
 
-  /// Pieces for the copy to the host.
+  /// Pieces of the copy to the host.
   void
   check_pieces()
   {
@@ -121,7 +121,7 @@ namespace
     sparsity.block_offset  = {0, 1};
     sparsity.block_column  = {0};
     sparsity.column_offset = {0};
-    const std::uint64_t n  = 46341; // squared: more than 2^31 - 1
+    const std::uint64_t n  = 46341; // its square exceeds 2^31 - 1
     sparsity.row_width     = {static_cast<unsigned int>(n)};
     sparsity.value_offset  = {0, n * n};
     TrilinosWrappers::SparseMatrix matrix;
@@ -136,7 +136,8 @@ namespace
 
 
 
-  /// Every polytope of a part has what it has in the whole mesh.
+  /// Checks that every polytope of a part has the same data as in the whole
+  /// mesh.
   template <int dim>
   bool
   is_part(const Tessella::PolytopicMesh<dim>      &whole,
@@ -308,7 +309,7 @@ namespace
     Tessella::PolytopicAssembler<dim> assembler(handler, data);
     auto                              result = std::make_unique<Result>();
     assembler.reinit(result->matrix, result->rhs);
-    // twice: with what is kept of the first time
+    // twice, the second time with the stored data of the first
     for (unsigned int i = 0; i < 2; ++i)
       {
         result->rhs = 1e300;
@@ -354,7 +355,7 @@ namespace
            std::to_string(most_parts));
     verify(name + ", too little memory", n_errors > 0);
 
-    // The process goes on, on the host and on the device.
+    // The process continues on the host and on the device.
     const auto host  = assemble(handler, form, Backend::host, 0);
     const auto again = assemble(handler, form, Backend::cuda, 0);
     verify(name + ", again", *again == *whole);
@@ -366,7 +367,7 @@ namespace
 
 
 #ifdef TESSELLA_HAVE_CUDA
-  /// Something else has taken the device's memory.
+  /// Other allocations have exhausted the device memory.
   void
   check_full_device()
   {
@@ -384,7 +385,7 @@ namespace
     assembler.reinit(second.matrix, second.rhs);
     {
       const std::size_t free = Tessella::internal::Device::device_memory().free;
-      // Vectors have 32 bits for their sizes: several of them.
+      // A vector's size has 32 bits, so several are needed.
       std::vector<std::unique_ptr<Tessella::DeviceVector<double>>> others;
       constexpr std::size_t largest = std::size_t(1) << 30;
       for (std::size_t n = (free - (std::size_t(100) << 20)) / sizeof(double);
@@ -396,7 +397,7 @@ namespace
                         assembler.assemble(form, first.matrix, first.rhs);
                       }),
                       "free there");
-      // There is none for so large a vector.
+      // There is not enough memory for such a large vector.
       verify("large vector", message_of([&]() {
                                Tessella::DeviceVector<double> vector(
                                  (std::size_t(1) << 30) / sizeof(double));
@@ -441,7 +442,7 @@ namespace
                            handler,
                            make_form(problem, Give::tensor_functions, 2));
           }
-        // degrees that differ: kernels must not depend on the part
+        // variable degrees, where kernels must not depend on the part
         hp::FECollection<dim>     elements;
         std::vector<unsigned int> indices(handler.n_polytopes());
         for (unsigned int p = 0; p <= 3; ++p)

@@ -2,9 +2,9 @@
 
 // Block preconditioners and multigrid on a CUDA device: the same results and
 // iterations as on the host, symmetry, the same bits when repeated; the
-// messages where there is no device, or too little memory. Argument: 2d, 3d,
-// memory or unavailable. Returns 77 where the case cannot run on this machine,
-// 1 if a check fails.
+// messages if there is no device, or too little memory. Argument: 2d, 3d,
+// memory or unavailable. Returns 77 if the case cannot run on this machine, 1
+// if a check fails.
 
 #include <iostream>
 
@@ -27,7 +27,8 @@ namespace
     return c.l2_norm() / b.l2_norm();
   }
 
-  /// The same preconditioner on both sides, applied to the same vector.
+  /// Difference between the same preconditioner on host and device, applied to
+  /// the same vector.
   template <typename OnHost, typename OnDevice>
   double
   difference(const OnHost &host, const OnDevice &device, const unsigned int n)
@@ -40,7 +41,7 @@ namespace
     return relative_difference(get(Y), y);
   }
 
-  // Multigrid in single precision of matrices in double precision.
+  // Multigrid in single precision for matrices in double precision.
   template <int dim>
   void
   compare_single_precision(const std::string        &name,
@@ -70,7 +71,8 @@ namespace
   {
     Case<dim, Host>   host(cells, size, degrees, simplices);
     Case<dim, Device> device(cells, size, degrees, simplices);
-    // (the same values: what remains is the preconditioners' difference)
+    // The matrices have the same values, so that only the preconditioners can
+    // differ.
     std::vector<double> values;
     host.matrix.copy_to(values);
     device.matrix.copy_from(values);
@@ -147,7 +149,7 @@ namespace
         device_multigrid.vmult(Z, X);
         verify(name + what + ", same bits", Y == Z);
       }
-    // assembled there
+    // assembled on the device
     Multigrid<Device> assembled;
     assembled.initialize(device.matrix,
                          assemble_coarse_operators<Device>(*device.handler,
@@ -162,9 +164,9 @@ namespace
     compare_single_precision(name, host, device, hierarchy, one_degree);
   }
 
-  // Polytopes that fill their boxes badly: iterations alone are compared, as
-  // diagonal blocks are so ill-conditioned that rounding shows in their
-  // inverses.
+  // Polytopes that fill only a small part of their boxes. Only iterations are
+  // compared, because diagonal blocks are so ill-conditioned that rounding
+  // errors are visible in their inverses.
   template <int dim>
   void
   compare_iterations(const unsigned int p)
@@ -239,7 +241,7 @@ namespace
   {
     Case<3, Device>   device(12, 2, {3}, false);
     Multigrid<Device> multigrid;
-    // all memory but a little is taken (by vectors that 32 bits can count)
+    // Vectors take almost all memory; their sizes have 32 bits.
     std::vector<std::unique_ptr<DeviceVector<double>>> taken;
     for (std::size_t size = std::size_t(1) << 31; size >= 1 << 17; size /= 2)
       while (message_of([&] {

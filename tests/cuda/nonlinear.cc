@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The forms of nonlinear_diffusion, whose expressions are compiled for the
-// device at run time and take the iterate's values and gradients there: against
-// the host, entry by entry; the same bits again and in parts of the mesh;
-// errors. Argument: 2d or 3d, or compiler (which needs NVRTC, but no device).
-// Returns 77 where the case cannot run on this machine, 1 if a check fails.
+// Compares the forms of nonlinear_diffusion to the host, entry by entry. Their
+// expressions are compiled for the device at run time and use the values and
+// gradients of the iterate there. The bits are the same when repeated and in
+// parts of the mesh; errors. Argument: 2d or 3d, or compiler (which needs
+// NVRTC, but no device). Returns 77 if the case cannot run on this machine, 1
+// if a check fails.
 
 #include <tessella/forms/device_function.h>
 
@@ -50,7 +51,7 @@ namespace
     return problem;
   }
 
-  // Discontinuous on all interfaces, of the full degree.
+  // A function that is discontinuous on all interfaces and has the full degree.
   template <int dim>
   Vector<double>
   make_iterate(const FunctorCases<dim> &cases)
@@ -76,7 +77,7 @@ namespace
 
 
 
-  // Largest difference beside the largest entry of each block row.
+  // Largest difference relative to the largest entry of each block row.
   template <int dim>
   double
   row_difference(const FunctorCases<dim> &cases,
@@ -146,7 +147,7 @@ namespace
               verify(name + " repeated", two.difference(three) == 0.);
             }
 
-        // ---- it follows the vector
+        // ---- The form uses the present values of the vector.
         const Form form(problem, field, Form::newton, 1., 3);
         one.assemble(device, form);
         u *= 0.5;
@@ -157,7 +158,7 @@ namespace
                  row_difference(cases, three, two) < 1e-12);
         u = before;
 
-        // ---- parts: neighbours' values come from outside of them
+        // ---- Parts use the values of neighbours outside of them.
         std::size_t  too_little = 0, enough = std::size_t(1) << 26;
         unsigned int n_parts = 0;
         while (n_parts < 2 && enough - too_little > 256)
@@ -182,7 +183,7 @@ namespace
                  std::to_string(one.difference(two)));
       }
 
-    // ---- errors, the same sentences
+    // ---- errors have the same messages
     const auto message = [&](Assembler<dim>                             &where,
                              const Application::QuasilinearProblem<dim> &what) {
       return message_of(
@@ -210,7 +211,7 @@ namespace
     problem.dirichlet = function<dim>("Dirichlet values", {"log(x - 2)"});
     same(problem, "The expression 'log(x - 2)' of Dirichlet values is ");
 
-    // ---- a function without code
+    // ---- a function without device code
     problem        = make_problem<dim>("1 + u^2");
     problem.source = std::make_shared<const Lambda<dim>>(
       [](const Point<dim> &x, const unsigned int) { return x[0]; });
@@ -223,7 +224,7 @@ namespace
 
 
 
-  // Sources compile for all kinds, without a device.
+  // Sources of all kinds compile, without a device.
   template <int dim>
   bool
   check_compiler(const std::string &cache)

@@ -2,8 +2,8 @@
 
 // Block matrices, preconditioners and multigrid on the devices of several
 // processes, which may share one: the checks of tests/multigrid/parallel.cc.
-// Argument: 2d or 3d. Returns 77 where the case cannot run on this machine, 1
-// if a check fails.
+// Argument: 2d or 3d. Returns 77 if the case cannot run on this machine, 1 if a
+// check fails.
 
 #include <iostream>
 

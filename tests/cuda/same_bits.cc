@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Several processes, which may share devices: the same polytopes give the same
-// matrix as on one process, to the last bit. Argument: host, coefficients are
-// evaluated by the host's threads, or code, by the devices; slabs. Returns 77
-// where the case cannot run on this machine, 1 if a check fails.
+// Several processes, which may share devices: the same polytopes have the same
+// matrix as on one process, to the last bit. Argument: host (coefficients are
+// evaluated by the threads of the host), code (by the devices), or slabs.
+// Returns 77 if the case cannot run on this machine, 1 if a check fails.
 
 #include "../mpi/same_bits.h"
 
@@ -36,7 +36,7 @@ test(const bool code)
     });
 }
 
-// One slab of constant coefficients.
+// One slab with constant coefficients.
 template <int dim>
 void
 test_slabs()
@@ -109,6 +109,6 @@ main(int argc, char **argv)
       test<2>(which == "code");
       test<3>(which == "code");
     }
-  // (of the first process, which compares)
+  // The first process compares.
   return Utilities::MPI::max(n_different, MPI_COMM_WORLD) > 0;
 }

@@ -6,9 +6,8 @@
 
 #include <memory>
 
-/// A functor on a slab that starts at a time:
-/// du/dt - div((1 + t) grad u) + x t . grad u = x_0 - 2 t, u = x_1 + t on the
-/// boundary, and nothing that flows in from below.
+/// Functor on a slab that starts at a time: du/dt - div((1 + t) grad u) + x t .
+/// grad u = x_0 - 2 t, u = x_1 + t on the boundary, without inflow from below.
 template <int D>
 std::unique_ptr<Tessella::Form<D>>
 make_slab_functor(const double start);

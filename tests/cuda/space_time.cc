@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Space-time slabs on a device against the host backend: every entry of matrix
-// and right-hand side, on all kinds of meshes, for both spaces, with local time
-// stepping, constant and varying coefficients, functors, code, values per
-// material and per cell; coefficients that do not depend on time, for which the
-// device needs matrices in space only; the same bits in every run and in parts;
-// the inflow of a solution that stays on the device. Argument: 2d, 3d
-// (dimension of space), or text (of code that is compiled; needs no device).
-// Returns 77 without a device, 1 if a check fails.
+// Compares space-time slabs on a device to the host backend: every entry of
+// matrix and right-hand side, on all kinds of meshes, for both spaces, with
+// local time stepping, constant and variable coefficients, functors, code,
+// values per material and per cell; coefficients that do not depend on time,
+// for which the device needs matrices in space only; the same bits in every run
+// and in parts; the inflow of a solution that stays on the device. Argument:
+// 2d, 3d (space dimension), or text (of code that is compiled; needs no
+// device). Returns 77 without a device, 1 if a check fails.
 
 #include <tessella/forms/device_function.h>
 #include <tessella/lac/device_block_matrix.h>
@@ -63,14 +63,14 @@ namespace
       n_parts      = assembler.report().n_parts;
     }
 
-    // Assembled from matrices in space.
+    // Whether the rows are assembled from matrices in space.
     bool
     from_space() const
     {
       return kernel.find("matrices in space") != std::string::npos;
     }
 
-    // ... some rows, and others by another kernel.
+    // Whether some rows are, and others by another kernel.
     bool
     some_rows() const
     {
@@ -89,7 +89,8 @@ namespace
     }
   };
 
-  // Largest difference of rows beside the largest entry of their block row.
+  // Largest difference of rows relative to the largest entry of their block
+  // row.
   template <int dim>
   void
   compare(const std::string                  &name,
@@ -125,7 +126,7 @@ namespace
           std::max(worst_rhs, difference_rhs / (largest_rhs + 1e-300));
       }
     verify(name + ", matrix", worst, 1e-12);
-    // (entries of the right-hand side may cancel)
+    // Entries of the right-hand side may cancel.
     verify(name + ", right-hand side", worst_rhs, 1e-10);
   }
 
@@ -141,8 +142,8 @@ namespace
             System<dim>(slab, form, Tessella::Backend::cuda));
   }
 
-  // @p device beside the host, @p expected: it is of the kernels that should
-  // have been chosen.
+  // Compares @p device to the host. @p expected says whether the expected
+  // kernels were chosen.
   template <int dim>
   void
   compare(const std::string                  &name,
@@ -238,7 +239,7 @@ namespace
       }
   }
 
-  // A function with the same as code for a device.
+  // Function with the same values as code for a device.
   template <int D>
   class CodeFunction : public SpaceTimeFunction<D>,
                        public Tessella::DeviceFunction
@@ -286,7 +287,7 @@ namespace
       std::vector<std::string>(1, code));
   }
 
-  // Name of the time in code.
+  // Name of the time variable in code.
   template <int dim>
   std::string
   time_name()
@@ -294,8 +295,7 @@ namespace
     return dim == 2 ? "z" : "t";
   }
 
-  // Functions that are compiled while the program runs, in the time of all
-  // slabs.
+  // Functions that are compiled at run time, in the global time of all slabs.
   template <int dim>
   void
   set_code(Tessella::SpaceTimeForm<dim> &form, const bool tensor)
@@ -382,8 +382,8 @@ namespace
            0.);
   }
 
-  // What is compiled can be put together on any machine; without a device it
-  // ends where one is needed.
+  // Code for run-time compilation can be generated on any machine; without a
+  // device the assembly ends with an error.
   template <int dim>
   void
   check_text()
@@ -403,7 +403,7 @@ namespace
           {
             message = exception.what();
           }
-        // (or there is no compiler)
+        // The message may also say that there is no compiler.
         verify("text of code: " + message,
                message.find("device code") == std::string::npos &&
                    (message.empty() == Tessella::cuda_is_available() ||
@@ -414,8 +414,8 @@ namespace
       }
   }
 
-  // Functors, and values per material (which a compiler makes code of) and per
-  // cell, where these jump inside polytopes.
+  // Functors, and values per material (compiled to code) and per cell that jump
+  // inside polytopes.
   template <int dim>
   void
   check_coefficients()
@@ -490,8 +490,8 @@ namespace
       }
   }
 
-  // A mesh of simplices with boundary ids 1 on the right, where the advection
-  // below goes out, 2 at the bottom, where it does, too, and 0.
+  // Creates a mesh of simplices with boundary id 1 on the right and 2 at the
+  // bottom, both outflow of the advection below, and 0 elsewhere.
   template <int dim>
   void
   make_simplices(Triangulation<dim> &triangulation)
@@ -509,7 +509,7 @@ namespace
       }
   }
 
-  // Coefficients that do not depend on time; data may.
+  // Form whose coefficients do not depend on time; the data may.
   template <int dim>
   std::shared_ptr<Tessella::SpaceTimeForm<dim>>
   stationary_form(const std::string                         &kind,
@@ -570,7 +570,8 @@ namespace
         form->set_source(values(-1., 3.));
         return form;
       }
-    // functions of space, declared; "moving": not, and one that is not
+    // Functions of space, which are declared as independent of time. For
+    // "moving" there is no declaration, and the diffusion depends on time.
     form->set_boundary_condition(2, robin);
     const bool moving = kind == "moving";
     form->set_diffusion(make<D>([moving](const Point<D> &x) {
@@ -586,14 +587,14 @@ namespace
       make<D>([](const Point<D> &x) { return 1. + x[0] * x[1]; }));
     form->set_source(
       make<D>([](const Point<D> &x) { return std::sin(x[1] + 2. * x[dim]); }));
-    // (with more points on facets in space there is no such kernel)
+    // With more points on facets in space there is no such kernel.
     form->set_coefficient_order(dim == 2 ? 2 : 0);
     if (!moving)
       form->declare_matrix_stationary();
     return form;
   }
 
-  // Rows from matrices in space, all degrees and both spaces.
+  // Block rows from matrices in space, for all degrees and both spaces.
   template <int dim>
   void
   check_space_rows(const std::string                            &mesh,
@@ -674,7 +675,8 @@ namespace
               verify(name + ", right-hand side alone",
                      kind == "moving" || again.rhs == device.rhs ? 0. : 1.,
                      0.);
-              // neighbours that are not as high: no row, some rows
+              // With neighbours of different heights, no row or only some rows
+              // are assembled from matrices in space.
               slab.reinit(0.3, 0.4, mixed_intervals(handler.n_polytopes()));
               form->set_slab(slab);
               verify(
@@ -711,7 +713,7 @@ namespace
                       device.from_space() && device.some_rows());
             }
         }
-    // rows of few and of many facets (and neighbours)
+    // rows with few and with many facets and neighbours
     {
       Triangulation<dim> fine;
       make_simplices(fine);
@@ -775,7 +777,8 @@ namespace
       }
   }
 
-  // Parts of the mesh have the same bits: as much memory as makes two or more.
+  // Parts of the mesh have the same bits. The memory limit leads to two parts
+  // or more.
   template <int dim>
   void
   check_parts(const bool one_interval)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The other assembly strategies against the host backend: every entry of matrix
-// and right-hand side on meshes of simplices, with periodic boundaries and with
-// several degrees, whole and in parts; the same bits where they are promised;
-// and the messages for what is not served. Argument: 2d, 3d or unavailable; a
-// second one, quick, leaves most meshes and degrees out (for runs under
-// compute-sanitizer). Returns 77 where the case cannot run on this machine, 1
-// if a check fails.
+// Compares the other assembly strategies to the host backend: every entry of
+// matrix and right-hand side on meshes of simplices, with periodic boundaries
+// and with several degrees, whole and in parts; the same bits where they are
+// guaranteed; and the messages for unsupported cases. Argument: 2d, 3d or
+// unavailable. The second argument quick leaves most meshes and degrees out,
+// for runs under compute-sanitizer. Returns 77 if the case cannot run on this
+// machine, 1 if a check fails.
 
 #include <deal.II/grid/grid_generator.h>
 
@@ -86,7 +86,7 @@ namespace
     Tessella::PolytopicAssembler<dim> assembler(handler, data);
     auto                              result = std::make_unique<Result>();
     assembler.reinit(result->sparsity, result->matrix, result->rhs);
-    // Whatever is not written shows.
+    // Entries that are not written become visible.
     for (auto &entry : result->matrix)
       entry.value() = 1e300;
     result->rhs = 1e300;
@@ -137,7 +137,7 @@ namespace
           verify(text + " repeatability", same_bits(*first, *second));
         if (!parts)
           continue;
-        // (mesh and buffers take most of this for one polytope)
+        // Mesh and buffers need most of this memory for a single polytope.
         const auto piecewise = assemble(
           handler, form, Backend::cuda, strategy, first->memory * 3 / 4);
         verify(text + " in parts", piecewise->n_parts > 1);
@@ -152,7 +152,7 @@ namespace
 
 
 
-  /// Into a Trilinos matrix.
+  /// Assembles into a Trilinos matrix.
   template <int dim>
   void
   compare_trilinos(const Tessella::AgglomerationHandler<dim> &handler,
@@ -268,7 +268,8 @@ namespace
           }
       }
 
-    // the largest degree; a rule that constant memory has no room for
+    // In 2-D the highest degree, in 3-D a rule that does not fit into constant
+    // memory.
     if (dim == 2 && !quick)
       {
         Triangulation<dim> triangulation;
@@ -292,7 +293,7 @@ namespace
                            make_form(problem, Give::constants, 30));
       }
 
-    // what is not served
+    // unsupported cases
     for (const std::string mesh : {"box", "curved"})
       {
         Triangulation<dim> triangulation;
@@ -312,7 +313,7 @@ namespace
                           }),
                           "convert the mesh to simplices");
       }
-    // too little memory, and the process goes on
+    // too little memory; the process continues
     Triangulation<dim> triangulation;
     make_simplices(false, triangulation);
     Tessella::AgglomerationHandler<dim> handler(triangulation);
@@ -359,7 +360,7 @@ namespace
          {AssemblyStrategy::block_rows, strategies[0], strategies[1]})
       verify("name",
              Tessella::assembly_strategy(Tessella::name(strategy)) == strategy);
-    // and nothing is lost
+    // The host backend still works.
     verify("host",
            std::isfinite(
              assemble(handler, form, Backend::host)->matrix.frobenius_norm()));

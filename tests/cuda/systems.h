@@ -15,7 +15,7 @@
 
 #include "checks.h"
 
-/// What was assembled.
+/// Assembled matrix and right-hand side.
 struct System
 {
   dealii::SparsityPattern      sparsity;
@@ -38,7 +38,7 @@ same_bits(const System &x, const System &y)
                      x.rhs.size() * sizeof(double)) == 0;
 }
 
-/// Every entry to 1e-12 of the largest one of its block row.
+/// Checks every entry to 1e-12 of the largest entry of its block row.
 template <int dim>
 void
 compare_systems(const std::string                  &name,

@@ -3,14 +3,14 @@
 
 # full_disk.sh DIRECTORY LIMITS LAUNCHER... -- PROGRAM ARGUMENT...
 #
-# Runs LAUNCHER PROGRAM ARGUMENT..., whose files go to the folder results, first
-# without a limit, then with files of at most LIMITS kB (several with blanks
-# between), and, where this user can mount one, with results on a disk of 64 kB.
-# Where a limit is smaller than a file, the program must
+# Runs LAUNCHER PROGRAM ARGUMENT..., which writes its files to the folder
+# results: first without a limit, then with files of at most LIMITS kB (several
+# values separated by blanks), and, if this user can mount one, with results on
+# a disk of 64 kB. If a limit is smaller than a file, the program must
 #   - end with the exit status 1,
-#   - say so once, with the file and the reason,
-#   - leave each file as it was before or as it is without a limit.
-# Dates and times may differ: numbers do not count.
+#   - print exactly one message, with the file and the reason,
+#   - leave each file either as it was, or as it is without a limit.
+# Dates and times may differ, so numbers are not compared.
 
 set -u
 directory=$1
@@ -23,7 +23,7 @@ while [ "$1" != -- ]; do
 done
 shift
 name=$(basename "$1")
-# (files that processes share in memory are limited, too)
+# Files in shared memory are limited, too, so processes must not use them.
 export OMPI_MCA_btl=self,tcp
 
 fail() {
@@ -37,7 +37,7 @@ no_numbers() {
   sed -E 's/[-+]?[0-9][-+.0-9e:]*/0/g; s/ +/ /g' "$1"
 }
 
-# check CASE REASON: exit status in $status
+# check CASE REASON: checks a run whose exit status is in $status.
 check() {
   [ "$status" -eq 1 ] || fail "$1: exit status $status instead of 1"
   local said
@@ -83,7 +83,7 @@ if ! unshare -m --propagation private mount -t tmpfs -o size=64k none results \
   echo "No disk of 64 kB: only root may mount one."
   exit 0
 fi
-# (what is mounted is seen in there only)
+# The mount is visible only in its own namespace.
 export -f fail check no_numbers
 export name status
 unshare -m --propagation private bash -c '

@@ -4,16 +4,16 @@
 # signals.sh DIRECTORY PROGRAM ARGUMENT...
 #
 # Ends the program by SIGINT, SIGTERM and SIGHUP while METIS is at work, which
-# has handlers of its own then: the program must end by that signal, say
+# then has handlers of its own. The program must end by that signal, print
 # nothing and leave no file.
 
 set -u
-set -m # (else SIGINT is ignored in the background)
+set -m # otherwise SIGINT is ignored in the background
 rm -rf "$1"
 mkdir -p "$1"
 cd "$1" || exit 1
 shift
-# Open MPI need not look after SIGABRT: only METIS does.
+# Open MPI must not install a handler for SIGABRT, so that only METIS does.
 export OMPI_MCA_opal_signal=
 
 fail() {
@@ -26,7 +26,7 @@ fail() {
 for signal in INT TERM HUP; do
   "$@" >output 2>&1 &
   program=$!
-  # bit of SIGABRT among the signals with handlers
+  # Wait for the bit of SIGABRT among the signals with handlers.
   until caught=$(sed -n 's/^SigCgt:\t//p' "/proc/$program/status") &&
     [ -n "$caught" ] && [ $((0x$caught & 0x20)) -ne 0 ]; do
     kill -0 $program 2>/dev/null || fail "The program ended without METIS."

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // The element on the unit cell: order of the functions, orthonormality,
-// derivatives against difference quotients, systems, hp. MMX registers must
-// stay clean: a compiler's vectorisation once broke all long doubles.
+// derivatives compared to difference quotients, systems, hp. MMX registers must
+// stay clean, because vectorised code that leaves MMX mode on breaks long
+// double arithmetic.
 
 #include <deal.II/base/quadrature_lib.h>
 
@@ -238,7 +239,7 @@ main(int argc, char **argv)
     []() { FE_BoundingBoxLegendre<2> fe(11); },
     "choose one between 0 and 10");
 
-  // 1/3 + 2/3 in long double: not a number after MMX instructions
+  // 1/3 + 2/3 in long double, which is NaN after MMX instructions
   volatile long double a = 1.L, b = 3.L;
   check("long double", static_cast<double>(a / b + 2.L * a / b) == 1.);
 }

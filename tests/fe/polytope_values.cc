@@ -44,7 +44,7 @@ scattered(const unsigned int n_polytopes)
   };
 }
 
-// An error, not a number counting as a large one.
+// Maximum of two errors, where NaN counts as large.
 double
 larger(const double a, const double b)
 {
@@ -52,8 +52,8 @@ larger(const double a, const double b)
 }
 
 // Divergence theorem for every basis function, its products with x_d, and each
-// direction: int_K d_d (phi_i x_e) = int_dK phi_i x_e n_d. Both sides are exact
-// only if points, weights, normals, values and gradients are right.
+// direction: int_K d_d (phi_i x_e) = int_dK phi_i x_e n_d. Both sides agree
+// only if points, weights, normals, values and gradients are correct.
 template <int dim>
 void
 divergence_theorem(const AgglomerationHandler<dim> &handler)
@@ -103,9 +103,9 @@ divergence_theorem(const AgglomerationHandler<dim> &handler)
   check_below("divergence theorem", error, 1e-12);
 }
 
-// Gradients and Hessians against difference quotients through FEValues-free
-// evaluation: a discrete function is evaluated at two nearby sets of points by
-// its Taylor polynomial, which for quadratics is exact.
+// Compares gradients and Hessians to difference quotients without FEValues: a
+// discrete function is evaluated at two nearby sets of points by its Taylor
+// polynomial, which is exact for quadratics.
 template <int dim>
 void
 derivatives(const AgglomerationHandler<dim> &handler)
@@ -168,7 +168,7 @@ derivatives(const AgglomerationHandler<dim> &handler)
   check_below("Hessians", hessian, 1e-5);
 }
 
-// Both polytopes see the same facets; jump, average and traces fit together.
+// Both polytopes see the same facets; jump, average and traces are consistent.
 template <int dim>
 void
 interfaces(const AgglomerationHandler<dim> &handler)
@@ -350,8 +350,8 @@ fe_values(const AgglomerationHandler<dim> &handler)
   check_below("FEValues: same as PolytopeValues", difference, 1e-10);
   check_below("mapping and its inverse", round_trip, 1e-13);
 
-  // FEFaceValues on the faces of the box; numbers differ by direction, so that
-  // a wrong order of the coordinates shows.
+  // FEFaceValues on the faces of the box. The values depend on the direction,
+  // so that a wrong order of the coordinates is visible.
   const auto cell =
     typename Triangulation<dim>::cell_iterator(handler.active_cell(0));
   if (!cell->reference_cell().is_hyper_cube())
@@ -398,7 +398,8 @@ all(const std::string        &name,
   handler.agglomerate(scattered<dim>(n_polytopes));
   handler.distribute_dofs(fe);
 
-  // Area and quadrature of the highest monomial against one degree more.
+  // Area and the quadrature of the highest monomial, compared with a rule of
+  // one degree more.
   PolytopeQuadrature<dim> quadrature, finer;
   double                  error = 0., volume = 0.;
   for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
@@ -539,8 +540,8 @@ vector_valued(const Triangulation<dim> &tria)
   deallog.pop();
 }
 
-// A smooth periodic function of the space has no jumps across a periodic
-// boundary; here: constants, and the points differ by the period.
+// A function of the space that is smooth and periodic has no jumps across a
+// periodic boundary. Here: constants; the points differ by the period.
 void
 periodic()
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // Rules on reference simplices and hypercubes: exact for all monomials up to
-// the order asked for, points inside, weights positive, the same from several
+// the requested order, points inside, positive weights, the same from several
 // threads.
 
 #include <tessella/quadrature/reference_quadrature.h>
@@ -29,8 +29,8 @@ simplex_integral(const unsigned int dim, const std::array<unsigned int, 3> &k)
   return result;
 }
 
-// Largest relative error over all monomials of degree at most order (all of
-// them for a moderate number, of the top degrees only beyond).
+// Largest relative error over all monomials of degree at most order. For large
+// orders only the highest degrees are tested.
 double
 simplex_error(const ReferenceRule &rule, const unsigned int order)
 {
@@ -71,7 +71,7 @@ main(int argc, char **argv)
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
   initlog();
 
-  // Several threads ask for rules that nobody has made yet.
+  // Several threads request rules that do not exist yet.
   {
     std::vector<std::thread>             threads;
     std::array<const ReferenceRule *, 4> rules;
@@ -131,7 +131,7 @@ main(int argc, char **argv)
       check_below(d + "hypercube: monomials", cube_error, 1e-13);
     }
 
-  // Numbers of points that assembly relies on for its speed.
+  // Numbers of points on which the speed of assembly depends.
   for (const unsigned int order : {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 20})
     deallog << "order " << order << ": " << simplex_rule(2, order).n_points
             << ' ' << simplex_rule(3, order).n_points << ' '

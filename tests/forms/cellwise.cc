@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Coefficients with a value per material or per cell: exact solutions of
-// problems with jumps, jumps inside polytopes, both ways of giving values, and
-// errors. Copies of forms; what their setters do not take.
+// problems with jumps, jumps inside polytopes, both ways to set values, and
+// errors. Copies of forms, and the arguments that setters reject.
 
 #include <deal.II/base/function_lib.h>
 
@@ -28,7 +28,8 @@ namespace
 {
   const double jump = 100.;
 
-  /// Flux 1 through a layer of diffusion 1 and one of diffusion 100.
+  /// Exact solution with flux 1 through a layer of diffusion 1 and a layer of
+  /// diffusion 100.
   template <int dim>
   class Layers : public Function<dim>
   {
@@ -124,7 +125,7 @@ namespace
          ++a, ++b)
       same = same && a->value() == b->value();
     check(name + "per material and per cell", same);
-    // the coefficient does reach facets and volume
+    // The coefficient reaches facets and volume.
     Tessella::AdvectionDiffusionReaction<dim> constant;
     constant.set_diffusion(1.);
     check(name + "not constant",
@@ -173,7 +174,7 @@ namespace
 
 
 
-  /// A copy has coefficients and conditions of its own.
+  /// A copy has its own coefficients and conditions.
   void
   copies()
   {
@@ -182,7 +183,7 @@ namespace
     Tessella::AgglomerationHandler<2> handler(triangulation);
     handler.agglomerate(Tessella::Agglomeration::none<2>());
     handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(0));
-    // One entry: c. One unknown: f.
+    // A matrix with one entry is c, a vector with one entry is f.
     Tessella::AdvectionDiffusionReaction<2> form;
     form.set_reaction(1.);
     form.set_source(2.);

@@ -2,8 +2,8 @@
 #ifndef tessella_tests_forms_functor_cases_h
 #define tessella_tests_forms_functor_cases_h
 
-// The functors of functors.h as AdvectionDiffusionReaction with Functions, on
-// meshes with polytopes of several cells, degrees and materials.
+// Functors of functors.h written as AdvectionDiffusionReaction with Functions,
+// on meshes with polytopes of several cells, degrees and materials.
 
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
@@ -77,8 +77,8 @@ private:
 
 
 
-/// The same with code: of the components, or one for all, where c is the
-/// component.
+/// Same function with device code: one text per component, or one for all, in
+/// which c is the component.
 template <typename Base>
 class WithCode : public Base, public Tessella::DeviceFunction
 {
@@ -120,8 +120,8 @@ private:
 template <int dim>
 struct FunctorCases
 {
-  /// Simplices or hypercubes that are no parallelepipeds, in polytopes of about
-  /// five, degrees 1 to 3 if @p hp, materials 3 and 7.
+  /// Simplices or hypercubes that are not parallelepipeds, in polytopes of
+  /// about five cells, degrees 1 to 3 if @p hp, materials 3 and 7.
   FunctorCases(const bool         simplices,
                const bool         hp,
                const unsigned int degree,
@@ -145,7 +145,7 @@ struct FunctorCases
     else
       handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(degree));
 
-    // constant on every polytope: jumps on all interfaces
+    // Constant on every polytope, so that it jumps on all interfaces.
     const auto &mesh = handler.polytopic_mesh();
     piecewise.reinit(handler.n_dofs());
     values.reinit(triangulation->n_active_cells());
@@ -163,7 +163,7 @@ struct FunctorCases
       }
   }
 
-  /// The same as Functors::create(name).
+  /// Returns the form that corresponds to Functors::create(name).
   Tessella::AdvectionDiffusionReaction<dim>
   reference(const std::string &name, const unsigned int order) const
   {
@@ -301,7 +301,7 @@ struct FunctorCases
     return form;
   }
 
-  /// With other values on every cell, jumps inside polytopes among them.
+  /// Values that differ on every cell, so that they also jump inside polytopes.
   std::vector<Tessella::CellwiseCoefficient>
   cell_coefficients() const
   {
@@ -355,7 +355,7 @@ struct System
     assembler.assemble(form, matrix, rhs);
   }
 
-  /// Largest difference of entries beside the largest entry.
+  /// Largest difference of entries relative to the largest entry.
   double
   difference(const System &other) const
   {
@@ -378,7 +378,7 @@ struct System
 };
 
 
-/// By hybridizable dG: trace matrix, right-hand side, and u and q of some
+/// Hybridizable dG: trace matrix, right-hand side, and u and q for given
 /// traces.
 template <int dim>
 struct HybridSystem
@@ -395,7 +395,7 @@ struct HybridSystem
     : handler(handler)
   {}
 
-  /// With another tau on each facet and side.
+  /// Assembles with a different tau on each facet and side.
   void
   assemble(const Tessella::Form<dim> &form, const Options &options)
   {
@@ -428,8 +428,8 @@ struct HybridSystem
     assemble(form, data);
   }
 
-  /// The largest difference, relative to the largest number, of entries of
-  /// matrix and right-hand side and of u and q in L2.
+  /// Largest difference relative to the largest value, for the entries of
+  /// matrix and right-hand side, and for u and q in L2.
   double
   difference(const HybridSystem &other) const
   {
@@ -458,7 +458,7 @@ struct HybridSystem
     Vector<double> a(u);
     a -= other.u;
     result = std::max(result, L2_norm(a) / L2_norm(u));
-    // (components of q one after the other on each polytope)
+    // The components of q are consecutive on each polytope.
     const auto &mesh = handler.polytopic_mesh();
     double      sum = 0., squares = 0.;
     for (unsigned int d = 0; d < dim; ++d)
@@ -479,8 +479,8 @@ struct HybridSystem
     return std::max(result, std::sqrt(sum / squares));
   }
 
-  /// What rounding does, on the host: four times the difference between two
-  /// instruction sets, at least 1e-12.
+  /// Bound for rounding errors on the host: four times the difference between
+  /// two instruction sets, at least 1e-12.
   double
   bound(const Tessella::Form<dim> &form) const
   {

@@ -63,7 +63,7 @@ namespace
     if (!hp)
       return;
 
-    // ---- a field that is smooth: u = x^2 is not in the space, x is
+    // ---- a smooth field; the space does not contain u = x^2, but x
     Vector<double> u(cases.handler.n_dofs());
     const auto    &mesh = cases.handler.polytopic_mesh();
     for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
@@ -89,7 +89,7 @@ namespace
     check_below(name + "smooth field, its gradient",
                 one.difference(two),
                 1e-12);
-    // it follows the vector
+    // The functor uses the present values of the vector.
     u = 0.;
     one.assemble(assembler, *Functors::create<dim>("field", 2, {field}));
     check(name + "another field", one.difference(two) > 1e-2);

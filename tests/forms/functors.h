@@ -2,8 +2,8 @@
 #ifndef tessella_tests_forms_functors_h
 #define tessella_tests_forms_functors_h
 
-// Functors for tests of coefficients, in plain types: the same structs for
-// host and device.
+// Functors for tests of coefficients, in plain types, so that host and device
+// use the same structs.
 
 #include <tessella/forms/device_form.h>
 #include <tessella/forms/quasilinear_terms.h>
@@ -18,7 +18,7 @@ namespace Functors
 
   constexpr double jump = 100.;
 
-  /// Everything that there is, and three types of boundary.
+  /// All coefficients, and three types of boundary conditions.
   template <int dim>
   struct Full
   {
@@ -76,7 +76,7 @@ namespace Functors
     }
   };
 
-  /// Jumps with the material.
+  /// Coefficients that jump with the material.
   template <int dim>
   struct Materials
   {
@@ -92,7 +92,8 @@ namespace Functors
     }
   };
 
-  /// Vanishes in one half, and everywhere in the last direction.
+  /// Diffusion that vanishes in one half of the domain, and everywhere in the
+  /// last direction.
   template <int dim>
   struct Degenerate
   {
@@ -137,7 +138,7 @@ namespace Functors
     }
   };
 
-  /// A discrete field, and its gradient.
+  /// Coefficients from a discrete field and its gradient.
   template <int dim>
   struct Field
   {
@@ -158,7 +159,7 @@ namespace Functors
     }
   };
 
-  /// Values of cells.
+  /// Coefficients with one value per cell.
   template <int dim>
   struct Cells
   {
@@ -176,8 +177,8 @@ namespace Functors
     }
   };
 
-  /// -div((1 + x_0 u + u^2) grad u) = 1 + x_0, linearised at a field; n . a
-  /// grad u = x_0 - 2 x_1 where the boundary id is 1, u = x_0 x_1 elsewhere.
+  /// -div((1 + x_0 u + u^2) grad u) = 1 + x_0, linearised at a field. n . a
+  /// grad u = x_0 - 2 x_1 on boundary id 1, u = x_0 x_1 elsewhere.
   template <int dim>
   struct Quasilinear
   {
@@ -260,7 +261,7 @@ namespace Functors
     }
   };
 
-  /// Not finite or negative beyond x = limit.
+  /// Beyond x = limit, negative diffusion or a source that is not finite.
   template <int dim>
   struct Bad
   {
@@ -303,8 +304,8 @@ namespace Functors
     return form;
   }
 
-  /// By name: full, materials, degenerate, advection, field, cells, picard,
-  /// newton, not_finite, negative; null for other names.
+  /// Functors by name: full, materials, degenerate, advection, field, cells,
+  /// picard, newton, not_finite, negative; null for other names.
   template <int dim>
   FormPointer<dim>
   create(const char        *name,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Every strategy on every kind of mesh: ids are a numbering without gaps, sizes
-// keep their bounds, levels nest, results repeat, repair leaves no polytope in
-// pieces. Neighbours come from deal.II's own slower function here.
+// Every strategy on every kind of mesh: ids are numbered without gaps, sizes
+// obey their bounds, levels are nested, results are reproducible, and repair
+// makes every polytope connected. Neighbours are found by deal.II's own slower
+// function.
 
 #include <deal.II/base/types.h>
 
@@ -35,7 +36,7 @@ n_ids(const Ids &ids)
   return std::set<unsigned int>(ids.begin(), ids.end()).size();
 }
 
-/// 0 .. n-1, numbered by first occurrence.
+/// Whether the values are 0 .. n-1, numbered by first occurrence.
 bool
 is_numbering(const Ids &ids)
 {
@@ -57,7 +58,7 @@ sizes(const Ids &ids)
   return result;
 }
 
-/// Cells of one fine polytope are in one coarse polytope.
+/// Whether all cells of one fine polytope are in one coarse polytope.
 bool
 is_nested(const Ids &fine, const Ids &coarse)
 {
@@ -68,8 +69,8 @@ is_nested(const Ids &fine, const Ids &coarse)
   return true;
 }
 
-/// Number of polytopes in pieces, the plain way: flood from each polytope's
-/// first cell, count what was not reached.
+/// Number of disconnected polytopes, computed by flood filling from each
+/// polytope's first cell.
 unsigned int
 n_disconnected(const DynamicSparsityPattern &neighbors, const Ids &ids)
 {
@@ -155,7 +156,8 @@ check_strategies(const std::string        &name,
                        const unsigned int                  min_cells,
                        const unsigned int                  max_cells) {
     const Ids ids = strategy(triangulation);
-    std::srand(ids.size()); // results must not depend on the program's own use
+    std::srand(ids.size()); // results must not depend on the random numbers of
+                            // the program
     bool good = ids.size() == n_cells && is_numbering(ids) &&
                 ids == strategy(triangulation) && n_ids(ids) == n_expected;
     const Ids present = sizes(ids);
@@ -399,8 +401,8 @@ check_weights()
 }
 
 // Parts of a mesh of squares (9 points, and 3 on an edge, as polynomials of
-// degree 2 need them) and triangles (6 points): each has its share of the
-// points, of which an edge's count half for each side.
+// degree 2 need) and triangles (6 points). Each part has its share of the
+// points, and each side has half of the points on an edge.
 void
 check_parts()
 {
@@ -408,7 +410,7 @@ check_parts()
   constexpr unsigned int n_parts = 8;
   Triangulation<2>       triangulation;
   mixed_mesh(triangulation, 20);
-  // largest part over the mean, in points
+  // largest part divided by the mean, in points
   const auto largest = [&](const Ids &weights) {
     const Ids           ids = Agglomeration::partition<2>(triangulation,
                                                 Agglomeration::metis<2>(150),
@@ -441,7 +443,7 @@ void
 check_repair()
 {
   LogStream::Prefix prefix("repair");
-  // Three by two cells of different widths: 3, 1, 3 (above: the same).
+  // Three by two cells of different widths: 3, 1, 3 in both rows.
   Triangulation<2> triangulation;
   GridGenerator::subdivided_hyper_rectangle(
     triangulation,
@@ -463,15 +465,16 @@ check_repair()
         repaired({5, 3, 5, 3, 3, 3}, 1, false) == Ids({0, 1, 0, 1, 1, 1}));
   check("corners do not connect",
         repaired({0, 1, 1, 1, 0, 1}, 1, true) == Ids({0, 1, 1, 2, 3, 1}));
-  // The lower left cell has 3 in common with the one above, 1 with the right.
+  // The lower left cell has length 3 in common with the upper one, 1 with the
+  // right one.
   check("merges across the largest face",
         repaired({0, 1, 1, 2, 2, 2}, 2, true) == Ids({0, 1, 1, 0, 0, 0}));
-  // The lower middle cell has 1 in common with each of three neighbours; the
-  // upper one then has 2 with the polytope at its left and below.
+  // The lower middle cell has length 1 in common with each of three neighbours;
+  // the upper one then has 2 with the polytope on its left and below.
   check("a tie goes to the lowest id",
         repaired({0, 1, 2, 0, 3, 2}, 2, true) == Ids({0, 0, 1, 0, 0, 1}));
-  // 0 joins 3; 1 has the same in common with 2, 3 and 4 and joins 2; so does 4,
-  // and 5 follows them.
+  // 0 joins 3; 1 has the same length in common with 2, 3 and 4 and joins 2, and
+  // so does 4, and 5 follows them.
   check("merges until all are large",
         repaired({0, 1, 2, 3, 4, 5}, 2, true) == Ids({0, 1, 1, 0, 1, 1}) &&
           repaired({0, 1, 2, 3, 4, 5}, 3, true) == Ids(6, 0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Ids from code, material ids and files, and every mistake a user can make:
-// one sentence that names what is wrong.
+// Ids from code, material ids and files, and all mistakes of users: each
+// message is one sentence that names the cause.
 
 #include <deal.II/base/types.h>
 
@@ -163,7 +163,7 @@ check_vtk(const Triangulation<2> &triangulation)
           "0 1 2 3 4 5 6 7 8\n");
   check("field", strategy(triangulation) == Ids({0, 0, 1, 0}));
 
-  // A refined mesh inherits, and deal.II reads the same cells.
+  // A refined mesh inherits the ids, and deal.II reads the same cells.
   {
     Triangulation<2> refined;
     GridIn<2>        grid_in(refined);

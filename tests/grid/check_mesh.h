@@ -2,7 +2,7 @@
 #ifndef tests_grid_check_mesh_h
 #define tests_grid_check_mesh_h
 
-// What must hold for every flat view.
+// Invariants of every flat view.
 
 #include <deal.II/base/tensor.h>
 
@@ -21,7 +21,7 @@
 using namespace dealii;
 using namespace Tessella;
 
-// Groups of neighbouring and far cells, never numbered as the cells are.
+// Groups of neighbouring and distant cells, never numbered like the cells.
 template <int dim>
 Agglomeration::Strategy<dim>
 mixed_up(const unsigned int n_polytopes)
@@ -48,8 +48,8 @@ const double gauss_w[4] = {0.17392742256872693,
                            0.32607257743127307,
                            0.17392742256872693};
 
-// Calls f(x, n dS) at quadrature points of a facet that are good for
-// quadratic functions.
+// Calls f(x, n dS) at quadrature points of a facet that integrate quadratic
+// functions exactly.
 template <int dim, typename Function>
 void
 on_facet(const PolytopicMesh<dim> &mesh,
@@ -113,7 +113,7 @@ on_facet(const PolytopicMesh<dim> &mesh,
         }
 }
 
-// All that must hold for every mesh.
+// Checks the invariants of every mesh.
 template <int dim>
 void
 check_mesh(const std::string               &name,
@@ -161,8 +161,7 @@ check_mesh(const std::string               &name,
             }
       }
 
-  // -- closedness and divergence theorem for the field x and for the field
-  // x_0^2 e_0
+  // -- closedness, and the divergence theorem for the fields x and x_0^2 e_0
   std::vector<Tensor<1, dim>> closed(n), surface_moment(n);
   std::vector<double>         divergence(n, 0.), area(n, 0.);
   for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
@@ -246,7 +245,7 @@ check_mesh(const std::string               &name,
       previous = key;
     }
 
-  // -- lists of polytopes, and their accessors
+  // -- lists of polytopes and their accessors
   unsigned int n_entries = 0;
   for (const PolytopeAccessor<dim> &polytope : handler.polytope_iterators())
     {
@@ -292,7 +291,7 @@ check_mesh(const std::string               &name,
     check(name, true);
 }
 
-// Agglomerates in several ways.
+// Agglomerates in several ways and checks each.
 template <int dim>
 void
 check_all(const std::string        &name,

@@ -72,8 +72,8 @@ check_dimension()
   }
 }
 
-// Cells cut in one direction only: faces that are not refined next to
-// neighbours that are, and faces that are refined twice.
+// Cells that are cut in one direction only: unrefined faces next to refined
+// neighbours, and faces that are refined twice.
 template <int dim>
 void
 check_anisotropic()
@@ -104,7 +104,7 @@ check_refined_triangles()
   check_all("2-D triangles with hanging nodes", tria, 1.);
 }
 
-// The same arrays for any number of threads.
+// The arrays are the same for any number of threads.
 template <int dim>
 void
 check_threads()

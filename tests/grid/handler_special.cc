@@ -112,7 +112,7 @@ check_tables(const std::string &name, const AgglomerationHandler<dim> &handler)
           }
       }
   check(name + " points in boxes", inside);
-  // Only where all cells are tabulated, so that there is nothing to add.
+  // Only if all cells are tabulated, so that no other contribution is missing.
   for (const SubCellType type : mesh.subcell_type)
     if (type != SubCellType::tabulated)
       return;
@@ -156,7 +156,7 @@ check_curved()
       handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(2));
       handler.tabulate(0);
       check_tables(d + "ball", handler);
-      // a higher order replaces the table, a lower one does not
+      // A higher order replaces the table, a lower one does not.
       const std::size_t n =
         handler.polytopic_mesh().subcell_point_weights.size();
       handler.tabulate(0);
@@ -167,8 +167,9 @@ check_curved()
             handler.polytopic_mesh().subcell_point_weights.size() > n);
       check_tables(d + "ball, higher order", handler);
     }
-    // In 3-D away from the boundary: two arcs on the finer side of a hanging
-    // face that has an edge on the sphere are not the coarser side's one.
+    // In 3-D away from the boundary, because the two arcs on the finer side of
+    // a hanging face with an edge on the sphere differ from the arc of the
+    // coarser side.
     if (dim == 2)
       refine_some(tria, 1);
     else
@@ -182,14 +183,14 @@ check_curved()
               tria,
               GridTools::volume(tria, mapping),
               &mapping);
-    // A linear mapping bends nothing.
+    // A linear mapping does not curve cells.
     const MappingQ<dim>       linear(1);
     AgglomerationHandler<dim> handler(tria, &linear);
     handler.agglomerate(mixed_up<dim>(5));
     check(d + "ball, linear mapping", handler.n_curved_cells() == 0);
   }
   {
-    // One cell layer whose every cell is curved on two faces.
+    // One layer of cells, each of which is curved on two faces.
     Triangulation<dim> tria;
     GridGenerator::hyper_shell(tria, Point<dim>(), .5, 1., dim == 2 ? 8 : 12);
     const MappingQ<dim> mapping(2);
@@ -204,7 +205,7 @@ check_curved()
   }
   {
     // Vertices that the mapping moves: a linear displacement of the square or
-    // cube, then a quadratic one.
+    // cube, and a quadratic one.
     Triangulation<dim> tria;
     GridGenerator::subdivided_hyper_cube(tria, 3);
     FESystem<dim>   fe(FE_Q<dim>(2), dim);
@@ -235,10 +236,10 @@ check_curved()
     GridGenerator::convert_hypercube_to_simplex_mesh(cubes, tria);
     for (const auto &cell : tria.active_cell_iterators())
       cell->set_all_manifold_ids(1);
-    // A shear by a quadratic function: volumes stay.
+    // A shear by a quadratic function preserves volumes.
     tria.set_manifold(1, ShearManifold<dim>());
     const MappingFE<dim> mapping{FE_SimplexP<dim>(2)};
-    // Vertices have x_0 = -1, 0 or 1, and are moved as the chart is.
+    // Vertices have x_0 = -1, 0 or 1, and are moved like the chart.
     GridTools::transform(
       [](const Point<dim> &p) { return ShearManifold<dim>().push_forward(p); },
       tria);
@@ -285,7 +286,7 @@ check_mixed_2d()
           CellData<2> cell(3);
           cell.vertices = {id(i, j), id(i + 1, j), id(i + 1, j + 1)};
           cells.push_back(cell);
-          // the wrong way round
+          // with the wrong orientation
           cell.vertices = {id(i, j), id(i, j + 1), id(i + 1, j + 1)};
           if (j % 2 == 0)
             std::swap(cell.vertices[1], cell.vertices[2]);
@@ -366,7 +367,7 @@ check_periodic()
       check_close(name + ": area", area, 2., 1e-12);
     }
   {
-    // Faces that are no translations of each other.
+    // Faces that are not translations of each other.
     std::vector<Point<dim>> vertices;
     Triangulation<dim>      tria;
     GridGenerator::subdivided_hyper_cube(tria, 3, 0., 1., true);
@@ -394,7 +395,8 @@ check_periodic()
 
 // ---- thin cells
 
-// Boundary layers are neither without volume nor taken for affine.
+// Boundary layer cells are neither treated as cells without volume nor as
+// affine cells.
 void
 check_thin()
 {
@@ -431,7 +433,8 @@ check_numbering()
   GridGenerator::subdivided_hyper_cube(tria, 4);
   AgglomerationHandler<dim> handler(tria);
 
-  // As deal.II's handler: cells given by hand, others stay alone.
+  // As in deal.II's handler, the given cells are agglomerated and the others
+  // remain single.
   handler.define_agglomerate({handler.active_cell(5), handler.active_cell(2)});
   handler.define_agglomerate({handler.active_cell(0), handler.active_cell(1)});
   handler.finalize_agglomerates();
@@ -470,7 +473,7 @@ check_numbering()
         dofs.size() == 2 * (dim + 1) && dofs.front() == 2 &&
           dofs.back() == 2 + 2 * (dim + 1) - 1);
 
-  // Sparsity: blocks of neighbours, in every class the same.
+  // Sparsity: blocks of neighbours, the same in every class.
   DynamicSparsityPattern dsp(handler.n_dofs(), handler.n_dofs());
   handler.make_sparsity_pattern(dsp);
   std::uint64_t n_nonzeros = 0;
@@ -512,7 +515,7 @@ check_numbering()
 #endif
   check(d + "other sparsity patterns", others);
 
-  // Periodic: blocks that are met twice are there once.
+  // Periodic: blocks that occur twice are stored once.
   {
     Triangulation<dim> square;
     GridGenerator::subdivided_hyper_cube(square, 2, 0., 1., true);
@@ -542,7 +545,7 @@ check_numbering()
           handler.polytopic_mesh().memory_consumption());
 }
 
-// ---- the words of deal.II's class
+// ---- the interface of deal.II's class
 
 template <int dim>
 void
@@ -665,7 +668,7 @@ check_vocabulary()
   check(d + "index 0 in a new agglomeration", degrees() == "111111111");
   check(d + "first element", handler.get_fe(2).degree == 3);
 
-  // Sparsity patterns of any size before.
+  // Sparsity patterns may have any size beforehand.
   DynamicSparsityPattern expected(handler.n_dofs(), handler.n_dofs()), dsp(1);
   SparsityPattern        sparsity;
   TrilinosWrappers::SparsityPattern trilinos;
@@ -714,7 +717,7 @@ check_change()
   DynamicSparsityPattern               dsp;
   const hp::FECollection<2>            collection(fe);
   std::unique_ptr<PolytopeIterator<2>> polytope;
-  // Everything that is about cells, polytopes and numbers.
+  // Everything that depends on cells, polytopes and indices.
   const std::vector<std::pair<std::string, std::function<void()>>> uses = {
     {"flat view", [&]() { handler.polytopic_mesh(); }},
     {"flat view to change", [&]() { handler.mutable_polytopic_mesh(); }},
@@ -754,7 +757,8 @@ check_change()
     {"accessor: element", [&]() { (*polytope)->set_active_fe_index(0); }}};
 
   const auto refine = [&]() {
-    // Four cells become one, one becomes four: as many cells as before.
+    // Four cells become one, and one becomes four, so that the number of cells
+    // is unchanged.
     for (const auto &cell : tria.active_cell_iterators())
       if (cell->level() == 1 && cell->parent()->center().norm() < .3)
         cell->set_coarsen_flag();
@@ -771,7 +775,7 @@ check_change()
       handler.distribute_dofs(fe);
       polytope = std::make_unique<PolytopeIterator<2>>(handler.polytope(1));
       const unsigned int n_cells = tria.n_active_cells();
-      // A series that is open is lost.
+      // A series of agglomerates that is not finished is lost.
       handler.define_agglomerate(
         {handler.active_cell(0), handler.active_cell(1)});
       change.second();
@@ -796,7 +800,7 @@ check_change()
               handler.polytope_of_cell().size() == tria.n_active_cells());
     }
 
-  // define_agglomerate() takes the new cells of the triangulation.
+  // define_agglomerate() accepts the new cells of the triangulation.
   tria.refine_global();
   const auto first = tria.begin_active();
   handler.define_agglomerate({first, std::next(first)});
@@ -808,7 +812,8 @@ check_change()
           handler.polytope_of_cell()[0] == 0 &&
           handler.polytope_of_cell()[1] == 0);
 
-  // A handler that has been moved listens, one that is gone does not.
+  // A handler that has been moved is connected to the triangulation; one that
+  // is destroyed is not.
   {
     AgglomerationHandler<2> moved(std::move(handler));
     check("moved", moved.n_polytopes() == tria.n_active_cells() - 1);
@@ -819,7 +824,7 @@ check_change()
       "The triangulation has changed");
   }
   tria.refine_global();
-  // A mesh that is taken away.
+  // A mesh that is destroyed.
   Triangulation<2> other;
   GridGenerator::hyper_cube(other);
   AgglomerationHandler<2> without(other);
@@ -882,7 +887,7 @@ check_errors()
         handler.finalize_agglomerates();
       },
       "twice");
-    // which leaves nothing behind
+    // A failed call does not leave anything behind.
     handler.define_agglomerate(
       {handler.active_cell(0), handler.active_cell(1)});
     handler.finalize_agglomerates();
@@ -918,7 +923,7 @@ check_errors()
         handler.distribute_dofs(collection, {0, 0, 0, 1, 0, 0, 0, 0});
       },
       "Polytope 3");
-    // (in Debug deal.II finds this itself)
+    // In Debug, deal.II detects this itself.
     deal_II_exceptions::disable_abort_on_exception();
     check_throws<ExceptionBase>(
       "different components",
@@ -978,7 +983,7 @@ check_errors()
       check("nothing half-made remains", handler.n_polytopes() == 0);
     }
 
-  // A mapping for other cells.
+  // A mapping for other cell types.
   check_throws<ExcUserInput>(
     "mapping for other cells",
     [&]() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Penalty factors: known values, a search that shares nothing with the
-// library's, formulas, caching, threads.
+// Penalty factors: known values, a search that shares no code with the library,
+// formulas, caching, threads.
 
 #include <deal.II/base/multithread_info.h>
 
@@ -39,7 +39,7 @@ by_centre(const std::function<unsigned int(const Point<dim> &)> &id)
   };
 }
 
-// Factor of the facet with this centre, on the side of polytope k.
+// Factor of the facet with this centre on the side of polytope k.
 template <int dim>
 double
 factor(const PolytopicMesh<dim> &mesh,
@@ -127,8 +127,8 @@ known_values_2d()
                 1e-10);
   }
   {
-    // An L: from the short side of an arm the apex is as far as the other
-    // arm's end, but for that the triangle must be slanted past the corner.
+    // An L: from the short side of an arm the apex can be as far as the end of
+    // the other arm, but then the triangle must be slanted past the corner.
     AgglomerationHandler<2> handler(squares);
     handler.agglomerate(by_centre<2>(
       [](const Point<2> &x) { return x[0] > 2 && x[1] > 2 ? 1u : 0u; }));
@@ -142,7 +142,7 @@ known_values_2d()
                 1e-10);
   }
   {
-    // Two squares that do not touch: each only sees itself.
+    // Two squares that do not touch: each square sees only itself.
     AgglomerationHandler<2> handler(squares);
     handler.agglomerate(by_centre<2>([](const Point<2> &x) {
       return x[1] < 1 && (x[0] < 1 || x[0] > 3) ? 1u : 0u;
@@ -177,7 +177,8 @@ known_values_2d()
                 1e-10);
   }
   {
-    // Hanging: the coarse square's facets are those of its small neighbours.
+    // Hanging nodes: the facets of the coarse square are those of its small
+    // neighbours.
     Triangulation<2> triangulation;
     GridGenerator::subdivided_hyper_rectangle(triangulation,
                                               {2, 1},
@@ -267,10 +268,9 @@ known_values_3d()
   }
 }
 
-// Irregular polytopes of unit squares or cubes (cells nearest to random
-// points, some thrown to others): the height that the library finds can be
-// compared with apexes drawn at random, for which containment is tested with
-// points.
+// Irregular polytopes of unit squares or cubes (cells nearest to random points,
+// some moved to other polytopes). The height that the library finds is compared
+// with random apexes, for which containment is tested with points.
 template <int dim>
 void
 random_polytopes(const unsigned int n_cells,
@@ -297,7 +297,7 @@ random_polytopes(const unsigned int n_cells,
         nearest = s;
     return nearest;
   }));
-  const unsigned int        p    = 6; // the bound for coverable ones is large
+  const unsigned int        p    = 6; // large bound for coverable ones
   const PolytopicMesh<dim> &mesh = setup(handler, p);
 
   std::vector<unsigned int> polytope_at(std::pow(n_cells, dim) + 0.5);
@@ -387,8 +387,8 @@ random_polytopes(const unsigned int n_cells,
             }
           ++n;
           sum += std::min(found / best, 1.);
-          // The random search does not find thin ones; where it finds a
-          // fair height, the library's must not be much larger.
+          // The random search does not find thin simplices. Where it finds a
+          // substantial height, the library's must not be much larger.
           if (best > 1)
             largest = std::max(largest, found / best);
         }
@@ -398,7 +398,7 @@ random_polytopes(const unsigned int n_cells,
   check_below("heights are not too large", largest, 2.);
 }
 
-// A row of cells whose ends are joined.
+// A row of cells with joined ends.
 void
 periodic()
 {
@@ -414,7 +414,7 @@ periodic()
   handler.agglomerate(
     by_centre<2>([](const Point<2> &x) { return x[0] < 3 ? 0u : 1u; }));
   const PolytopicMesh<2> &mesh = setup(handler, 1);
-  // The periodic facets lie where polytope 0 has them, at x = 0.
+  // The periodic facets have the position of polytope 0, at x = 0.
   check_close("left", factor(mesh, Point<2>(0, 0.5), 0), 2. / 3, 1e-10);
   check_close("right", factor(mesh, Point<2>(0, 0.5), 1), 2., 1e-10);
 }

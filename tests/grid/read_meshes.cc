@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// deal.II reads every mesh file of the repository: types of cells, boundary and
+// deal.II reads every mesh file of the repository: cell types, boundary and
 // material ids, and the measure of the domain.
 
 #include <deal.II/grid/grid_in.h>

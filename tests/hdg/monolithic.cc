@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// u, q and traces against a dense solve of the system in which nothing is
-// eliminated: (u, q, lambda) at once, with the equations as they stand in the
-// definition of the method (fluxes on the boundary, no integration by parts
-// back), basis functions and trace spaces of its own. It shares the points of
-// quadrature with the library.
+// Compares u, q and traces to a dense solve of the system without elimination:
+// (u, q, lambda) at once, with the equations as in the definition of the method
+// (fluxes on the boundary, no second integration by parts) and with basis
+// functions and trace spaces of its own. Only the quadrature points are those
+// of the library.
 
 #include <deal.II/lac/lapack_full_matrix.h>
 
@@ -15,8 +15,8 @@
 
 #include "../assembly/compare.h"
 
-/// Values and gradients of the orthonormal Legendre basis of a box, written
-/// down anew.
+/// Values and gradients of the orthonormal Legendre basis of a box, implemented
+/// independently.
 template <int dim>
 struct Basis
 {
@@ -80,8 +80,8 @@ struct Basis
   std::vector<std::array<int, 3>> exponents;
 };
 
-/// Monomials on each patch of an interface, orthonormalised one after the
-/// other at quadrature points.
+/// Monomials on each patch of an interface, orthonormalised successively at
+/// quadrature points.
 template <int dim>
 struct ReferenceTraces
 {
@@ -263,7 +263,7 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
                            ? mesh.dof_offset[k] + i
                            : n + dim * mesh.dof_offset[k] + component * mesh.n_basis[k] + i;
   };
-  // what is given as a constant is one here, too
+  // A coefficient that is constant in the form is constant here, too.
   const bool constant =
     give == Give::constants || give == Give::scalar_constant;
   const auto coefficient_point = [&](const Point<dim> &x) {
@@ -406,7 +406,7 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
   for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
     {
       const auto &space = hdg.trace_space();
-      // the same number of functions, too
+      // The number of functions must agree, too.
       if (space.n_functions[i] != traces[i]->values.size())
         return {1e10, 1e10, 1e10};
       const std::vector<double> lambda = hdg.trace_coefficients(trace, i);
@@ -438,7 +438,7 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
               }
         }
     }
-  // (a single periodic polytope has q = 0 with constants)
+  // A single periodic polytope has q = 0 for constants.
   scale_q = std::max(scale_q, scale_u);
   result.u /= scale_u;
   result.q /= scale_q;
@@ -456,8 +456,8 @@ compare_and_log(const std::string                         &name,
 {
   const Differences d = difference(handler, problem, give, options);
   check_below(name + ", u", d.u, 1e-10);
-  // (the reference solves in the Legendre basis, which tensor-product spaces on
-  // triangles make ill conditioned)
+  // The reference solves in the Legendre basis, which is ill conditioned for
+  // tensor-product spaces on triangles.
   check_below(name + ", q", d.q, 1e-8);
   check_below(name + ", trace", d.trace, 1e-10);
 }
@@ -485,7 +485,7 @@ compare_all()
       Triangulation<dim> triangulation;
       make_mesh(mesh, triangulation);
       if (mesh == "hanging periodic")
-        diffusion.c = full.c; // else nothing fixes the constant
+        diffusion.c = full.c; // otherwise nothing fixes the constant
       if (mesh == "simplices")
         for (const auto &cell : triangulation.active_cell_iterators())
           for (const unsigned int f : cell->face_indices())
@@ -528,8 +528,8 @@ compare_all()
                                   options);
                   if (p == 2)
                     {
-                      // tau zero on one side of some facets, different on the
-                      // others
+                      // tau is zero on one side of some facets, and different
+                      // on the others
                       Options other = options;
                       other.keep    = false;
                       other.tau     = [](const unsigned int facet,

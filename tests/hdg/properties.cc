@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Polynomials are reproduced; orders of convergence and of post-processing;
-// symmetry and definiteness; the same bits for every number of threads; what
-// happens to problems that do not fix the constant, and to mistakes.
+// Reproduction of polynomials; orders of convergence and of post-processing;
+// symmetry and definiteness; the same bits for every number of threads;
+// problems that do not fix the constant, and mistakes.
 
 #include <deal.II/base/multithread_info.h>
 
@@ -94,7 +94,8 @@ compute_errors(const Triangulation<dim>                          &triangulation,
           static_cast<unsigned int>(rhs.size())};
 }
 
-/// -div(a grad u) + div(b u) + c u = f for u of degree p, a and b constant.
+/// -div(a grad u) + div(b u) + c u = f for u of degree p, with constant a and
+/// b.
 template <int dim>
 void
 test_polynomials()
@@ -169,7 +170,7 @@ test_polynomials()
               check_below(name + ", q", errors.q, bound);
               if (p < 9)
                 check_below(name + ", u*", errors.post, bound);
-              // (upwinding takes the trace of u, which is of a lower degree)
+              // Upwinding uses the trace of u, whose degree is lower.
               if (p > 3)
                 continue;
               form.set_advection(Tensor<1, dim>());
@@ -195,7 +196,8 @@ test_polynomials()
     }
 }
 
-/// Meshes of 2^level cells a direction: quadrilaterals (hexahedra), simplices.
+/// Meshes of 2^level cells in each direction: quadrilaterals (hexahedra), or
+/// simplices.
 template <int dim>
 void
 make_uniform(const unsigned int  n,
@@ -243,7 +245,8 @@ test_rates()
   form.set_default_boundary_condition(dirichlet);
   form.set_coefficient_order(4);
 
-  // polytopes: boxes of 2 x 2 (x 2) cells less a corner, which goes to the next
+  // polytopes: boxes of 2 x 2 (x 2) cells without a corner, which belongs to
+  // the next polytope
   const auto staggered = [](const unsigned int n) {
     return [n](const Triangulation<dim> &triangulation) {
       std::vector<unsigned int> ids(triangulation.n_active_cells());
@@ -273,7 +276,7 @@ test_rates()
                                     : shape == "boxes"   ? 6
                                                          : 3;
         Errors             errors[2], reduced[2];
-        // one order more for u and q of the same traces, on any shape
+        // one order more for u and q with the same traces, on any shape
         const bool reduce = dim == 2 && p > 0 && shape == "polytopes";
         for (unsigned int level = 0; level < 2; ++level)
           {
@@ -362,7 +365,7 @@ test_matrix()
     }
 }
 
-/// Matrix, right-hand side, u and q with different numbers of threads.
+/// Matrix, right-hand side, u and q for different numbers of threads.
 template <int dim>
 void
 test_threads()
@@ -388,7 +391,7 @@ test_threads()
         TrilinosWrappers::MPI::Vector  rhs;
         hdg.reinit(form, matrix, rhs);
         hdg.assemble(form, matrix, rhs);
-        // (any trace will do)
+        // The trace is arbitrary.
         Vector<double> u, q;
         hdg.recover(form, rhs, u, q);
         std::vector<double> all;
@@ -472,7 +475,7 @@ test_free_constant()
   Tessella::VectorTools::point_value(handler, u, y, value);
   jump -= value(0);
   check_close("differences of u", jump, exact.u(x) - exact.u(y), 1e-10);
-  // the trace's mean on the first interface
+  // the mean of the trace on the first interface
   double      mean  = 0.;
   const auto &space = hdg.trace_space();
   {
@@ -601,7 +604,7 @@ test_errors()
       "needs degree 1 or more");
   }
 
-  // One polytope, Dirichlet all around: no traces at all.
+  // A single polytope with Dirichlet conditions has no traces.
   handler.agglomerate(make_strategy<2>("one"));
   handler.distribute_dofs(FE_BoundingBoxLegendre<2>(2));
   HDG<2> alone(handler);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# Installs what is built in BUILD_DIRECTORY to DIRECTORY/installed, moves that
-# away (an installation must not depend on where it was made), takes the first
-# C++ and the first CMake block out of README, builds them as a project of their
-# own in DIRECTORY, and runs the program with MESH: its error must be that of
-# third order polynomials.
+# Installs the build in BUILD_DIRECTORY to DIRECTORY/installed, and moves it,
+# because an installation must not depend on the folder where it was created.
+# Extracts the first C++ and the first CMake block of README, builds them as a
+# separate project in DIRECTORY, and runs the program with MESH. Its error must
+# be that of polynomials of degree three.
 
 function(run)
   execute_process(COMMAND ${ARGN}
@@ -16,7 +16,7 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# The text between the line "```LANGUAGE" and the next "```".
+# Returns the text between the line "```LANGUAGE" and the next "```".
 function(code_block language result)
   file(READ ${README} text)
   string(FIND "${text}" "```${language}\n" begin)
@@ -42,7 +42,7 @@ file(WRITE ${DIRECTORY}/poisson.cc "${program}")
 code_block(cmake project)
 file(WRITE ${DIRECTORY}/CMakeLists.txt "${project}")
 
-# (no build type is given: the only one that is installed is taken)
+# No build type is given: the only installed one must be chosen.
 run(${CMAKE_COMMAND} -S ${DIRECTORY} -B ${DIRECTORY}/build -G ${GENERATOR}
   -DCMAKE_PREFIX_PATH=${DIRECTORY}/moved)
 if(NOT output MATCHES "CMAKE_BUILD_TYPE is ${BUILD_TYPE}")
@@ -62,11 +62,11 @@ if(NOT status EQUAL 0 OR
     "large.")
 endif()
 
-# The installed application runs, too, and finds its library.
+# The installed application runs as well and finds its library.
 run(${DIRECTORY}/moved/bin/convergence_study --help)
 
 # A program with a functor in a .cu file, compiled by nvcc if the library was
-# built with it.
+# built with CUDA.
 run(${CMAKE_COMMAND} -S ${FUNCTOR} -B ${DIRECTORY}/functor -G ${GENERATOR}
   -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${DIRECTORY}/moved
   -DTESSELLA_HEADERS=${DIRECTORY}/moved/include
@@ -91,8 +91,8 @@ if(status EQUAL 0 OR NOT output MATCHES "Tessella[ \n]+was[ \n]+installed")
   message(FATAL_ERROR "Mixing build types was not noticed:\n${output}")
 endif()
 
-# The name of the library and the package file agree about which versions are
-# compatible: those with the same minor version.
+# The soname of the library and the package file must agree on compatible
+# versions: those with the same minor version.
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" series "${VERSION}")
 file(GLOB_RECURSE names RELATIVE ${DIRECTORY}/moved
   ${DIRECTORY}/moved/lib*/libtessella*.so.${series})

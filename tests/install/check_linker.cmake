@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# A linker that deal.II names and that is not installed is left out of its flags;
-# one that is stays there.
+# If deal.II's flags name a linker that is not installed, it is removed from
+# them; an installed linker is kept.
 foreach(linker no-such-linker bfd)
   set(DEAL_II_LINKER_FLAGS "-rdynamic -fuse-ld=${linker} -Wl,-z,relro")
   unset(TESSELLA_LINKER_OF_DEAL_II CACHE)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# A deal.II 9.8 whose Trilinos has no Epetra: CMake must say so in a sentence,
-# and go on with TESSELLA_WITH_EPETRA=OFF. What stands for it here is a package
-# that stops CMake at its first function.
-# Variables: SOURCE_DIRECTORY, DIRECTORY (scratch, emptied first), GENERATOR
+# For a deal.II 9.8 whose Trilinos has no Epetra, CMake must print a sentence
+# that says so, and succeed with TESSELLA_WITH_EPETRA=OFF. A package that stops
+# CMake at its first function stands for this deal.II. Variables:
+# SOURCE_DIRECTORY, DIRECTORY (scratch, emptied first), GENERATOR
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(WRITE ${DIRECTORY}/deal.IIConfig.cmake [[

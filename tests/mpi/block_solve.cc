@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// The program of README.md without Trilinos: a matrix of blocks, vectors of
+// The program of README.md without Trilinos: a block matrix, vectors of
 // LinearAlgebra::distributed, multigrid and deal.II's conjugate gradients, then
-// errors, output, a checkpoint and a transfer of the solution, with the same
-// numbers on one process and on all.
+// errors, output, a checkpoint and a transfer of the solution. The results are
+// the same on one process and on all.
 
 #include <deal.II/base/function.h>
 
@@ -90,7 +90,7 @@ namespace
       agglomeration, error, dealii::VectorTools::L2_norm);
   }
 
-  // Errors, in the order of names in main(). Checks are written if the
+  // Errors, in the order of the names in main(). Checks are written only if the
   // communicator has all processes.
   std::vector<double>
   solve(const MPI_Comm communicator)
@@ -121,7 +121,7 @@ namespace
     Multigrid<HostBlockMatrix<double>> multigrid;
     multigrid.initialize(matrix, bare, hierarchy);
 
-    // From here on nothing is new.
+    // From here on the program is plain deal.II.
     solution.reinit(rhs);
     SolverControl        control(40, 1e-11 * rhs.l2_norm(), false, false);
     SolverCG<VectorType> solver(control);
@@ -146,7 +146,7 @@ namespace
       {
         check("degrees of freedom", agglomeration->n_dofs() == 2560);
 
-        // the same with blocks of the diagonal
+        // the same with the diagonal blocks
         other = 0.;
         BlockJacobi<HostBlockMatrix<double>> jacobi;
         jacobi.initialize(matrix);
@@ -155,7 +155,7 @@ namespace
         other -= solution;
         check_below("block Jacobi", other.l2_norm() / solution.l2_norm(), 1e-8);
 
-        // output, a checkpoint that is read again
+        // output, and a checkpoint that is read again
         PolytopicDataOut<2> data_out(*agglomeration);
         data_out.add_data_vector(solution, "solution");
         data_out.build_patches();
@@ -181,7 +181,7 @@ namespace
                     1e-6);
       }
 
-    // a finer mesh, whose space contains the old one
+    // a finer mesh, whose space contains the previous one
     for (const auto &cell : triangulation.active_cell_iterators())
       if (cell->is_locally_owned() && cell->center()[0] < .5)
         cell->set_refine_flag();

@@ -23,8 +23,8 @@
 using namespace dealii;
 using namespace Tessella;
 
-/// Refines the cells whose centres @p where(center) is true for. On shared
-/// meshes every process marks all cells.
+/// Refines the cells with where(centre) == true. On shared meshes every process
+/// marks all cells.
 template <int dim, typename Where>
 void
 refine(Triangulation<dim> &triangulation, const Where &where)
@@ -37,7 +37,7 @@ refine(Triangulation<dim> &triangulation, const Where &where)
   triangulation.execute_coarsening_and_refinement();
 }
 
-/// The L-shaped domain, refined @p n_times around the corner.
+/// Creates the L-shaped domain, refined @p n_times around the corner.
 template <int dim>
 void
 make_l_shape(Triangulation<dim> &triangulation, const unsigned int n_times)
@@ -49,8 +49,8 @@ make_l_shape(Triangulation<dim> &triangulation, const unsigned int n_times)
            [](const Point<dim> &center) { return center.norm() < 0.4; });
 }
 
-/// The unit cube, periodic in the first @p n_periodic directions, with hanging
-/// nodes.
+/// Creates the unit cube, periodic in the first @p n_periodic directions, with
+/// hanging nodes.
 template <int dim>
 void
 make_periodic(Triangulation<dim> &triangulation,
@@ -70,7 +70,8 @@ make_periodic(Triangulation<dim> &triangulation,
          [](const Point<dim> &center) { return center[0] < 0.3; });
 }
 
-/// A shared mesh without artificial cells, in parts of a space-filling curve.
+/// Shared mesh without artificial cells, partitioned along a space-filling
+/// curve.
 template <int dim>
 parallel::shared::Triangulation<dim>
 shared_mesh(const MPI_Comm comm)
@@ -81,7 +82,7 @@ shared_mesh(const MPI_Comm comm)
           parallel::shared::Triangulation<dim>::partition_zorder};
 }
 
-/// Simplices in connected polytopes of METIS's, which it distributes, too.
+/// Simplices in connected polytopes from METIS; also distributes the mesh.
 template <int dim>
 Agglomeration::Strategy<dim>
 distribute_simplices(
@@ -95,7 +96,7 @@ distribute_simplices(
                                         triangulation);
 }
 
-/// Two polytopes: from three processes on, some own none.
+/// Two polytopes, so that with three processes or more some own none.
 template <int dim>
 Agglomeration::Strategy<dim>
 distribute_two_polytopes(
@@ -108,7 +109,7 @@ distribute_two_polytopes(
                                         triangulation);
 }
 
-/// Degree 2, or 1 to 3 if @p hp, and @p more.
+/// Distributes DoFs of degree 2, or 1 to 3 if @p hp, plus @p more.
 template <int dim>
 void
 distribute_degrees(AgglomerationHandler<dim> &handler,

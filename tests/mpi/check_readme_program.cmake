@@ -3,12 +3,12 @@
 # Runs COMMAND (%% between its words) in an empty DIRECTORY: the program of
 # README.md with a mesh, on any number of processes.
 #
-# With FAILS it must end with the exit status 1, say so in exactly one line of
-# its own, which contains the text FAILS, print nothing and leave no file.
+# With FAILS it must end with the exit status 1, print exactly one line of its
+# own, which contains the text FAILS, print nothing on stdout and leave no file.
 #
 # Otherwise it must print exactly one line that begins with LINE, with an error
-# from MINIMUM to MAXIMUM, and leave nothing but the file solution.vtu, which
-# must have an end and N_CELLS cells in all its parts together.
+# between MINIMUM and MAXIMUM, and leave nothing but a complete file
+# solution.vtu, whose pieces together have N_CELLS cells.
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
@@ -27,7 +27,7 @@ macro(fail reason)
     "---- stdout\n${output}\n---- stderr\n${error}\n----")
 endmacro()
 
-# How often @p pattern occurs.
+# Counts the occurrences of @p pattern.
 function(count pattern text result)
   string(REGEX MATCHALL "${pattern}" matches "${text}")
   list(LENGTH matches n)
@@ -38,7 +38,7 @@ if(FAILS)
   if(NOT status EQUAL 1)
     fail("The exit status is not 1.")
   endif()
-  # (mpirun has something to say, too)
+  # mpirun prints messages of its own, too.
   count("readme_program: " "${error}" n_lines)
   string(FIND "${error}" "${FAILS}" position)
   if(NOT n_lines EQUAL 1 OR position EQUAL -1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Checkpoints: the same polytopes, degrees and bits of the solution on other
-// numbers of processes; what is damaged or does not fit is an error on all
-// processes, and leaves what was written before.
+// numbers of processes. Damaged or unsuitable files are an error on all
+// processes, and existing objects remain unchanged.
 
 #include <deal.II/distributed/fully_distributed_tria.h>
 #include <deal.II/distributed/shared_tria.h>
@@ -46,7 +46,7 @@ refine(Triangulation<dim> &triangulation)
     }
 }
 
-// hp, numbers that depend on the place only
+// hp, with values that depend only on the position
 template <int dim, typename VectorType>
 void
 fill(AgglomerationHandler<dim> &handler,
@@ -130,12 +130,12 @@ read(const MPI_Comm comm, const std::string &file, const bool split = false)
               std::vector<TrilinosWrappers::MPI::Vector *>{&u[0], &u[1]});
   check("user data", reader.user_data() == "step 7\n\"of nine\"");
   const std::uint64_t result = digest(handler, u);
-  // the mesh goes on
+  // The mesh can be refined further.
   refine(triangulation);
   return result;
 }
 
-// The first process broadcasts what it has.
+// The first process broadcasts its value.
 std::uint64_t
 of_first(const std::uint64_t value)
 {
@@ -176,7 +176,7 @@ p4est()
       check("one process" + name, of_first(one) == written);
     }
 
-  // ---- polytopes that a partition cuts: one for all, written by one process
+  // ---- a single polytope, which partitions cut, written by one process
   if (me == 0)
     write<dim>(MPI_COMM_SELF,
                file + "-cut",
@@ -187,7 +187,7 @@ p4est()
     [&]() { read<dim>(all, file + "-cut"); },
     "The partition cuts polytopes of the checkpoint");
   {
-    // functions survive the split
+    // Functions survive the split.
     CheckpointReader<dim>                     reader(file + "-cut", all);
     parallel::distributed::Triangulation<dim> triangulation(all);
     coarse(triangulation);
@@ -265,7 +265,7 @@ text_of(const std::string &name)
   return out.str();
 }
 
-// @p change alters the text of a file on the first process.
+// @p change modifies the text of a file on the first process.
 template <typename Change>
 void
 damaged(const std::string &name,
@@ -350,14 +350,14 @@ all_damages()
       return text;
     },
     "checksum is wrong");
-  // ... and as it was
+  // The unchanged file can be read.
   CheckpointReader<2> reader("checkpoint-2", MPI_COMM_WORLD);
   check("still whole", reader.n_solutions() == 2);
-  // files of earlier checkpoints are gone
+  // Files of earlier checkpoints are removed.
   check(
     "no old files",
     text_of("checkpoint-2." + std::to_string(std::stoi(number) - 1)).empty());
-  // a folder that is not there
+  // a folder that does not exist
   check_throws<ExceptionBase>(
     "no folder",
     [&]() {
@@ -410,7 +410,7 @@ fully_distributed()
     "start that number");
 }
 
-// Each process its own.
+// Each process has its own mesh.
 void
 serial()
 {

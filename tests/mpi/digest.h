@@ -2,8 +2,8 @@
 #ifndef tessella_tests_mpi_digest_h
 #define tessella_tests_mpi_digest_h
 
-// A number for the bits of what all processes have on their polytopes together,
-// which does not depend on who owns them.
+// Checksum of the data of all polytopes on all processes, which does not depend
+// on their owners.
 
 #include <deal.II/base/mpi.h>
 
@@ -33,7 +33,8 @@ struct Digest
   }
 };
 
-/// What stands for a polytope whoever owns it: its first cell.
+/// Identifier of a polytope, which does not depend on its owner: its first
+/// cell.
 template <int dim>
 std::uint64_t
 name(const Tessella::AgglomerationHandler<dim> &handler, const unsigned int k)
@@ -48,8 +49,8 @@ name(const Tessella::AgglomerationHandler<dim> &handler, const unsigned int k)
   return digest.state;
 }
 
-/// Results of make(communicator of n processes) for n = 1, 2, ..., all, on
-/// process 0; nothing on the others.
+/// Returns on process 0 the results of make(communicator of n processes) for n
+/// = 1, 2, ..., all; nothing on the others.
 template <typename Result, typename Function>
 std::vector<Result>
 for_numbers_of_processes(const Function &make)
@@ -74,8 +75,8 @@ for_numbers_of_processes(const Function &make)
   return results;
 }
 
-/// @p values(k, digest) adds what own polytope k has; its cells, box and degree
-/// are added first.
+/// @p values(k, digest) adds the data of owned polytope k. Its cells, box and
+/// degree are added first.
 template <int dim, typename Values>
 std::uint64_t
 digest_of_polytopes(const Tessella::AgglomerationHandler<dim> &handler,
@@ -98,7 +99,7 @@ digest_of_polytopes(const Tessella::AgglomerationHandler<dim> &handler,
   return dealii::Utilities::MPI::sum(sum, handler.get_communicator());
 }
 
-/// Of a vector of degrees of freedom.
+/// Digest of a vector of DoFs.
 template <int dim, typename VectorType>
 std::uint64_t
 digest_of_vector(const Tessella::AgglomerationHandler<dim> &handler,

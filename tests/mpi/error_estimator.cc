@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// ErrorEstimator against a slow evaluation of its formula, on functions that
-// have no residual, and against errors under refinement; the same bits for any
-// number of processes. GridRefinement: what is marked.
+// ErrorEstimator is compared to a slow evaluation of its formula, to functions
+// without a residual, and to errors under refinement; the same bits for any
+// number of processes. GridRefinement: the marked cells.
 
 #include <deal.II/base/function_lib.h>
 
@@ -83,7 +83,7 @@ penalty(const AgglomerationHandler<dim> &handler, const Form<dim> &form)
   return PolytopicAssembler<dim>(handler, data).penalty(form);
 }
 
-// -div(2 grad u) = 3, u = 1 on the boundary: the formula, slowly.
+// -div(2 grad u) = 3, u = 1 on the boundary: a slow evaluation of the formula.
 template <int dim>
 void
 formula()
@@ -173,8 +173,8 @@ formula()
               1e-12);
 }
 
-// -div(a grad u) + b.grad u + c u with coefficients that vary and an exact
-// solution in the space; all kinds of boundary.
+// -div(a grad u) + b.grad u + c u with variable coefficients and an exact
+// solution in the space; all types of boundary conditions.
 template <int dim>
 void
 make_form(AdvectionDiffusionReaction<dim>                         &form,
@@ -202,7 +202,7 @@ make_form(AdvectionDiffusionReaction<dim>                         &form,
   condition.value =
     lambda<dim>([=](const Point<dim> &p, unsigned int) { return u(p); });
   form.set_default_boundary_condition(condition);
-  // outflow at the right and at the top
+  // outflow on the right and on the top
   condition.type  = BoundaryType::neumann;
   condition.value = nullptr;
   condition.flux =
@@ -255,7 +255,7 @@ no_residual()
   check("another function has" + in, ErrorEstimator::global(handler, eta) > 1.);
 }
 
-// Bits of indicators of a projection, and of flags.
+// Checksum of the indicators of a projection, and of flags.
 template <int dim>
 std::uint64_t
 bits(const MPI_Comm comm)
@@ -352,8 +352,8 @@ bits(const MPI_Comm comm)
   return result;
 }
 
-// Smooth solution, global refinement: the estimate is above the error and falls
-// with it.
+// Smooth solution, global refinement: the estimate is larger than the error and
+// decreases with it.
 void
 smooth()
 {

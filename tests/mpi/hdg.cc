@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// On the host; tests/cuda/hdg_parallel.cc does the same on devices.
+// Runs on the host; tests/cuda/hdg_parallel.cc runs the same on devices.
 
 #include "hdg.h"
 

@@ -3,8 +3,8 @@
 #define tessella_tests_mpi_hdg_h
 
 // Hybridizable dG: the same polytopes distributed over different numbers of
-// processes give the same trace matrix, right-hand side, u, q and u*, to the
-// last bit; where nothing fixes the constant, too.
+// processes have the same trace matrix, right-hand side, u, q and u*, to the
+// last bit, also if nothing fixes the constant.
 
 #include <deal.II/base/function_parser.h>
 
@@ -30,8 +30,8 @@ struct Result
   std::uint64_t n_dofs, n_nonzero;
 };
 
-/// What stands for own interfaces whoever owns them, by their first unknowns,
-/// and how many these are; of all processes.
+/// Identifiers of owned interfaces, which do not depend on the owner, and their
+/// numbers of DoFs, by their first DoFs; gathered from all processes.
 template <int dim>
 std::map<types::global_dof_index, std::pair<std::uint64_t, unsigned int>>
 interface_names(const AgglomerationHandler<dim> &handler, const HDG<dim> &hdg)
@@ -85,7 +85,7 @@ solve(const Triangulation<dim>                &triangulation,
   hdg.reinit(form, matrix, rhs);
   hdg.assemble(form, matrix, rhs);
 
-  // ---- names of unknowns
+  // ---- identifiers of DoFs
   const auto interfaces = interface_names(handler, hdg);
   std::map<types::global_dof_index, std::uint64_t> names;
   for (const auto &interface : interfaces)
@@ -118,7 +118,7 @@ solve(const Triangulation<dim>                &triangulation,
       digest.add(row_name);
       digest.add(double(rhs(row)));
       result.rhs += digest.state;
-      // (any trace will do)
+      // The trace is arbitrary.
       trace(row) = 1e-3 * (row_name % 1000);
     }
   trace.compress(VectorOperation::insert);
@@ -203,7 +203,7 @@ test(const Backend backend)
   advective.set_reaction(0.5);
   advective.set_source(parse<dim>("x - y"));
   advective.set_default_boundary_condition(dirichlet);
-  // f without mean value on [0, 1]^dim
+  // f has mean value zero on [0, 1]^dim.
   neumann.set_diffusion(parse<dim>("1 + x*x"));
   neumann.set_source(parse<dim>("x - y"));
   neumann.set_default_boundary_condition(flux);
@@ -254,14 +254,14 @@ test(const Backend backend)
                               defaults);
           });
 
-  // ---- from three processes on, some own nothing
+  // ---- with three processes or more, some own nothing
   compare("few polytopes" + suffix, backend, [&](const MPI_Comm comm) {
     parallel::fullydistributed::Triangulation<dim> triangulation(comm);
     const auto strategy = distribute_two_polytopes(triangulation);
     return solve<dim>(triangulation, strategy, neumann, false, defaults);
   });
 
-  // ---- what has no solution says so everywhere
+  // ---- a problem without solution is an error on all processes
   Problem impossible;
   impossible.set_diffusion(1.);
   impossible.set_source(1.);

@@ -2,10 +2,10 @@
 #ifndef tessella_tests_mpi_same_bits_h
 #define tessella_tests_mpi_same_bits_h
 
-// The same polytopes distributed over different numbers of processes give the
-// same matrix, to the last bit: digests of matrix and right-hand side by
-// (polytope, local index), taken on communicators of 1, 2, ... processes, and
-// the product with a vector.
+// The same polytopes distributed over different numbers of processes have the
+// same matrix, to the last bit. Compares digests of matrix and right-hand side
+// by (polytope, local index), on communicators of 1, 2, ... processes, and the
+// product with a vector.
 
 #include <deal.II/base/function.h>
 #include <deal.II/base/tensor_function.h>
@@ -55,7 +55,7 @@ assemble(const Triangulation<dim>           &triangulation,
   TrilinosWrappers::MPI::Vector  rhs;
   assembler.reinit(matrix, rhs);
   assembler.assemble(form, matrix, rhs);
-  // (the processes of this machine take its devices in turn)
+  // The processes of this machine share its devices.
   if (backend == Backend::cuda && Utilities::MPI::n_mpi_processes(comm) > 1)
     {
       const auto devices =
@@ -67,7 +67,7 @@ assemble(const Triangulation<dim>           &triangulation,
                   ExcInternalError());
     }
 
-  // ---- names of polytopes, of ghosts from their owners
+  // ---- identifiers of polytopes; those of ghosts come from their owners
   std::vector<double> names(mesh.n_polytopes());
   for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
     names[k] = static_cast<double>(name(handler, k) >> 12);
@@ -112,7 +112,7 @@ assemble(const Triangulation<dim>           &triangulation,
   matrix.vmult(y, x);
   result.product = y * x;
 
-  // ---- entries added one by one, to rows of other processes, too
+  // ---- entries added one by one, also to rows of other processes
   if (handler.n_dofs() > 0)
     {
       const types::global_dof_index first_of_next =
@@ -139,7 +139,7 @@ assemble(const Triangulation<dim>           &triangulation,
           "Values added to single entries are not where they belong."));
     }
 
-  // ---- deal.II's own way to make the matrix holds the same entries
+  // ---- deal.II's own way to create the matrix holds the same entries
   {
     DynamicSparsityPattern pattern(handler.locally_relevant_dofs());
     pattern.reinit(handler.n_dofs(),
@@ -157,7 +157,8 @@ assemble(const Triangulation<dim>           &triangulation,
 
 inline unsigned int n_different = 0;
 
-// Calls make(communicator of n processes) for n = 1, 2, ..., all and compares.
+// Calls make(communicator of n processes) for n = 1, 2, ..., all, and compares
+// the results.
 template <typename Function>
 void
 compare(const std::string &what, const Function &make)
@@ -198,7 +199,7 @@ public:
   }
 };
 
-/// @p parser(text): a scalar function of x, y.
+/// @p parser(text) returns a scalar function of x, y.
 template <int dim, typename Parser>
 void
 test(const Backend backend, const Parser &parser)
@@ -215,7 +216,7 @@ test(const Backend backend, const Parser &parser)
   constant.set_diffusion(1.5);
   constant.set_source(parser("x - y"));
 
-  // ---- p4est, refined locally, parents; more processes than some have cells
+  // ---- p4est, refined locally, parents; some processes have no cells
   for (const bool hp : {false, true})
     compare(std::string("p4est, ") + (hp ? "hp" : "parents") + suffix,
             [&](const MPI_Comm comm) {
@@ -230,7 +231,8 @@ test(const Backend backend, const Parser &parser)
                                    backend);
             });
 
-  // ---- any polytopes of simplices, partitioned by METIS; a tensor that varies
+  // ---- arbitrary polytopes of simplices, partitioned by METIS; a variable
+  // tensor
   Problem tensor;
   tensor.set_diffusion(std::shared_ptr<const TensorFunction<2, dim>>(
     std::make_shared<RotatedTensor<dim>>()));
@@ -241,7 +243,7 @@ test(const Backend backend, const Parser &parser)
     return assemble<dim>(triangulation, strategy, tensor, false, backend);
   });
 
-  // ---- hanging nodes; periodic boundaries where deal.II keeps them
+  // ---- hanging nodes; periodic boundaries where deal.II supports them
   for (const bool shared : {false, true})
     compare(
       std::string(shared ? "shared, periodic" : "fully distributed") +
@@ -277,7 +279,7 @@ test(const Backend backend, const Parser &parser)
                          backend);
   });
 
-  // ---- two polytopes: from three processes on, some own none
+  // ---- two polytopes: with three processes or more, some own none
   compare("few polytopes" + suffix, [&](const MPI_Comm comm) {
     parallel::fullydistributed::Triangulation<dim> triangulation(comm);
     const auto strategy = distribute_two_polytopes(triangulation);

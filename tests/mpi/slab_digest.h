@@ -12,8 +12,8 @@
 
 #include "digest.h"
 
-/// Of the matrix and the right-hand side of a slab, by (polytope, interval,
-/// local index), on all processes.
+/// Digests of the matrix and of the right-hand side of a slab, by (polytope,
+/// interval, local index), over all processes.
 template <int dim>
 std::array<std::uint64_t, 2>
 slab_digests(const Tessella::AgglomerationHandler<dim>    &handler,

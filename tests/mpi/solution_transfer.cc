@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // PolytopicSolutionTransfer: polynomials survive refinement, coarsening and new
-// polytopes, integrals do for any function, on serial triangulations and on
-// p4est meshes for any number of processes, with the same bits.
+// polytopes, and integrals of any function are preserved, on serial
+// triangulations and on p4est meshes for any number of processes, with the same
+// bits.
 
 #include <deal.II/base/function_lib.h>
 
@@ -25,7 +26,7 @@ using namespace dealii;
 namespace TVT = Tessella::VectorTools;
 using namespace Tessella;
 
-// Total degree @p degree, component c shifted.
+// Polynomial of total degree @p degree; each component has a different shift.
 template <int dim>
 class Polynomial : public Function<dim>
 {
@@ -62,7 +63,7 @@ error(const AgglomerationHandler<dim>     &handler,
   return TVT::compute_global_error(handler, difference, norm);
 }
 
-// Of all components together.
+// Integral of all components together.
 template <int dim>
 double
 integral(const AgglomerationHandler<dim>     &handler,
@@ -83,7 +84,8 @@ integral(const AgglomerationHandler<dim>     &handler,
   return Utilities::MPI::sum(sum, handler.get_communicator());
 }
 
-// Refines and coarsens by a rule of centres that does not depend on processes.
+// Refines and coarsens by a rule for cell centres that does not depend on
+// processes.
 template <int dim>
 void
 set_flags(Triangulation<dim> &triangulation, const unsigned int step)
@@ -99,7 +101,7 @@ set_flags(Triangulation<dim> &triangulation, const unsigned int step)
       }
 }
 
-// Degree of a polytope from its place.
+// Distributes degrees that depend on the position of a polytope.
 template <int dim>
 void
 distribute(AgglomerationHandler<dim> &handler,
@@ -120,7 +122,7 @@ distribute(AgglomerationHandler<dim> &handler,
   handler.distribute_dofs(collection, indices);
 }
 
-// Digest of what a polynomial and another function become.
+// Digest of a transferred polynomial and of another transferred function.
 template <int dim>
 std::uint64_t
 run(Triangulation<dim>                 &triangulation,
@@ -139,7 +141,7 @@ run(Triangulation<dim>                 &triangulation,
   handler->agglomerate(strategy);
   distribute(*handler, space, n_components, p);
   const Polynomial<dim> polynomial(p, n_components);
-  // no element of the space
+  // a function outside of the space
   const Polynomial<dim> other(7, n_components);
 
   Vectors<dim> u(2);
@@ -189,7 +191,7 @@ run(Triangulation<dim>                 &triangulation,
   return result;
 }
 
-// What a coarsened cell gets is the L2 projection.
+// A coarsened cell has the L2 projection.
 template <int dim>
 void
 coarsen_is_projection()
@@ -214,7 +216,7 @@ coarsen_is_projection()
   handler->distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
   u.reinit(handler->n_locally_owned_dofs());
   transfer.project(*handler, u);
-  // projections onto nested spaces, one after the other, are one projection
+  // Successive projections onto nested spaces are one projection.
   Vector<double> expected(u.size());
   TVT::project(*handler, Polynomial<dim>(2), expected);
   expected -= u;

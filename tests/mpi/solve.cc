@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // A program with the Trilinos solver stack on one and on all processes: errors,
-// values at points, output; strategies on distributed meshes; what a serial
-// mesh means there; errors that one process makes are thrown on all.
+// values at points, output; strategies on distributed meshes; serial meshes on
+// several processes; errors of one process are thrown on all.
 
 #include <deal.II/base/function_lib.h>
 
@@ -31,7 +31,7 @@ using namespace dealii;
 namespace TVT = Tessella::VectorTools;
 using namespace Tessella;
 
-// Nothing that is summed over polytopes may be called with the numbers of this
+// Functions that sum over polytopes must not compile with the data of this
 // process alone.
 template <typename Argument>
 using LocalError =
@@ -67,8 +67,8 @@ refine(parallel::distributed::Triangulation<dim> &triangulation)
   triangulation.execute_coarsening_and_refinement();
 }
 
-// L2, H1, dG error of the solution; L2 of the projection, and of the
-// interpolant from cell errors; two values.
+// L2, H1 and dG error of the solution; L2 error of the projection, and of the
+// interpolant from cell errors; two point values.
 template <int dim>
 std::vector<double>
 solve(const MPI_Comm comm, const std::string &file)
@@ -146,7 +146,7 @@ solve(const MPI_Comm comm, const std::string &file)
       data_out.add_polytope_data(difference, "error");
       data_out.build_patches();
       data_out.write_vtu_file(file);
-      // but for the date, what deal.II writes by MPI
+      // Except for the date, this is the file that deal.II writes by MPI.
       data_out.write_vtu_in_parallel("deal." + file, comm);
       const auto text = [](const std::string &name) {
         std::ifstream      in(name);
@@ -162,7 +162,7 @@ solve(const MPI_Comm comm, const std::string &file)
   return result;
 }
 
-// Ghost polytopes say what their owners say; elements are chosen by owners;
+// Ghost polytopes have the data of their owners; elements are chosen by owners;
 // agglomerates that only some processes name; a mesh that changes.
 template <int dim>
 void
@@ -296,7 +296,7 @@ check_all_throw(const std::string &name,
   check(name, on_all(said.find(text) != std::string::npos));
 }
 
-// Numbers of polytopes of the levels of nested agglomerations.
+// Global polytope indices on the levels of nested agglomerations.
 template <int dim>
 void
 test_nested()
@@ -305,8 +305,8 @@ test_nested()
   parallel::distributed::Triangulation<dim> triangulation(MPI_COMM_WORLD);
   GridGenerator::hyper_cube(triangulation);
   triangulation.refine_global(2);
-  // The last process has the finest cells, in the corner, the first one knows
-  // nothing of them.
+  // The last process has the finest cells, in the corner, which the first
+  // process does not see.
   for (unsigned int i = 0; i < 4; ++i)
     {
       for (const auto &cell : triangulation.active_cell_iterators())
@@ -349,8 +349,8 @@ test_nested()
             n_processes));
 }
 
-// Every process has the whole of a serial mesh: its numbers are those of the
-// whole, and a vector of which it has a part does not fit.
+// Every process has the whole serial mesh, so polytope numbers are those of the
+// whole mesh, and a vector of which it owns a part does not fit.
 template <int dim>
 void
 test_serial_mesh()
@@ -405,7 +405,7 @@ test()
                                "value at a corner of cells"};
   for (unsigned int i = 0; i < all.size(); ++i)
     {
-      // at a corner, which polytope gives the value is open
+      // At a corner it is undetermined which polytope provides the value.
       const double tolerance = i == 4 ? 1e-6 : i == 6 ? 1e-3 : 1e-7;
       check_close(names[i] + suffix,
                   all[i],
@@ -440,7 +440,7 @@ test()
   check("R-tree" + suffix, n(Agglomeration::rtree_parts<dim>(25)) == 25);
   check("repair" + suffix,
         n(Agglomeration::repair<dim>(Agglomeration::metis<dim>(20))) >= 20);
-  // The one cell of level 0 is cut by every partition.
+  // Every partition cuts the single cell of level 0.
   check_throws<ExcUserInput>(
     "cut ancestor" + suffix,
     [&]() { handler.agglomerate(Agglomeration::ancestors_on_level<dim>(0)); },
@@ -481,7 +481,7 @@ test()
     [&]() { ErrorEstimator::global(handler, indicators); },
     "give the vector that residual() or jumps() filled for this handler");
   handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
-  // (one process has ghosts, which come before its own entries)
+  // One process has ghosts, which precede its own entries.
   IndexSet relevant = handler.locally_owned_dofs();
   if (last)
     relevant = handler.locally_relevant_dofs();

@@ -2,9 +2,9 @@
 
 // Space-time slabs of the same polytopes distributed over different numbers of
 // processes: matrix and right-hand side are the same to the last bit by
-// (polytope, interval, local index), solutions of several slabs are the same
-// but for rounding in the solver. Numbers of intervals differ from polytope to
-// polytope and from slab to slab.
+// (polytope, interval, local index), and solutions of several slabs agree up to
+// rounding in the solver. Numbers of intervals differ between polytopes and
+// between slabs.
 
 #include <deal.II/base/function.h>
 
@@ -26,7 +26,7 @@ struct Result
 {
   std::uint64_t matrix = 0, rhs = 0;
   std::uint64_t n_elements = 0, n_dofs = 0;
-  /// Of a polynomial.
+  /// Error for a polynomial.
   double              error = 0.;
   std::vector<double> numbers;
 };
@@ -93,7 +93,8 @@ run(const Triangulation<dim>                     &triangulation,
     result.numbers.push_back(rhs.l2_norm());
   }
 
-  // ---- several slabs; the last one with the numbers of the one before
+  // ---- several slabs; the last one with the numbers of intervals of the one
+  // before
   typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
   data.space             = space;
   data.assembler.backend = Tessella::Backend::host;
@@ -155,7 +156,8 @@ run(const Triangulation<dim>                     &triangulation,
   return result;
 }
 
-// Calls make(communicator of n processes) for n = 1, 2, ..., all and compares.
+// Calls make(communicator of n processes) for n = 1, 2, ..., all, and compares
+// the results.
 template <typename Function>
 void
 compare(const std::string &what, const Function &make)
@@ -183,7 +185,7 @@ compare(const std::string &what, const Function &make)
   check("  sizes", sizes);
   check("  matrix", matrices);
   check("  right-hand side", vectors);
-  // (they are not periodic)
+  // The polynomials are not periodic.
   if (what.find("periodic") == std::string::npos)
     check_below("  polynomials are reproduced", error, 1e-9);
   check_below("  norms, jumps, errors, masses", difference, 1e-9);
@@ -232,7 +234,7 @@ main(int argc, char **argv)
   initlog();
   test<2>();
   test<3>();
-  // periodic boundaries; from three processes on, some own no polytope
+  // periodic boundaries; with three processes or more, some own no polytope
   compare("shared, periodic", [](const MPI_Comm comm) {
     parallel::shared::Triangulation<2> triangulation(
       comm,

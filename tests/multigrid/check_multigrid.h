@@ -2,8 +2,8 @@
 #ifndef tessella_tests_check_multigrid_h
 #define tessella_tests_check_multigrid_h
 
-// Checks of block preconditioners and multigrid that are the same for matrices
-// of the host and of a device.
+// Checks of block preconditioners and multigrid that are the same for host and
+// device matrices.
 
 #include <deal.II/base/function.h>
 #include <deal.II/base/multithread_info.h>
@@ -38,7 +38,7 @@ namespace MultigridTest
   using namespace dealii;
   using namespace Tessella;
 
-  /// Numbers in (-0.5, 0.5) that do not repeat.
+  /// Pseudo-random values in (-0.5, 0.5).
   inline double
   some_number(const std::uint64_t i)
   {
@@ -46,7 +46,7 @@ namespace MultigridTest
     return x * 0.618033988749895 - std::floor(x * 0.618033988749895) - 0.5;
   }
 
-  // ---- vectors of both kinds
+  // ---- vectors on host and device
   template <typename Number>
   void
   set(Vector<Number> &to, const Vector<double> &from)
@@ -83,7 +83,7 @@ namespace MultigridTest
     return vector;
   }
 
-  /// Mesh, polytopes, matrices of a problem.
+  /// Mesh, polytopes and matrices of a problem.
   template <int dim, typename MatrixType>
   struct Case
   {
@@ -96,8 +96,8 @@ namespace MultigridTest
     MatrixType                                       matrix, without_penalty;
     VectorType                                       rhs;
 
-    /// @p cells in a direction, polytopes of @p size cells. @p degrees: of
-    /// polytopes in turn.
+    /// @p cells in each direction, in polytopes of @p size cells. The polytopes
+    /// have the entries of @p degrees in turn.
     Case(const unsigned int               cells,
          const unsigned int               size,
          const std::vector<unsigned int> &degrees,
@@ -188,7 +188,7 @@ namespace MultigridTest
       return control.last_step();
     }
 
-    /// |x.My - y.Nx| over the size of its terms; N = M, or its transpose.
+    /// x.My - y.Nx| relative to the size of its terms; N is M or its transpose.
     template <typename Preconditioner>
     double
     asymmetry(const Preconditioner &M, const bool transpose) const
@@ -205,7 +205,7 @@ namespace MultigridTest
       return std::abs((x * My) - (y * Mx)) / (x.l2_norm() * My.l2_norm());
     }
 
-    /// Mean factor of the residual's norm over the last 5 of 10 cycles.
+    /// Mean reduction factor of the residual norm over the last 5 of 10 cycles.
     double
     contraction(const Multigrid<MatrixType> &multigrid) const
     {
@@ -226,8 +226,8 @@ namespace MultigridTest
     }
   };
 
-  /// Coefficients of the polynomial (a . x + 0.3)^p in the spaces of a level:
-  /// its projection in L2 of the boxes.
+  /// Coefficients of the polynomial (a . x + 0.3)^p in the spaces of a level,
+  /// by L2 projection on the boxes.
   template <int dim>
   Vector<double>
   coefficients(const MultigridHierarchy::Level &level, const unsigned int p)
@@ -267,7 +267,7 @@ namespace MultigridTest
     return result;
   }
 
-  /// Largest error of injection, level by level, for polynomials that the
+  /// Largest error of injection over all levels, for polynomials that the
   /// coarser level represents exactly.
   template <int dim>
   double

@@ -2,9 +2,9 @@
 #ifndef tessella_tests_check_parallel_h
 #define tessella_tests_check_parallel_h
 
-// Checks of block matrices, preconditioners and multigrid on several processes
-// against one, the same for matrices of the host and of a device. verify(name,
-// good, text) is called with results that all processes agree on.
+// Compares block matrices, preconditioners and multigrid on several processes
+// to one process, for host and device matrices. verify(name, good, text) is
+// called with results that agree on all processes.
 
 #include <deal.II/distributed/tria.h>
 #include <deal.II/lac/la_parallel_vector.h>
@@ -72,7 +72,7 @@ namespace MultigridTest
     to = from;
   }
 
-  /// A Poisson problem on families of cells of an adaptive mesh: the same
+  /// Poisson problem on families of cells of an adaptive mesh: the same
   /// polytopes, in the same order, for every number of processes.
   template <int dim, typename MatrixType, typename VectorType>
   struct ParallelCase
@@ -97,7 +97,8 @@ namespace MultigridTest
       return triangulation;
     }
 
-    /// @p degree: 0: degrees 1 and 3, by the polytope's place.
+    /// @p degree = 0: degrees 1 and 3, depending on the position of the
+    /// polytope.
     ParallelCase(const MPI_Comm       communicator,
                  const unsigned int   degree,
                  const Tensor<1, dim> advection = Tensor<1, dim>())
@@ -142,7 +143,7 @@ namespace MultigridTest
                                 NestedAgglomeration::rtree(handler, 0, 8));
     }
 
-    /// Numbers that depend on the global index alone.
+    /// Values that depend only on the global index.
     VectorType
     some_entries(const unsigned int seed) const
     {
@@ -163,7 +164,7 @@ namespace MultigridTest
       return cg_iterations(preconditioner, x);
     }
 
-    /// @p x: the solution.
+    /// @p x is the solution.
     template <typename Preconditioner>
     unsigned int
     cg_iterations(const Preconditioner &preconditioner, VectorType &x) const
@@ -176,8 +177,8 @@ namespace MultigridTest
     }
   };
 
-  /// The largest difference of the entries here to those of a vector of one
-  /// process, over the largest of these.
+  /// Largest difference between the entries on this process and those of a
+  /// vector computed on one process, relative to the largest of the latter.
   template <typename VectorType, typename OfOne>
   double
   difference(const VectorType &a, const OfOne &of_one)
@@ -213,7 +214,7 @@ namespace MultigridTest
       TestCase   all(MPI_COMM_WORLD, 0), one(MPI_COMM_SELF, 0);
       VectorType x = all.some_entries(1), y(all.rhs), X = one.some_entries(1),
                  Y(one.rhs);
-      // (a check that cannot fail is none)
+      // The check is only meaningful if there are ghosts.
       verify(name("ghosts are met"),
              Utilities::MPI::min(all.handler.polytopic_mesh().n_polytopes() >
                                      all.handler.n_polytopes()
@@ -221,7 +222,7 @@ namespace MultigridTest
                                    : 0,
                                  MPI_COMM_WORLD) == 1,
              "");
-      // (the order of all sums is that of one process)
+      // The order of all sums is that of one process.
       const auto compare = [&](const std::string &what) {
         const double error = difference(y, Y);
         verify(name(what), error == 0., number(error));
@@ -315,7 +316,7 @@ namespace MultigridTest
              gauss_seidel.n_colors() == GAUSS_SEIDEL.n_colors(),
              std::to_string(gauss_seidel.n_colors()));
 
-      // the same bits when repeated
+      // The bits are the same when repeated.
       MG multigrid, again;
       multigrid.initialize(all.matrix, all.without_penalty, all.hierarchy());
       again.initialize(all.matrix, all.without_penalty, all.hierarchy());
@@ -361,8 +362,8 @@ namespace MultigridTest
         check_iterations("assembled, Gauss-Seidel, W");
       }
 
-    // The same bits, and so the same iterations, with preconditioners that do
-    // not join polytopes: unions end where the part of a process does.
+    // Preconditioners that do not join polytopes have the same bits and so the
+    // same iterations. Unions of polytopes end at the boundary of a process.
     for (unsigned int p = 0; p <= 3; ++p)
       {
         const TestCase all(MPI_COMM_WORLD, p), one(MPI_COMM_SELF, p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Block matrices, block preconditioners and multigrid on the host: products
-// against deal.II's, injection of polynomials, iterations and contraction that
-// do not depend on the mesh, symmetry, advection, hp, errors.
+// compared to those of deal.II, injection of polynomials, iterations and
+// contraction independent of the mesh, symmetry, advection, hp, errors.
 
 #include <deal.II/lac/sparse_matrix.h>
 #include <deal.II/lac/sparsity_pattern.h>
@@ -83,7 +83,7 @@ namespace
     w = v;
     check(prefix<dim>() + "float", difference(w, z) < 1e9 * bound / 2.);
 
-    // D^{-1} D = 1: the preconditioner of a matrix of one polytope solves
+    // D^{-1} D = 1: the preconditioner solves the system of a single polytope.
     BlockJacobi<Matrix> jacobi;
     jacobi.initialize(test.matrix);
     check(prefix<dim>() + "transpose of block Jacobi",
@@ -112,7 +112,7 @@ namespace
     const Case<dim, Matrix> test(dim == 2 ? 8 : 4, 2, {3, 2, 4}, true);
     check(prefix<dim>() + "injection",
           injection_error<dim>(test.hierarchy(2)) < 1e-11);
-    // on the degree of the mesh
+    // levels with the degree of the mesh
     MultigridHierarchy::AdditionalData data;
     data.lowest_degree = 4;
     const Case<dim, Matrix>  same(4, 2, {3}, false);
@@ -185,7 +185,7 @@ namespace
   test_properties()
   {
 #ifdef DEBUG
-    const unsigned int n_3d = 4; // (takes half a minute with 6)
+    const unsigned int n_3d = 4; // 6 would need half a minute
 #else
     const unsigned int n_3d = 6;
 #endif
@@ -235,7 +235,7 @@ namespace
           test.cg_iterations(gauss_seidel) < by_jacobi &&
             test.cg_iterations(chebyshev) < by_jacobi);
 
-    // single precision in double precision, also of what was rounded
+    // Single precision in double precision, also for rounded matrices.
     HostBlockMatrix<float> rounded, rounded_without;
     rounded.copy_from(test.matrix);
     rounded_without.copy_from(test.without_penalty);
@@ -249,7 +249,7 @@ namespace
     check(prefix<dim>() + "in single precision, hp",
           test.cg_iterations(in_float) <= in_double + 2);
 
-    // the same bits for every number of threads
+    // The bits are the same for every number of threads.
     Vector<double>       y(test.rhs.size()), z(test.rhs.size());
     const Vector<double> x       = some_vector(y.size(), 7);
     const unsigned int   threads = MultithreadInfo::n_threads();
@@ -263,9 +263,9 @@ namespace
           std::equal(y.begin(), y.end(), z.begin()));
   }
 
-  // Single precision where polytopes fill their boxes badly: as many iterations
-  // as in double precision for all degrees. (Rounded as they are, matrices of
-  // p = 6 are not positive definite.)
+  // Single precision where polytopes fill only a small part of their boxes: as
+  // many iterations as in double precision for all degrees. If the matrices of
+  // p = 6 are merely rounded, they are not positive definite.
   template <int dim>
   void
   test_single_precision()
@@ -281,7 +281,7 @@ namespace
         Multigrid<HostBlockMatrix<float>> in_float;
         in_float.initialize(test.matrix, test.without_penalty, hierarchy);
         const unsigned int rescaled = test.cg_iterations(in_float);
-        // vectors in single precision, the sizes of products
+        // vectors in single precision; sizes of products
         const Vector<double> x = some_vector(test.rhs.size(), 4);
         Vector<double>       y(x.size());
         Vector<float>        u(x.size()), v(x.size());
@@ -321,10 +321,10 @@ namespace
                         ExcMessage("many iterations"));
           }) != "no exception";
       }
-    if (dim == 3) // (the polygons of this mesh are better)
+    if (dim == 3) // polygons of this mesh fill their boxes better
       check(prefix<dim>() + "which takes more than rounding", rounding_fails);
 
-    // not symmetric
+    // ---- a matrix that is not symmetric
     Tensor<1, dim> b;
     b[0]                                  = 1.;
     const double                diffusion = 1e-2;
@@ -399,7 +399,7 @@ namespace
     handler.agglomerate(Agglomeration::none<dim>());
     handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
     const auto ancestors = NestedAgglomeration::ancestors(handler, 1);
-    // (the level that only joins the refined cell's children counts)
+    // The level that only joins the children of the refined cell counts.
     check(prefix<dim>() + "ancestors",
           ancestors.size() == (dim == 2 ? 5 : 4) &&
             *std::max_element(ancestors.back().begin(),
@@ -431,7 +431,8 @@ namespace
             << std::endl;
   }
 
-  // A jump of 10^6 across polytopes: those that end there are what it takes.
+  // The coefficient jumps by 10^6. Multigrid converges fast if polytopes end at
+  // the jump.
   void
   test_materials()
   {
@@ -502,7 +503,7 @@ namespace
     };
     deallog << message_of(singular_block).substr(0, 46) << std::endl;
 
-    // only Neumann boundaries: constants are in the kernel
+    // With Neumann boundaries only, constants are in the kernel.
     const auto neumann = [&] {
       Case<2, Matrix>      bad(6, 2, {2}, false);
       BoundaryCondition<2> condition;
@@ -514,7 +515,7 @@ namespace
     };
     deallog << message_of(neumann).substr(0, 85) << std::endl;
 
-    // a penalty that is too small, a negative matrix
+    // A penalty that is too small, and a negative matrix.
     const auto indefinite = [&](const double penalty) {
       Case<2, Matrix>   bad(6, 2, {2}, false);
       PenaltyParameters small;
@@ -552,7 +553,7 @@ namespace
                                none.vmult(x, y);
                              }) != "no exception");
     multigrid.initialize(test.matrix, hierarchy);
-    // deal.II's exception, whose text depends on its version
+    // The text of deal.II's exception depends on its version.
     bool wrong_sizes = false;
     try
       {
@@ -577,7 +578,7 @@ main(int argc, char **argv)
   test_injection<2>();
   test_injection<3>();
 #ifdef DEBUG
-  // (for the assertions; finer meshes take minutes with them)
+  // In Debug mode finer meshes would need minutes.
   test_poisson<2>({8, 16}, 2, {1, 2, 3, 4}, false);
   test_poisson<2>({12}, 3, {1, 4}, true);
   test_poisson<3>({8}, 2, {1, 2}, false);

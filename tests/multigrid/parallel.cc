@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Block matrices, block preconditioners and multigrid on several processes:
-// products, sums and preconditioners have the bits of one process, and so have
-// solutions; iterations of multigrid are close to those of one; errors are
-// thrown on all.
+// products, sums, preconditioners and solutions have the bits of one process;
+// numbers of multigrid iterations are close to those of one process; errors are
+// thrown on all processes.
 
 #include "../tests.h"
 #include "check_parallel.h"
@@ -21,7 +21,7 @@ namespace
   }
 
 #ifdef TESSELLA_HAVE_EPETRA
-  // Vectors of Trilinos with a matrix of blocks.
+  // Trilinos vectors with a block matrix.
   void
   test_trilinos()
   {
@@ -66,7 +66,7 @@ namespace
           Utilities::MPI::min(std::equal(v.begin(), v.end(), y.begin()) ? 1 : 0,
                               MPI_COMM_WORLD) == 1);
 
-    // (what belongs to one process only)
+    // A vector that only one process has.
     Vector<double> local(test.rhs.locally_owned_size());
     const auto     text = message_of([&] { matrix.vmult(local, local); });
     check("Vector is refused",

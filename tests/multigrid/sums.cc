@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Sums of HostVector: the same bits in every order, for every number of threads
-// and processes; their error; numbers that are too large, infinite or none.
+// Sums of HostVector: the same bits in every order and for every number of
+// threads and processes; their error; values that are too large, infinite or
+// NaN.
 
 #include <deal.II/base/multithread_info.h>
 
@@ -37,7 +38,8 @@ namespace
     return vector;
   }
 
-  /// Parts of very different size for the processes, one of them empty.
+  /// Vector whose parts on the processes have very different sizes; one part is
+  /// empty.
   template <typename Number>
   HostVector<Number>
   distributed(const std::vector<Number> &values)
@@ -80,7 +82,7 @@ namespace
     const double             dot = X * Y, l1 = X.l1_norm(), l2 = X.l2_norm();
     const double             mean = n == 0 ? 0. : X.mean_value();
 
-    // ---- against long double
+    // ---- compared to long double
     long double sum = 0., size = 0., absolute = 0., square = 0.;
     for (unsigned int i = 0; i < n; ++i)
       {
@@ -126,7 +128,7 @@ namespace
                  same_bits(U.l2_norm(), l2) &&
                  (n == 0 || same_bits(U.mean_value(), mean));
         };
-        if (part == 0 || i > 0) // (what is not a number cannot be sorted)
+        if (part == 0 || i > 0) // NaN cannot be sorted
           {
             compare(vector_of(u), vector_of(v));
             compare(distributed(u), distributed(v));
@@ -167,7 +169,7 @@ main(int argc, char **argv)
   test<double>("infinite", 10007, 10, 1);
   test<double>("not a number", 10007, 10, 2);
 
-  // what ordinary sums lose, the ends of the range, signs
+  // digits that ordinary sums lose, the ends of the range, signs
   const HostVector<double> one = vector_of(std::vector<double>(3, 1.));
   const auto               sum = [&](const std::vector<double> &x) {
     return vector_of(x) * one;

@@ -3,8 +3,8 @@
 
 #include "dealii_agglomeration.h"
 
-// deal.II's headers of AgglomerationHandler's users, and of all names that
-// Tessella has as well.
+// Headers of deal.II that users of AgglomerationHandler include, and those with
+// names that Tessella has as well.
 #include <deal.II/base/polynomial.h>
 
 #include <deal.II/dofs/dof_tools.h>
@@ -24,14 +24,15 @@
 #include <deal.II/numerics/solution_transfer.h>
 #include <deal.II/numerics/vector_tools.h>
 
-// with both using-directives
+// These headers are included with both using-directives.
 #include <tessella/multigrid/multigrid.h>
 #include <tessella/numerics/grid_refinement.h>
 #include <tessella/values/polytope_values.h>
 
 #include "readme_program.cc"
 
-// The documentation of AgglomerationHandler recommends this to programs in a
+// The documentation of AgglomerationHandler recommends the following to
+// programs in their own namespace that use the interface of deal.II's class.
 // namespace of their own, in the words of deal.II's class.
 namespace Program
 {

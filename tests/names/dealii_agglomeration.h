@@ -2,8 +2,8 @@
 #ifndef tessella_tests_names_dealii_agglomeration_h
 #define tessella_tests_names_dealii_agglomeration_h
 
-// The names that deal.II's own agglomeration adds to namespace dealii: the
-// headers where deal.II has them, declarations otherwise.
+// Names that deal.II's own agglomeration adds to namespace dealii: its headers
+// if deal.II has them, otherwise declarations.
 
 #if __has_include(<deal.II/dofs/agglomeration_handler.h>)
 #  include <deal.II/dofs/agglomeration_handler.h>

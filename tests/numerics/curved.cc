@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-// Functions and output on cells that a mapping bends.
+// Functions and output on curved cells.
 
 #include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
@@ -36,7 +36,8 @@ public:
   }
 };
 
-/// Every third cell in an order that scatters them: disconnected polytopes.
+/// Every third cell, in an order that scatters them, so that polytopes are
+/// disconnected.
 template <int dim>
 std::vector<unsigned int>
 scattered(const Triangulation<dim> &triangulation)
@@ -47,7 +48,7 @@ scattered(const Triangulation<dim> &triangulation)
   return ids;
 }
 
-/// Array of polytopes.vtu.
+/// Values of an array in polytopes.vtu.
 std::vector<double>
 array(const std::string &name)
 {
@@ -64,7 +65,7 @@ array(const std::string &name)
   return values;
 }
 
-/// Access to what data_out writes.
+/// Gives access to the patches that data_out writes.
 class Patches : public PolytopicDataOut<2>
 {
 public:
@@ -88,7 +89,7 @@ disc()
   const Polynomial<2> exact(2);
   Vector<double>      u(handler.n_dofs());
   Vector<float>       difference;
-  // the vector is zero
+  // The vector is zero.
   Tessella::VectorTools::integrate_difference(
     handler, u, UnitFunction<2>(), difference, Norm::mean);
   check_close("disc, area",
@@ -117,7 +118,8 @@ disc()
     error = std::max(error, std::abs(values[i][0] - exact.value(points[i])));
   check_below("disc, point values", error, 1e-11);
 
-  // polygons with arcs: area of a regular polygon of 16 * 8 corners, and more
+  // Polygons with arcs: their area is that of a regular polygon of 16 * 8
+  // corners.
   PolytopeOutputFlags flags;
   flags.binary = false;
   write_polytopes_vtu(handler, "polytopes.vtu", flags);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 // Output: polytopes as VTK polygons and polyhedra, solutions on the fine cells,
-// drawings, and what happens when a file cannot be written.
+// drawings, and errors if a file cannot be written.
 
 #include <deal.II/base/function.h>
 #include <deal.II/base/utilities.h>
@@ -51,8 +51,8 @@ count(const std::string &text, const std::string &what)
   return n;
 }
 
-/// Elements are closed in the right order, attributes are quoted, no stray
-/// reserved characters.
+/// Whether elements are closed in the right order, attributes are quoted, and
+/// no reserved characters are stray.
 bool
 well_formed(const std::string &xml)
 {
@@ -104,7 +104,7 @@ well_formed(const std::string &xml)
   return had_root && open.empty();
 }
 
-/// Array of that name in a VTU file with readable text.
+/// Array with that name in a VTU file with readable text.
 std::vector<double>
 array(const std::string &vtu, const std::string &name)
 {
@@ -204,7 +204,7 @@ polygons(const std::string               &name,
   check(name + ", every point once", distance > 1e-6);
   check_colors(name, handler, vtu);
 
-  // the same encoded
+  // the same file, encoded
   flags.binary = true;
   write_polytopes_vtu(handler, "polytopes.vtu", flags);
   const std::string binary = read("polytopes.vtu");
@@ -261,7 +261,7 @@ polygons()
   auto cell = [](const Point<2> &x) {
     return std::pair<int, int>(9. * x[0], 9. * x[1]);
   };
-  // 0: frame and island, 1: the ring between them
+  // Polytope 0 is the frame and the island, 1 the ring between them.
   polygons("ring and island",
            square,
            ids_by<2>(square,
@@ -271,7 +271,7 @@ polygons()
                        return r == 2 || r == 3 ? 1U : 0U;
                      }),
            3);
-  // holes in a row, of which two touch in a point
+  // Holes in a row, two of which touch in a point.
   polygons("holes",
            square,
            ids_by<2>(square,
@@ -369,7 +369,7 @@ polyhedra(const std::string               &name,
             const int p = 3 * faces[f + c];
             return Point<3>(points[p], points[p + 1], points[p + 2]);
           };
-          // planar faces: cones over triangles
+          // Sum of signed cones over the triangles of planar faces.
           for (unsigned int c = 1; c + 1 < n; ++c)
             volume += dealii::cross_product_3d(x(c) - Point<3>(),
                                                x(c + 1) - Point<3>()) *
@@ -414,7 +414,7 @@ polyhedra()
 {
   Triangulation<3> hexahedra, tetrahedra;
   dealii::GridGenerator::subdivided_hyper_cube(hexahedra, 5);
-  // a shell with a core of its own, and the ball between them
+  // A shell with a separate core, and the ball between them.
   polyhedra("shell",
             hexahedra,
             ids_by<3>(hexahedra, [](const Point<3> &x) -> unsigned int {
@@ -430,7 +430,7 @@ polyhedra()
   polyhedra("tetrahedra", tetrahedra, ids);
 }
 
-/// sum over d of (d + 1) x_d + c, plus a quadratic part.
+/// Sum over d of (d + 1) x_d + c, plus a quadratic part.
 template <int dim>
 class Quadratic : public dealii::Function<dim>
 {
@@ -488,7 +488,7 @@ solutions(const bool simplices, const unsigned int n_components)
       data_out.build_patches(n, higher_order);
       std::stringstream vtk;
       data_out.write_vtk(vtk);
-      // keywords and numbers, without the title
+      // Keywords and values, without the title.
       std::vector<std::string> words;
       for (std::string word; vtk >> word;)
         words.push_back(word);
@@ -576,7 +576,7 @@ plots()
         curves[c].x.push_back(std::pow(.5, i));
         curves[c].y.push_back(std::pow(.5, i * (c + 1.)));
       }
-  // what a logarithmic axis cannot show
+  // A logarithmic axis cannot show this value.
   curves[1].y[1] = 0.;
   curves[1].y[2] = std::numeric_limits<double>::quiet_NaN();
   curves[2].y.assign(5, -1.);
@@ -588,7 +588,8 @@ plots()
   check("plot, no broken numbers",
         count(svg, "nan") == 0 && count(svg, "inf") == 0);
   check("plot, curves", count(svg, "class=\"curve\"") == 2);
-  // first curve: circles; second: squares; each with one more in the legend
+  // First curve: circles; second curve: squares; each has one more in the
+  // legend.
   check("plot, markers", count(svg, "<circle") == 6);
   check("plot, legend", count(svg, "p &lt; ") == 3);
   check("plot, slopes",
@@ -627,7 +628,7 @@ files()
     "file, no folder",
     []() { write_file("no/such/folder/file.txt", [](std::ostream &) {}); },
     "folder");
-  // what a full disk does to a stream
+  // A full disk has this effect on a stream.
   check_throws<ExcUserInput>(
     "file, failed stream",
     []() {
@@ -638,7 +639,7 @@ files()
     },
     "failed.txt");
   check("file, nothing left of it", !std::ifstream("failed.txt"));
-  // what deal.II throws then gives way to the reason
+  // The exception of deal.II then gives way to the reason.
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);

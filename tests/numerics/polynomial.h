@@ -12,7 +12,7 @@ using dealii::Function;
 using dealii::Point;
 using dealii::Tensor;
 
-/// sum over components c of (c + 1) times a polynomial of total degree p.
+/// Function whose component c is (c + 1) times a polynomial of total degree p.
 template <int dim>
 class Polynomial : public Function<dim>
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-// Interpolation, projection, point values and norms of errors, on all kinds of
-// cells; the dG norm against values computed by hand.
+// Interpolation, projection, point values and error norms on all kinds of
+// cells; the dG norm compared to values computed by hand.
 
 #include <deal.II/base/function_lib.h>
 #include <deal.II/base/multithread_info.h>
@@ -48,7 +48,8 @@ make_mesh(const std::string &kind, Triangulation<dim> &triangulation)
     }
 }
 
-/// Every third cell in an order that scatters them: disconnected polytopes.
+/// Every third cell, in an order that scatters them, so that polytopes are
+/// disconnected.
 template <int dim>
 std::vector<unsigned int>
 scattered(const Triangulation<dim> &triangulation)
@@ -79,7 +80,8 @@ polynomials(const std::string &kind)
                                         : PolynomialSpaceType::total_degree));
         const Polynomial<dim> exact(p);
         // On polytopes of scattered cells the functions of the full tensor
-        // space are nearly dependent: the mass matrix costs digits.
+        // space are nearly dependent, so that the mass matrix is ill
+        // conditioned.
         const double      bound = tensor ? 1e-9 : 1e-11;
         const std::string at =
           name + (tensor ? " Q_" : " P_") + std::to_string(p);
@@ -106,7 +108,7 @@ polynomials(const std::string &kind)
               }
           }
 
-        // points: inside, vertices, on the surface of the domain
+        // Points inside, at vertices, and on the boundary of the domain.
         std::vector<Point<dim>> points;
         for (unsigned int i = 0; i < 200; ++i)
           {
@@ -176,7 +178,7 @@ norms()
   const std::string name = std::to_string(dim) + "-D ";
   const double      L2   = std::pow(3., -.5 * dim),
                H1        = std::sqrt(dim * std::pow(3., 1. - dim));
-  // norms per polytope are floats
+  // Norms per polytope are of type float.
   check_close(name + "L2", norm(Norm::L2_norm), L2, 1e-6);
   check_close(name + "L1", norm(Norm::L1_norm), std::pow(.5, dim), 1e-6);
   check_close(name + "mean", norm(Norm::mean), std::pow(.5, dim), 1e-6);
@@ -209,7 +211,7 @@ norms()
   check_throws<dealii::ExceptionBase>(
     name + "unknown norm", [&]() { norm(Norm::W1p_norm); }, "use one of these");
 
-  // the same from one sweep, and with another vector class
+  // The same norms from one pass, and with another vector class.
   MassForm<dim> form;
   const auto    errors = Tessella::VectorTools::compute_errors(
     handler, form, std::vector<double>(), u, exact);
@@ -235,7 +237,7 @@ norms()
 #endif
   check_below(name + "vectors of other classes", largest, 0.);
 
-  // the same bits with one thread and with two
+  // The bits are the same for one thread and for two.
   Vector<float> other;
   Tessella::VectorTools::integrate_difference(
     handler, u, exact, difference, Norm::H1_norm);
@@ -333,8 +335,8 @@ public:
   }
 };
 
-/// [0,2] x [0,1]^(dim-1), two polytopes, the solution is 0 on the left and 1 on
-/// the right, the exact one 0, sigma = 5.
+/// [0,2] x [0,1]^(dim-1) with two polytopes. The solution is 0 on the left and
+/// 1 on the right, the exact one is 0, and sigma = 5.
 template <int dim>
 void
 energy_norm()
@@ -363,7 +365,7 @@ energy_norm()
       return x[0] < 1. ? 0. : 1.;
     }
   };
-  // surface of the right half without the interface
+  // surface of the right half, without the interface
   const double        surface = 2. * dim - 1.;
   const std::string   name    = std::to_string(dim) + "-D energy, ";
   Vector<double>      u(handler.n_dofs());
@@ -388,7 +390,7 @@ energy_norm()
               energy(form),
               5. * (1. + surface) + .5 + .5 + 2.,
               1e-11);
-  // against the flow: the right side is inflow
+  // Against the flow, the right side is inflow.
   form.set_advection(-b);
   check_close(name + "opposite flow",
               energy(form),

@@ -2,7 +2,7 @@
 #ifndef tessella_tests_space_time_checks_h
 #define tessella_tests_space_time_checks_h
 
-// Checks of space-time slabs in both dimensions.
+// Checks of space-time slabs, in both space dimensions.
 
 #include <algorithm>
 #include <string>
@@ -10,7 +10,7 @@
 
 #include "problems.h"
 
-// Three steps of different length with mixed numbers of intervals.
+// Runs three steps of different length with varying numbers of intervals.
 template <int dim>
 double
 polynomial_error(const Tessella::AgglomerationHandler<dim> &handler,
@@ -66,7 +66,7 @@ reproduce_polynomials(const std::vector<std::string>  &meshes,
            {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
         for (const unsigned int p : degrees)
           {
-            // 0: degrees 1 and 2 in turn
+            // degree 0 stands for degrees 1 and 2 in turn
             hp::FECollection<dim> elements;
             elements.push_back(
               Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 1 : p));
@@ -86,8 +86,8 @@ reproduce_polynomials(const std::vector<std::string>  &meshes,
     }
 }
 
-// One slab of four intervals against four slabs, with the same and with
-// another number of intervals per polytope; and what happens to the mass.
+// Compares one slab of four intervals to four slabs, with the same and with
+// different numbers of intervals per polytope, and checks the mass.
 template <int dim>
 void
 compare_slabs(const unsigned int degree)
@@ -148,7 +148,7 @@ compare_slabs(const unsigned int degree)
           check_below(mesh + ", one slab and four",
                       one.l2_norm(),
                       1e-11 * four.l2_norm());
-          // different numbers: close, but not equal
+          // With different numbers the results are close, but not equal.
           std::vector<unsigned int> numbers(n, 2);
           numbers[1]                          = 1;
           TrilinosWrappers::MPI::Vector mixed = run(space, 4, numbers);
@@ -160,10 +160,10 @@ compare_slabs(const unsigned int degree)
     }
 }
 
-// Diffusion, reaction and source with a value per material and per cell: inside
-// a polytope they give the matrix that a function with jumps gives, between
-// polytopes a solution with a kink is reproduced. Such matrices stay from slab
-// to slab.
+// Diffusion, reaction and source with a value per material or per cell. Inside
+// a polytope the matrix equals that of a function with jumps; between polytopes
+// a solution with a kink is reproduced. Such matrices are reused from slab to
+// slab.
 template <int dim>
 void
 check_cell_values()
@@ -292,9 +292,9 @@ check_cell_values()
     }
 }
 
-// Errors on cubes of width 1 / n with steps of 1 / n, for two numbers n. Local:
-// two or three intervals in half of the domain. @p log: the program writes the
-// table.
+// Errors on cubes of width 1 / n with steps of 1 / n, for two values of n.
+// Local time stepping has two or three intervals in half of the domain. If @p
+// log, the program writes the table.
 template <int dim>
 void
 converge(const PolynomialSpaceType        space,
@@ -303,7 +303,7 @@ converge(const PolynomialSpaceType        space,
          const bool                       local,
          const bool                       log)
 {
-  // (the meshes that are fine enough for a half wave are too large in space)
+  // Meshes that resolve a half wave are too large in 3-D.
   const double k = dim == 2 ? numbers::PI : 1.;
   const auto   u = [k](const Point<dim + 1> &x) {
     double value = std::cos(3. * x[dim]);

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# A run of PROGRAM with PARAMETER_FILE that ends with an error some slabs after
-# its last state, and one that goes on from there, must print and write what a
-# run does that is not interrupted, to the last byte: in the same folder, and,
-# but for the paths in the .pvd file, in another one. With LAUNCHER (words
-# separated by %%, to be followed by a number) on two processes. States that were
-# changed in one character or cut are refused with the name of the other one.
-# Everything is below DIRECTORY.
+# Compares an interrupted run of PROGRAM with PARAMETER_FILE to an uninterrupted
+# one. The former ends with an error some slabs after its last state and is then
+# continued. Screen output and files must agree to the last byte, in the same
+# folder, and, except for the paths in the .pvd file, in another one. With
+# LAUNCHER (words separated by %%, to be followed by a number) this is tested on
+# two processes. States that were changed in one character or truncated are
+# refused, and the message names the other state. All files are below DIRECTORY.
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
 string(REPLACE "%%" ";" launcher "${LAUNCHER}")
-# On several processes the direct solver (MUMPS) takes what arrives first, and
-# its rounding errors differ from run to run.
+# On several processes the direct solver (MUMPS) uses messages in the order of
+# their arrival, so its rounding errors differ from run to run.
 set(solver)
 if(launcher)
   list(APPEND launcher 2)
@@ -27,7 +27,7 @@ macro(fail)
     "---- stdout\n${output}\n---- stderr\n${error}\n----")
 endmacro()
 
-# Sets status, output, error.
+# Sets status, output and error.
 macro(run folder)
   execute_process(
     COMMAND ${launcher} ${PROGRAM}
@@ -37,7 +37,7 @@ macro(run folder)
       --set "Output/Directory=${folder}" ${solver} ${ARGN} ${PARAMETER_FILE}
     WORKING_DIRECTORY ${DIRECTORY}
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
-  # (lines may be broken anywhere)
+  # Lines may be broken anywhere.
   string(REGEX REPLACE "[ \n]+" " " sentence "${error}")
 endmacro()
 
@@ -60,8 +60,8 @@ macro(expect_failure)
   endforeach()
 endmacro()
 
-# The folders have the same files with the same bytes, but for those whose names
-# match WITHOUT.
+# Checks that the folders have the same files with the same bytes, except for
+# those whose names match WITHOUT.
 function(compare first second without)
   file(GLOB names RELATIVE ${DIRECTORY}/${first} ${DIRECTORY}/${first}/*)
   file(GLOB other RELATIVE ${DIRECTORY}/${second} ${DIRECTORY}/${second}/*)
@@ -77,7 +77,7 @@ function(compare first second without)
   foreach(file ${other})
     foreach(folder first second)
       file(READ ${DIRECTORY}/${${folder}}/${file} text_of_${folder})
-      # (deal.II writes the date into VTU and .pvd files)
+      # deal.II writes the date into VTU and .pvd files.
       string(REGEX REPLACE "deal.II library on [0-9:/ at]+" ""
         text_of_${folder} "${text_of_${folder}}")
     endforeach()
@@ -106,7 +106,7 @@ if(NOT output STREQUAL whole_output)
 endif()
 compare(whole same "")
 
-# ---- from the end, as if the tables had not been written
+# ---- continued from the end, as if the tables had not been written
 run_well(finished --set "Time/Restart from=whole/${run}.state")
 if(NOT output STREQUAL whole_output)
   fail("The run that begins at the end does not print\n${whole_output}")
@@ -118,7 +118,7 @@ run_well(another --set "Time/Restart from=earlier/${run}.state")
 if(NOT output STREQUAL whole_output)
   fail("The run in another folder does not print\n${whole_output}")
 endif()
-# (states and the .pvd file have names of files)
+# States and the .pvd file contain names of files.
 compare(whole another "\\.pvd$|state$")
 function(pvd_files folder result)
   file(STRINGS ${DIRECTORY}/${folder}/${run}.pvd lines REGEX "DataSet ")
@@ -143,12 +143,12 @@ if(launcher)
   return()
 endif()
 
-# ---- from the state before
+# ---- continued from the preceding state
 run_well(another --set "Time/Restart from=earlier/${run}.previous.state")
 if(NOT output STREQUAL whole_output)
   fail("The run from the state before does not print\n${whole_output}")
 endif()
-# (earlier VTU files of that folder would be there, too)
+# The folder also has the earlier VTU files.
 compare(whole another "\\.pvd$|state$")
 
 # ---- damage: in the middle, the time, the version, the checksum, the end
@@ -177,7 +177,7 @@ foreach(what version magic middle time end)
   expect_failure("is damaged" "${run}.previous.state' of t = 0"
     "is complete; set Time/Restart from to it")
 endforeach()
-# both, and one that is no state
+# both states, and a file that is no state
 file(READ ${previous} text)
 string(REGEX REPLACE "0" "1" text "${text}")
 file(WRITE ${DIRECTORY}/damaged/${run}.previous.state "${text}")

@@ -33,7 +33,7 @@
 using namespace dealii;
 using Tessella::PolynomialSpaceType;
 
-/// A function of dim + 1 = D variables.
+/// Function of dim + 1 = D variables.
 template <int D>
 class SpaceTimeFunction : public Function<D>
 {
@@ -63,8 +63,8 @@ make(const std::function<double(const Point<D> &)> &f)
     [f](const Point<D> &p, const unsigned int) { return f(p); });
 }
 
-/// The same at a time, with its gradient by a difference quotient that is exact
-/// for polynomials of degree 4.
+/// The same function at a fixed time. Its gradient is a difference quotient
+/// that is exact for polynomials of degree 4.
 template <int dim>
 class AtTime : public Function<dim>
 {
@@ -150,7 +150,8 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
     }
 }
 
-/// Cell number modulo n: polytopes that are not connected. 0: every cell.
+/// Polytope index is the cell index modulo n, so that polytopes are not
+/// connected. 0: one polytope per cell.
 template <int dim>
 Tessella::Agglomeration::Strategy<dim>
 scattered(const unsigned int n)
@@ -163,7 +164,8 @@ scattered(const unsigned int n)
   };
 }
 
-/// Blocks of 2^dim cells of a mesh of the unit cube with n^dim cells.
+/// Polytopes are blocks of 2^dim cells of a mesh of the unit cube with n^dim
+/// cells.
 template <int dim>
 Tessella::Agglomeration::Strategy<dim>
 blocks(const unsigned int n)
@@ -201,8 +203,8 @@ solve_directly(const TrilinosWrappers::SparseMatrix &matrix,
                rhs);
 }
 
-/// A problem with tensor-valued diffusion, advection and reaction that vary in
-/// space and time, whose solution is s^p (1 + t)^p, or (s + 0.7 t)^p if @p
+/// Problem with tensor-valued diffusion, advection and reaction that vary in
+/// space and time. Its solution is s^p (1 + t)^p, or (s + 0.7 t)^p if @p
 /// total_degree, with s = 1 + x - y/2 + z/4.
 template <int dim>
 struct PolynomialProblem
@@ -220,7 +222,7 @@ struct PolynomialProblem
     return d == 0 ? 1. : d == 1 ? -0.5 : 0.25;
   }
 
-  // d/dt^k d/ds^m of the solution
+  // Derivative d/dt^k d/ds^m of the solution.
   double
   derivative(const Point<D>    &x,
              const unsigned int m,
@@ -245,7 +247,7 @@ struct PolynomialProblem
     return derivative(x, 0, 0);
   }
 
-  // (the divergence of the rows is zero)
+  // The divergence of the rows is zero.
   static double
   a(const Point<D> &x, const unsigned int c)
   {
@@ -279,7 +281,7 @@ struct PolynomialProblem
            first * derivative(x, 1, 0) + c(x) * u(x);
   }
 
-  // a grad u
+  // Component d of a grad u.
   double
   flux(const Point<D> &x, const unsigned int d) const
   {

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# Runs PROGRAM with PARAMETER_FILE in DIRECTORY to t = 0.5, on from there to
-# t = 1, and in one go: the states at the end must be the same to the last bit.
-# With LAUNCHER (words separated by %%, to be followed by a number) also on two
-# processes, and from there on three: the errors must be the same. Then with a
-# solver that gives up: the message names the slab, and the state before it is
-# written; and with a state of another degree.
+# Runs PROGRAM with PARAMETER_FILE in DIRECTORY to t = 0.5, continues to t = 1,
+# and runs it without a break: the final states must be the same to the last
+# bit. With LAUNCHER (words separated by %%, to be followed by a number) it also
+# runs on two processes, and from t = 0.5 on three: the errors must be the same.
+# Then it runs with a solver that gives up, where the message must name the slab
+# and the preceding state must be written, and with a state of another degree.
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
@@ -49,7 +49,7 @@ if(launcher)
   endif()
   foreach(case rest rest_3)
     file(STRINGS ${DIRECTORY}/${case}/${file}.csv ${case})
-    # (not the number of iterations)
+    # The number of iterations is not compared.
     string(REGEX REPLACE "([^,;]*,)([^,;]*,)([^,;]*)$" "" ${case} "${${case}}")
   endforeach()
   if(NOT rest STREQUAL rest_3)
@@ -66,7 +66,7 @@ endif()
 run(failure --set "Solver/Method=gmres" --set "Solver/Preconditioner=none"
   --set "Solver/Maximum iterations=2")
 string(REGEX REPLACE "[ \n]+" " " text "${text}")
-# (the solver's sentence without the place that threw it)
+# The message of the solver, without the location of the throw.
 if(status EQUAL 0 OR NOT text MATCHES
    "slab 1, from t = 0 to 0.25, was not solved: The linear system was not solved"
    OR NOT text MATCHES "last good state, of t = 0, to")

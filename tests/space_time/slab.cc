@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Space-time slabs: polynomials are reproduced on all kinds of meshes with
-// local time stepping, prisms give the matrix that their tetrahedra give,
-// several slabs give what one slab of several intervals gives, nothing is lost
-// where nothing flows out, rates of convergence, bad input.
+// local time stepping, prisms have the same matrix as their tetrahedra, several
+// slabs have the same solution as one slab of several intervals, mass is
+// conserved without outflow, convergence rates, invalid input.
 
 #include <limits>
 
 #include "checks.h"
 
-// The mesh of a slab of triangles with every prism in three tetrahedra, every
-// parallelogram in two triangles.
+// Mesh of a slab of triangles in which every prism is cut into three tetrahedra
+// and every parallelogram into two triangles.
 class SplitSlab : public Tessella::PolytopicSpace<3>
 {
 public:
@@ -180,8 +180,8 @@ compare_with_tetrahedra()
 
         Tessella::SpaceTimeForm<2> form;
         PolynomialProblem<2>(p, false).set(form, false);
-        // (the penalty goes by the largest value at quadrature points, and
-        // where w.n changes sign no rule is exact)
+        // The penalty depends on the largest value at quadrature points, and
+        // where w.n changes its sign no rule is exact.
         form.set_diffusion(Tensor<2, 2>({{1., 0.2}, {0.2, 0.5}}));
         form.set_advection(Tensor<1, 2>({1., -0.4}));
         form.set_coefficient_order(2 * p + 3);
@@ -220,7 +220,7 @@ compare_with_tetrahedra()
       }
 }
 
-// A function with a time of its own, as one of three variables.
+// Treats a function with a time of its own as a function of three variables.
 void
 wrap_function()
 {
@@ -283,7 +283,8 @@ reject_bad_input()
       solve_directly(matrix, solution, rhs, changed);
     });
   Vector<double> value(handler.n_dofs());
-  // one entry alone: deal.II refuses to fill a vector with it in Debug mode
+  // One entry only, since deal.II refuses to fill a vector with NaN in Debug
+  // mode.
   value(0) = std::numeric_limits<double>::quiet_NaN();
   check_throws<ExceptionBase>(
     "initial value", [&]() { stepping.initialize(0., value); }, "not finite");
@@ -321,8 +322,8 @@ main(int argc, char **argv)
           p == 1 ? std::vector<unsigned int>{16, 32}
                  : std::vector<unsigned int>{4, 8};
 #ifdef DEBUG
-        // (one case of each p, with and without substeps: with assertions
-        // they take a minute each)
+        // One case for each p, with and without local time stepping, since each
+        // needs a minute in Debug mode.
         if ((p == 1) != (space == PolynomialSpaceType::total_degree))
           continue;
 #endif

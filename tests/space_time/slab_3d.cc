@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Space-time slabs of three space dimensions: the matrix is the sum of products
+// Space-time slabs in three space dimensions: the matrix is a sum of products
 // of matrices in space and in time, polynomials are reproduced on all kinds of
-// meshes with local time stepping, several slabs give what one slab of several
-// intervals gives, nothing is lost where nothing flows out, rates of
-// convergence; values per material and per cell. An argument makes the program
-// write the table of errors.
+// meshes with local time stepping, several slabs have the same solution as one
+// slab of several intervals, mass is conserved without outflow, convergence
+// rates; values per material and per cell. With an argument the program writes
+// the table of errors.
 
 #include <tessella/quadrature/reference_quadrature.h>
 
@@ -13,9 +13,9 @@
 
 // With constant coefficients the block of two elements of one interval is
 //   T (x) M + I (x) A
-// where A and M are the matrices of the equation and of u v in space, T that of
-// d/dt and the inflow in time, in which the functions are orthonormal. A
-// penalty on facets that vary with time would not fit.
+// where A and M are the matrices of the equation and of u v in space, and T is
+// that of d/dt and the inflow in time, for functions that are orthonormal in
+// time. A penalty that varies with time on facets would break this structure.
 void
 compare_with_products(const std::string &name, const unsigned int n_polytopes)
 {
@@ -31,7 +31,7 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
   const Tensor<2, 3> a({{1., 0.2, 0.}, {0.2, 0.5, 0.1}, {0., 0.1, 0.7}});
   const Tensor<1, 3> w({1., -0.4, 0.3});
   const double       c = 0.8, length = 0.7;
-  // (odd: then facets that are not planar have the same points)
+  // Odd orders have the same points on facets that are not planar.
   const unsigned int order = 1;
 
   // ---- in space
@@ -73,7 +73,7 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
   for (const PolynomialSpaceType space :
        {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
     {
-      // exponents of functions, and numbers of their factors in space
+      // exponents of functions, and indices of their spatial factors
       const unsigned int n   = Tessella::Legendre::n_functions(4, p, space),
                          n_x = Tessella::Legendre::n_functions(3, p, false);
       std::vector<unsigned char> e(4 * n), f(3 * n_x);

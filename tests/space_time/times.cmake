@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# PROGRAM with PARAMETER_FILE in DIRECTORY: the stages that it prints must make up
-# its wall time, and almost nothing may be left for "other".
+# Runs PROGRAM with PARAMETER_FILE in DIRECTORY: the sum of the printed stages
+# must be its wall time, and almost nothing may be left for "other".
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
@@ -15,14 +15,14 @@ macro(fail)
     "---- stdout\n${output}\n---- stderr\n${error}\n----")
 endmacro()
 
-# Seconds as integers of a microsecond, which CMake can add.
+# Converts seconds to integer microseconds, which CMake can add.
 function(microseconds number result)
   if(NOT number MATCHES "^([0-9]+)\\.?([0-9]*)$")
     message(FATAL_ERROR "'${number}' is no time.\n${output}")
   endif()
   set(whole ${CMAKE_MATCH_1})
   string(SUBSTRING "${CMAKE_MATCH_2}000000" 0 6 fraction)
-  # (leading zeros)
+  # The 1 avoids leading zeros.
   math(EXPR value "${whole} * 1000000 + 1${fraction} - 1000000")
   set(${result} ${value} PARENT_SCOPE)
 endfunction()
@@ -33,7 +33,7 @@ if(NOT status EQUAL 0 OR NOT "${output}${error}" MATCHES
 endif()
 microseconds(${CMAKE_MATCH_1} elapsed)
 
-# (a stage is called output)
+# One stage is called output.
 set(total 0)
 foreach(stage start mesh agglomeration set-up assembly solver jumps errors output
     states other sum)
@@ -53,8 +53,8 @@ math(EXPR difference "100 * (${total} - ${sum})")
 if(difference GREATER sum OR difference LESS -${sum})
   fail("The stages take ${total} microseconds together, not ${sum}.")
 endif()
-# Loading of libraries before main() is not in the sum, and may take long on a
-# machine that has other work.
+# The sum does not include the loading of libraries before main(), which may
+# need a long time on a busy machine.
 math(EXPR least "${elapsed} / 2 - 2000000")
 if(sum GREATER elapsed OR sum LESS least)
   fail("The sum is not the wall time, ${elapsed} microseconds.")
