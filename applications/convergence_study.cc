@@ -294,17 +294,5 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
-  StudyParameters parameters;
-  return run_program(
-    argc,
-    argv,
-    info,
-    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
-    [&](dealii::ParameterHandler &prm, const std::string &file) {
-      parameters.parse(prm, file);
-      if (parameters.mesh.dimension() == 2)
-        ConvergenceStudy<2>(parameters).run();
-      else
-        ConvergenceStudy<3>(parameters).run();
-    });
+  return run_study<ConvergenceStudy, StudyParameters>(argc, argv, info);
 }

@@ -893,17 +893,5 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
-  Parameters parameters;
-  return run_program(
-    argc,
-    argv,
-    info,
-    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
-    [&](dealii::ParameterHandler &prm, const std::string &file) {
-      parameters.parse(prm, file);
-      if (parameters.mesh.dimension() == 2)
-        HDGStudy<2>(parameters).run();
-      else
-        HDGStudy<3>(parameters).run();
-    });
+  return run_study<HDGStudy, Parameters>(argc, argv, info);
 }

@@ -608,17 +608,5 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
-  Parameters parameters;
-  return run_program(
-    argc,
-    argv,
-    info,
-    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
-    [&](dealii::ParameterHandler &prm, const std::string &file) {
-      parameters.parse(prm, file);
-      if (parameters.mesh.dimension() == 2)
-        NonlinearStudy<2>(parameters).run();
-      else
-        NonlinearStudy<3>(parameters).run();
-    });
+  return run_study<NonlinearStudy, Parameters>(argc, argv, info);
 }

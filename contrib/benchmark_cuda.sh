@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
-# Measures assembly on a CUDA device, for the tables of BENCHMARKS.md.
+# Measures assembly on a CUDA device, for the figures behind BENCHMARKS.md.
 #
 #   contrib/benchmark_cuda.sh [OPTION]... [RUN]...
 #

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
-# Prints the tables of BENCHMARKS.md from the results of benchmark_cuda.sh.
+# Prints the figures behind BENCHMARKS.md from the results of benchmark_cuda.sh.
 #
 #   contrib/benchmark_tables.sh [FOLDER]
 #

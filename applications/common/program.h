@@ -53,6 +53,27 @@ namespace Tessella
                 const std::function<void(dealii::ParameterHandler &,
                                          const std::string &)>        &execute);
 
+    /// The same for a study: declares and parses @p Parameters, and calls
+    /// Study<dim>(parameters).run() for the dimension of the mesh.
+    template <template <int> class Study, typename Parameters>
+    int
+    run_study(int argc, char **argv, const ProgramInfo &info)
+    {
+      Parameters parameters;
+      return run_program(
+        argc,
+        argv,
+        info,
+        [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
+        [&](dealii::ParameterHandler &prm, const std::string &file) {
+          parameters.parse(prm, file);
+          if (parameters.mesh.dimension() == 2)
+            Study<2>(parameters).run();
+          else
+            Study<3>(parameters).run();
+        });
+    }
+
     /// Runs @p work and, if it throws, puts the name of the parameter concerned
     /// in front of the message.
     void

@@ -23,8 +23,8 @@ namespace Tessella
        * small pieces through pinned buffers, and each piece is copied on to its
        * target while it is still in the processor's cache, because the memory
        * bandwidth of the host limits these processes. If a single process uses
-       * the machine, large pieces are faster (BENCHMARKS.md, Several processes
-       * and devices).
+       * the machine, large pieces are faster; see
+       * doc/performance/several-devices.md.
        *
        * The work is divided among several workers, which are tasks of the
        * host's threads; each worker has its own ring of buffers. A worker with

@@ -24,7 +24,8 @@ namespace Tessella
   {
     /**
      * C_sigma. The default follows from the study in
-     * parameter_files/penalty_constant_*.prm (table in BENCHMARKS.md). For the
+     * parameter_files/penalty_constant_*.prm (tables in
+     * doc/performance/penalty-constant.md). For the
      * formula simplex, SIPG matrices of Poisson's equation lose positive
      * definiteness below 1.35 at p = 1 and 0.75 at p >= 2 on single cells, 1.2
      * and 0.7 on agglomerates. A single layer of cells with Dirichlet
