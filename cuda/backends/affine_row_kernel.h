@@ -168,26 +168,28 @@ namespace Tessella
           for (unsigned int begin = 0; __any_sync(~0u, begin < n);
                begin += n_lanes)
             {
-              const bool active = begin + l < n;
-              FacetQuad  quad   = {};
-              quad.neighbor     = invalid_index;
+              const bool      active      = begin + l < n;
+              FacetPointGroup point_group = {};
+              point_group.neighbor        = invalid_index;
               if (active)
-                quad = D.facet_quad[row.facet_begin + begin + l];
-              const bool interior = active && quad.neighbor != invalid_index,
-                         self     = interior && quad.neighbor == k;
+                point_group = D.facet_point_group[row.facet_begin + begin + l];
+              const bool interior =
+                           active && point_group.neighbor != invalid_index,
+                         self = interior && point_group.neighbor == k;
               if (interior)
-                add_interior(box, quad, self);
+                add_interior(box, point_group, self);
               else if (active)
-                add_boundary(box, quad);
+                add_boundary(box, point_group);
 
               // ---- runs of facets with the same neighbour
               unsigned int previous =
-                __shfl_up_sync(~0u, quad.neighbor, 1, n_lanes);
+                __shfl_up_sync(~0u, point_group.neighbor, 1, n_lanes);
               if (l == 0)
                 previous = before;
-              before = __shfl_sync(~0u, quad.neighbor, n_lanes - 1, n_lanes);
+              before =
+                __shfl_sync(~0u, point_group.neighbor, n_lanes - 1, n_lanes);
               const bool first =
-                active && (l == 0 || quad.neighbor != previous);
+                active && (l == 0 || point_group.neighbor != previous);
               const unsigned int firsts = __ballot_sync(~0u, first) >>
                                             (half * n_lanes) &
                                           0xffffu,
@@ -197,13 +199,13 @@ namespace Tessella
                 {
                   shared.first[half][number] = l;
                   shared.column[half][number] =
-                    interior && !self ? quad.column : invalid_index;
+                    interior && !self ? point_group.column : invalid_index;
                 }
               if (l == 0)
                 shared.first[half][n_runs] = min(n - min(begin, n), n_lanes);
               // The first run may continue a block that is already in memory.
               const bool continued = __shfl_sync(
-                ~0u, begin > 0 && quad.neighbor == previous, 0, n_lanes);
+                ~0u, begin > 0 && point_group.neighbor == previous, 0, n_lanes);
               __syncwarp();
               write_blocks(n_runs, continued);
               __syncwarp();
@@ -211,13 +213,15 @@ namespace Tessella
         }
 
         __device__ void
-        add_interior(const Box &box, const FacetQuad &quad, const bool self)
+        add_interior(const Box             &box,
+                     const FacetPointGroup &point_group,
+                     const bool             self)
         {
-          const SimplexFacet<dim> facet(D, quad.facet);
-          const Box               other_box(D, quad.neighbor);
-          const bool              side = quad.code & FacetQuad::side;
-          const double            area = side ? -facet.measure : facet.measure,
-                       factor          = box.factor * other_box.factor;
+          const SimplexFacet<dim> facet(D, point_group.facet);
+          const Box               other_box(D, point_group.neighbor);
+          const bool   side   = point_group.code & FacetPointGroup::side;
+          const double area   = side ? -facet.measure : facet.measure,
+                       factor = box.factor * other_box.factor;
           double m[dim], bn = 0.;
 #pragma unroll
           for (int d = 0; d < dim; ++d)
@@ -230,17 +234,16 @@ namespace Tessella
               m[d] = -0.5 * area * conormal;
             }
           bn *= area;
-          const double c =
-            facet.measure * __ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.);
+          const double c = facet.measure * __ldg(D.sigma + point_group.facet) -
+                           (bn < 0. ? bn : 0.);
           // Facets are stored as side 0 sees them; the other side is shifted.
           double shift[dim] = {};
-          if (quad.code & FacetQuad::shifted)
+          if (point_group.code & FacetPointGroup::shifted)
 #pragma unroll
             for (int d = 0; d < dim; ++d)
               shift[d] =
-                D.shift[dim *
-                          D.interface_shift[D.polytope_interface[quad.entry] /
-                                            2] +
+                D.shift[dim * D.interface_shift
+                                [D.polytope_interface[point_group.entry] / 2] +
                         d];
           double x[dim][dim], y[dim][dim];
 #pragma unroll
@@ -281,14 +284,14 @@ namespace Tessella
 
         /// Adds a facet on the boundary.
         __device__ void
-        add_boundary(const Box &box, const FacetQuad &quad)
+        add_boundary(const Box &box, const FacetPointGroup &point_group)
         {
-          const SimplexFacet<dim>  facet(D, quad.facet);
+          const SimplexFacet<dim>  facet(D, point_group.facet);
           const RuleTables::Entry &rule = D.facet_rule[0][1];
           const FacetLayout       &L    = D.form.facet_layout;
           const double            *table =
-            D.facet_table +
-            (D.entry_q[quad.entry] - D.first_facet_point + quad.point);
+            D.facet_table + (D.entry_q[point_group.entry] -
+                             D.first_facet_point + point_group.point);
           const double square = box.factor * box.factor;
 #pragma unroll 1
           for (unsigned int q = 0; q < rule.n_points; ++q)
@@ -395,7 +398,7 @@ namespace Tessella
             for (std::uint64_t b = D.block_offset[k]; b < D.block_offset[k + 1];
                  ++b)
               if (D.block_column[b] != k &&
-                  D.block_quad[b].x == D.block_quad[b].y)
+                  D.block_point_group[b].x == D.block_point_group[b].y)
                 values()[D.column_offset[b] + i * row.width + j] = 0.;
         }
       };

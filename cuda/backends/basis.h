@@ -976,12 +976,13 @@ namespace Tessella
             }
           else if (begin < range.end)
             {
-              const unsigned int i    = begin + slot / 4;
-              const VolumeQuad   quad = D.volume_quad[min(i, range.end - 1)];
-              s.subcell               = quad.subcell;
-              s.first_point           = quad.point - quad.first;
+              const unsigned int     i = begin + slot / 4;
+              const VolumePointGroup point_group =
+                D.volume_point_group[min(i, range.end - 1)];
+              s.subcell     = point_group.subcell;
+              s.first_point = point_group.point - point_group.first;
               if (i < range.end)
-                s.q = quad.first + (slot & 3u);
+                s.q = point_group.first + (slot & 3u);
             }
           return s;
         }
@@ -995,67 +996,71 @@ namespace Tessella
 
         /// Number of groups of facet points that fit into all slots.
         __device__ unsigned int
-        n_facet_quads() const
+        n_facet_point_groups() const
         {
           return facet_spacing() == 3 ? n_slots / 3 : n_slots / 4;
         }
 
         /// Group that a slot belongs to, also for slots beyond all groups.
         __device__ unsigned int
-        facet_quad_of(const unsigned int slot) const
+        facet_point_group_of(const unsigned int slot) const
         {
           return facet_spacing() == 3 ? slot * 11 >> 5 : slot / 4;
         }
 
-        __device__ FacetQuad
-        facet_quad(const unsigned int begin, const unsigned int end) const
+        __device__ FacetPointGroup
+        facet_point_group(const unsigned int begin,
+                          const unsigned int end) const
         {
-          const unsigned int slot = (threadIdx.x & 31u) % n_slots;
-          FacetQuad          quad = {};
+          const unsigned int slot        = (threadIdx.x & 31u) % n_slots;
+          FacetPointGroup    point_group = {};
           if (begin < end)
-            quad = D.facet_quad[min(begin + facet_quad_of(slot), end - 1)];
-          return quad;
+            point_group =
+              D.facet_point_group[min(begin + facet_point_group_of(slot),
+                                      end - 1)];
+          return point_group;
         }
 
-        /// Asynchronous version of facet_quad() that needs no registers: starts
-        /// to copy the groups from begin on to a free part of the tables (of 32
-        /// slots), and finish_facet_quads() completes the copy. Compute
-        /// capability 8.0 and later.
+        /// Asynchronous version of facet_point_group() that needs no registers:
+        /// starts to copy the groups from begin on to a free part of the tables
+        /// (of 32 slots), and finish_facet_point_groups() completes the copy.
+        /// Compute capability 8.0 and later.
         __device__ void
-        start_facet_quads(const unsigned int begin,
-                          const unsigned int end) const
+        start_facet_point_groups(const unsigned int begin,
+                                 const unsigned int end) const
         {
           // Each lane copies half of a group.
           const unsigned int lane = threadIdx.x & 31u, i = lane / 2;
-          if (begin < end && i < n_facet_quads())
+          if (begin < end && i < n_facet_point_groups())
             {
               const double2 *from = reinterpret_cast<const double2 *>(
-                D.facet_quad + min(begin + i, end - 1));
+                D.facet_point_group + min(begin + i, end - 1));
 #if __CUDA_ARCH__ >= 800
               asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
                              (unsigned int)__cvta_generic_to_shared(
-                               room_for_quad(i) + lane % 2)),
+                               room_for_point_group(i) + lane % 2)),
                            "l"(from + lane % 2)
                            : "memory");
 #endif
             }
         }
 
-        __device__ FacetQuad
-        finish_facet_quads() const
+        __device__ FacetPointGroup
+        finish_facet_point_groups() const
         {
 #if __CUDA_ARCH__ >= 800
           asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
           __syncwarp();
-          return *reinterpret_cast<const FacetQuad *>(room_for_quad(
-            min(facet_quad_of(threadIdx.x & 31u), n_facet_quads() - 1)));
+          return *reinterpret_cast<const FacetPointGroup *>(
+            room_for_point_group(min(facet_point_group_of(threadIdx.x & 31u),
+                                     n_facet_point_groups() - 1)));
         }
 
         __device__ double2 *
-        room_for_quad(const unsigned int i) const
+        room_for_point_group(const unsigned int i) const
         {
-          static_assert(sizeof(FacetQuad) == 2 * sizeof(double2));
+          static_assert(sizeof(FacetPointGroup) == 2 * sizeof(double2));
           return reinterpret_cast<double2 *>(own_pairs + i * stride + n_slots);
         }
 
@@ -1398,55 +1403,57 @@ namespace Tessella
         /// weight; those of the neighbour with opposite sign if @p pair.
         template <Facets terms, bool pair>
         __device__ void
-        fill_facets(const unsigned int polytope,
-                    const FacetQuad   &quad,
-                    const unsigned int begin,
-                    const unsigned int end)
+        fill_facets(const unsigned int     polytope,
+                    const FacetPointGroup &point_group,
+                    const unsigned int     begin,
+                    const unsigned int     end)
         {
           const unsigned int lane = threadIdx.x & 31u;
           // With at most 16 slots, each half of the warp serves one side.
-          const unsigned int slot    = lane < n_slots ? lane : lane - n_slots;
-          const bool         split   = pair && n_slots <= 16;
-          const unsigned int m       = facet_quad_of(slot),
-                             of_quad = slot - m * facet_spacing();
+          const unsigned int slot  = lane < n_slots ? lane : lane - n_slots;
+          const bool         split = pair && n_slots <= 16;
+          const unsigned int m     = facet_point_group_of(slot),
+                             of_point_group = slot - m * facet_spacing();
           __syncwarp();
           if (lane < (split ? 2 * n_slots : n_slots))
             {
-              const unsigned int neighbor = quad.neighbor;
+              const unsigned int neighbor = point_group.neighbor;
               const unsigned int own_degree =
                 P >= 0 ? known : D.degree[polytope];
               const unsigned int other_degree =
                 P >= 0 || neighbor == invalid_index ? own_degree
                                                     : D.degree[neighbor];
               const unsigned int degree = max(own_degree, other_degree);
-              const bool         prism  = quad.code & FacetQuad::prism;
+              const bool prism = point_group.code & FacetPointGroup::prism;
               const unsigned int n =
-                n_facet_points<cells>(D, quad.facet, degree, prism);
+                n_facet_points<cells>(D, point_group.facet, degree, prism);
               const unsigned int first =
-                (quad.code >> FacetQuad::point_shift) + of_quad;
+                (point_group.code >> FacetPointGroup::point_shift) +
+                of_point_group;
               const unsigned int q      = min(first, n - 1);
               const bool         bottom = cells != Cells::simplices &&
                                   D.form.constant_bottom &&
-                                  (quad.code & FacetQuad::bottom);
+                                  (point_group.code & FacetPointGroup::bottom);
               const bool tabulated = !D.form.constant_facets ||
                                      (neighbor == invalid_index && !bottom);
               double own_m[dim], other_m[dim], c[2];
               if (tabulated)
-                read_facet_coefficients<terms>(quad, q, own_m, other_m, c);
+                read_facet_coefficients<terms>(
+                  point_group, q, own_m, other_m, c);
               // Maps of both sides, loaded early, as all other data.
               using Map = std::conditional_t<whole, BoxMap<dim>, NoMap>;
               const Map own_map(D, polytope),
                 other_map(D, neighbor == invalid_index ? polytope : neighbor);
               double x[dim], normal[dim], w;
-              w =
-                facet_point<cells>(D, quad.facet, q, degree, x, normal, prism);
-              if (m >= min(end - begin, n_facet_quads()) ||
-                  of_quad >= D.facet_step || first >= n)
+              w = facet_point<cells>(
+                D, point_group.facet, q, degree, x, normal, prism);
+              if (m >= min(end - begin, n_facet_point_groups()) ||
+                  of_point_group >= D.facet_step || first >= n)
                 w = 0.;
               // The bottom of a slab has no data.
               if (terms == Facets::rhs && bottom)
                 w = 0.;
-              const bool side = quad.code & FacetQuad::side;
+              const bool side = point_group.code & FacetPointGroup::side;
               if (side)
                 for (int d = 0; d < dim; ++d)
                   normal[d] = -normal[d];
@@ -1472,8 +1479,8 @@ namespace Tessella
                       bn += D.form.b[d] * normal[d];
                       own_m[d] = other_m[d] = -0.5 * w * conormal;
                     }
-                  c[0] = c[1] =
-                    w * (__ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.));
+                  c[0] = c[1] = w * (__ldg(D.sigma + point_group.facet) -
+                                     (bn < 0. ? bn : 0.));
                 }
 
               // Part of the coefficient that the tables include.
@@ -1493,13 +1500,13 @@ namespace Tessella
                     y[d] = x[d];
                   // Facets are stored as side 0 sees them; the other side is
                   // shifted.
-                  if ((quad.code & FacetQuad::shifted) && (s == 1) != side)
+                  if ((point_group.code & FacetPointGroup::shifted) &&
+                      (s == 1) != side)
                     {
                       const double *shift =
                         D.shift +
-                        dim *
-                          D.interface_shift[D.polytope_interface[quad.entry] /
-                                            2];
+                        dim * D.interface_shift
+                                [D.polytope_interface[point_group.entry] / 2];
                       for (int d = 0; d < dim; ++d)
                         y[d] += shift[d];
                     }
@@ -1545,17 +1552,18 @@ namespace Tessella
         // All loads precede computations with the values.
         template <Facets terms>
         __device__ void
-        read_facet_coefficients(const FacetQuad   &quad,
-                                const unsigned int q,
+        read_facet_coefficients(const FacetPointGroup &point_group,
+                                const unsigned int     q,
                                 double (&own_m)[dim],
                                 double (&other_m)[dim],
                                 double (&c)[2]) const
         {
           const FacetLayout  &L = D.form.facet_layout;
-          const std::uint64_t t = D.entry_q[quad.entry] - D.first_facet_point +
-                                  quad.point +
-                                  (q - (quad.code >> FacetQuad::point_shift));
-          const bool    interior = quad.neighbor != invalid_index;
+          const std::uint64_t t =
+            D.entry_q[point_group.entry] - D.first_facet_point +
+            point_group.point +
+            (q - (point_group.code >> FacetPointGroup::point_shift));
+          const bool    interior = point_group.neighbor != invalid_index;
           const double *table    = D.facet_table + t;
           const auto    at       = [&](const int array) {
             return array >= 0 ? __ldg(table + array * D.n_facet_points) : 0.;

@@ -18,7 +18,7 @@ namespace Tessella
     {
       /// Group of up to four quadrature points of a sub-cell; four is the depth
       /// of a product of the matrix units.
-      struct alignas(16) VolumeQuad
+      struct alignas(16) VolumePointGroup
       {
         unsigned int subcell,
           first;             ///< first point, index in the rule of the sub-cell
@@ -27,7 +27,7 @@ namespace Tessella
 
       /// Group of up to four quadrature points of a facet, as seen from one of
       /// its two polytopes.
-      struct alignas(16) FacetQuad
+      struct alignas(16) FacetPointGroup
       {
         unsigned int facet;
         unsigned int
@@ -80,8 +80,9 @@ namespace Tessella
       /// Additional data for SlabKernel.
       struct SlabRules
       {
-        SlabRule     volume, facet;
-        unsigned int quads_per_facet; ///< number of point groups per facet
+        SlabRule volume, facet;
+        unsigned int
+          point_groups_per_facet; ///< number of point groups per facet
         unsigned int
                facets_per_batch; ///< number of facets that fit into 16 points
         double inverse_length;   ///< inverse length of the time interval of
@@ -114,7 +115,7 @@ namespace Tessella
         unsigned int first_subcell, n_subcells;
 
         __host__ __device__ unsigned int
-        n_quads() const
+        n_point_groups() const
         {
           return volume_end - volume_begin + (facet_end - facet_begin);
         }
@@ -174,12 +175,12 @@ namespace Tessella
         VolumeRule volume_rule;
 
         // ---- set by Kernels::bind()
-        const VolumeQuad   *volume_quad;
-        const FacetQuad    *facet_quad;
-        const Row          *rows;
-        const unsigned int *block_row; ///< row of each block
-        const uint2
-          *block_quad; ///< range of interior facet point groups of each block
+        const VolumePointGroup *volume_point_group;
+        const FacetPointGroup  *facet_point_group;
+        const Row              *rows;
+        const unsigned int     *block_row; ///< row of each block
+        const uint2 *block_point_group;    ///< range of interior facet point
+                                           ///< groups of each block
         const Unit      *units;
         const Reduction *reductions;
         void            *scratch;
@@ -233,7 +234,7 @@ namespace Tessella
         __device__ bool
         leaves_out(const Row &row) const
         {
-          return row.n_quads() > split_limit ||
+          return row.n_point_groups() > split_limit ||
                  (leave_out_upright && row.upright);
         }
       };

@@ -83,11 +83,11 @@ namespace Tessella
                          const BlockSparsity   &sparsity,
                          const unsigned int     first,
                          const unsigned int     last,
-                         const RawArray<uint2> &block_quads,
+                         const RawArray<uint2> &block_point_groups,
                          Array<unsigned int>   &block_row,
-                         Array<uint2>          &block_quad)
+                         Array<uint2>          &block_point_group)
         {
-          RawArray<unsigned int> row(block_quads.size());
+          RawArray<unsigned int> row(block_point_groups.size());
           parallel(last - first,
                    1024,
                    [&](const std::size_t begin, const std::size_t end) {
@@ -97,7 +97,7 @@ namespace Tessella
                                  static_cast<unsigned int>(k));
                    });
           to_device(workspace, block_row, row);
-          to_device(workspace, block_quad, block_quads);
+          to_device(workspace, block_point_group, block_point_groups);
         }
 
         /// Bits of the non-zero columns of the volume coefficients.
@@ -261,7 +261,7 @@ namespace Tessella
             n_facets += row.facet_end;
             row.volume_end = static_cast<unsigned int>(n_volume);
             row.facet_end  = static_cast<unsigned int>(n_facets);
-            if (row.n_quads() > split_limit)
+            if (row.n_point_groups() > split_limit)
               split_rows.push_back(k);
           }
         if (std::max(n_volume, n_facets) >
@@ -272,8 +272,8 @@ namespace Tessella
             "smaller problem or the host backend.");
 
         // ---- point groups, and those of each block
-        RawArray<FacetQuad> facets(n_facets);
-        block_quads = RawArray<uint2>(sparsity.block_column.size());
+        RawArray<FacetPointGroup> facets(n_facets);
+        block_point_groups = RawArray<uint2>(sparsity.block_column.size());
         parallel(
           last - first,
           grain,
@@ -286,7 +286,7 @@ namespace Tessella
                                     last_block  = sparsity.block_offset[k + 1];
                 std::uint64_t block             = first_block;
                 for (std::uint64_t b = first_block; b < last_block; ++b)
-                  block_quads[b] = {f, f};
+                  block_point_groups[b] = {f, f};
                 row_k.boundary_begin = row_k.bottom_begin = invalid_index;
                 for (unsigned int e = mesh.polytope_interface_offset[k];
                      e < mesh.polytope_interface_offset[k + 1];
@@ -309,16 +309,18 @@ namespace Tessella
                         while (sparsity.block_column[block] != neighbor)
                           if (++block == last_block)
                             block = first_block;
-                        if (block_quads[block].x == block_quads[block].y)
-                          block_quads[block].x = f;
+                        if (block_point_groups[block].x ==
+                            block_point_groups[block].y)
+                          block_point_groups[block].x = f;
                       }
                     const unsigned int column =
                       neighbor == invalid_index ? 0
                                                 : sparsity.column_offset[block];
                     const unsigned int flags =
-                      (code & 1u ? FacetQuad::side : 0) |
-                      (mesh.interface_shift[i] != 0 ? FacetQuad::shifted : 0) |
-                      (bottom ? FacetQuad::bottom : 0);
+                      (code & 1u ? FacetPointGroup::side : 0) |
+                      (mesh.interface_shift[i] != 0 ? FacetPointGroup::shifted
+                                                    : 0) |
+                      (bottom ? FacetPointGroup::bottom : 0);
                     unsigned int entry_point = 0;
                     for (unsigned int g = mesh.facet_offset[i];
                          g < mesh.facet_offset[i + 1];
@@ -327,12 +329,12 @@ namespace Tessella
                         const unsigned int m = n_points_of_facet(g, p);
                         const unsigned int prism =
                           mesh.facet_type[g] == FacetType::prism
-                            ? FacetQuad::prism
+                            ? FacetPointGroup::prism
                             : 0;
                         for (unsigned int q = 0; q < m; q += facet_step)
                           facets[f++] = {g,
-                                         q << FacetQuad::point_shift | flags |
-                                           prism,
+                                         q << FacetPointGroup::point_shift |
+                                           flags | prism,
                                          neighbor,
                                          column,
                                          e,
@@ -340,12 +342,12 @@ namespace Tessella
                         entry_point += m;
                       }
                     if (neighbor != invalid_index)
-                      block_quads[block].y = f;
+                      block_point_groups[block].y = f;
                   }
                 row_k.boundary_begin = std::min(row_k.boundary_begin, f);
                 row_k.bottom_begin   = std::min(row_k.bottom_begin, f);
                 row_k.upright        = slab && row_k.bottom_begin < f &&
-                                row_k.n_quads() <= split_limit;
+                                row_k.n_point_groups() <= split_limit;
                 const double *const box = mesh.box.data();
                 for (unsigned int e = mesh.polytope_interface_offset[k];
                      row_k.upright && e < mesh.polytope_interface_offset[k + 1];
@@ -364,7 +366,7 @@ namespace Tessella
                      ++b)
                   if (sparsity.block_column[b] == k)
                     row_k.diagonal = sparsity.column_offset[b];
-                  else if (block_quads[b].x == block_quads[b].y)
+                  else if (block_point_groups[b].x == block_point_groups[b].y)
                     row_k.empty_blocks = true;
               }
           });
@@ -382,7 +384,7 @@ namespace Tessella
                 continue;
               }
             if (row.bottom_begin - row.facet_begin >
-                SlabRules::few_facets * slab_rules.quads_per_facet)
+                SlabRules::few_facets * slab_rules.point_groups_per_facet)
               ++n_many;
             const double *const box   = &mesh.box[2 * dim * std::size_t(k)];
             slab_rules.inverse_length = 1. / (box[2 * dim - 1] - box[dim - 1]);
@@ -390,7 +392,7 @@ namespace Tessella
         slab_rules.mostly_many_facets =
           n_many > (last - first - n_not_upright) / 2;
         for (unsigned int k = first; k < last; ++k)
-          if (row_data[k].n_quads() <= split_limit)
+          if (row_data[k].n_point_groups() <= split_limit)
             {
               if (degrees.bottom_id != invalid_index &&
                   row_data[k].boundary_begin < row_data[k].bottom_begin)
@@ -400,7 +402,7 @@ namespace Tessella
             }
         for (unsigned int i = 0; i < 2; ++i)
           boundary_row[i] = Array<unsigned int>(boundary_rows[i]);
-        to_device(workspace, facet_quad, facets);
+        to_device(workspace, facet_point_group, facets);
         to_device(workspace, rows, row_data);
         if (empty_blocks)
           blocks_to_device(workspace,
@@ -408,9 +410,9 @@ namespace Tessella
                            sparsity,
                            first,
                            last,
-                           block_quads,
+                           block_point_groups,
                            block_row,
-                           block_quad);
+                           block_point_group);
         if (!split_rows.empty())
           {
             make_block_units(split_rows, split_units);
@@ -476,15 +478,15 @@ namespace Tessella
                            sparsity,
                            first,
                            last,
-                           block_quads,
+                           block_point_groups,
                            block_row,
-                           block_quad);
+                           block_point_group);
         if (!(tiles || (matrix && !numbered) ||
               (rhs && (!numbered || dim == 4 || choice.degree < 1 ||
                        choice.degree > 5))) ||
-            volume_quad.size() > 0)
+            volume_point_group.size() > 0)
           return;
-        RawArray<VolumeQuad> volume(row_data[last - 1].volume_end);
+        RawArray<VolumePointGroup> volume(row_data[last - 1].volume_end);
         parallel(last - first,
                  256,
                  [&](const std::size_t begin, const std::size_t end) {
@@ -505,7 +507,7 @@ namespace Tessella
                          }
                      }
                  });
-        to_device(workspace, volume_quad, volume);
+        to_device(workspace, volume_point_group, volume);
       }
 
 
@@ -515,10 +517,10 @@ namespace Tessella
       Kernels<dim>::memory() const
       {
         std::size_t bytes =
-          volume_quad.size() * sizeof(VolumeQuad) +
-          facet_quad.size() * sizeof(FacetQuad) + rows.size() * sizeof(Row) +
-          block_row.size() * sizeof(unsigned int) +
-          block_quad.size() * sizeof(uint2) +
+          volume_point_group.size() * sizeof(VolumePointGroup) +
+          facet_point_group.size() * sizeof(FacetPointGroup) +
+          rows.size() * sizeof(Row) + block_row.size() * sizeof(unsigned int) +
+          block_point_group.size() * sizeof(uint2) +
           (boundary_row[0].size() + boundary_row[1].size()) *
             sizeof(unsigned int) +
           (slab_box.size() + slab_facet.size() + scratch.size()) *
@@ -551,7 +553,8 @@ namespace Tessella
                           facets =
                             2 * (std::size_t(mesh.n_facets()) * (n_facet + 1) +
                                  mesh.facet_point_weights.size() / 4);
-        return volume * sizeof(VolumeQuad) + facets * sizeof(FacetQuad) +
+        return volume * sizeof(VolumePointGroup) +
+               facets * sizeof(FacetPointGroup) +
                mesh.n_polytopes() * (sizeof(Row) + (mesh.prismatic ? 2 : 1) *
                                                      sizeof(unsigned int)) +
                sparsity.block_column.size() *
@@ -593,34 +596,37 @@ namespace Tessella
         std::uint32_t n_scratch                                     = 0;
         for (const unsigned int k : rows)
           {
-            const unsigned int own = row_data[k].n_quads();
+            const unsigned int own = row_data[k].n_point_groups();
             for (std::uint64_t b = sparsity.block_offset[k];
                  b < sparsity.block_offset[k + 1];
                  ++b)
               {
-                const unsigned int column = sparsity.block_column[b];
-                const unsigned int n_quads =
-                  (column == k ? own : 0) + block_quads[b].y - block_quads[b].x;
+                const unsigned int column         = sparsity.block_column[b];
+                const unsigned int n_point_groups = (column == k ? own : 0) +
+                                                    block_point_groups[b].y -
+                                                    block_point_groups[b].x;
                 for (unsigned int i = 0; i < mesh.n_basis[k]; i += unit_tile)
                   for (unsigned int j = 0; j < mesh.n_basis[column];
                        j += unit_tile)
                     {
-                      if (n_quads <= part_size)
+                      if (n_point_groups <= part_size)
                         {
-                          units.push_back({b, i, j, 0, n_quads, invalid_index});
+                          units.push_back(
+                            {b, i, j, 0, n_point_groups, invalid_index});
                           continue;
                         }
                       const unsigned int n_parts =
-                        (n_quads + part_size - 1) / part_size;
+                        (n_point_groups + part_size - 1) / part_size;
                       reductions.push_back(
                         {static_cast<unsigned int>(units.size()), n_parts});
                       for (unsigned int p = 0; p < n_parts; ++p)
-                        units.push_back({b,
-                                         i,
-                                         j,
-                                         p * part_size,
-                                         std::min((p + 1) * part_size, n_quads),
-                                         n_scratch++});
+                        units.push_back(
+                          {b,
+                           i,
+                           j,
+                           p * part_size,
+                           std::min((p + 1) * part_size, n_point_groups),
+                           n_scratch++});
                     }
               }
             list.unit_begin.push_back(units.size());
@@ -644,23 +650,25 @@ namespace Tessella
         std::uint32_t n_scratch                                     = 0;
         for (const unsigned int k : rows)
           {
-            const Row         &row     = row_data[k];
-            const unsigned int n_quads = row.volume_end - row.volume_begin +
-                                         (row.facet_end - row.boundary_begin);
+            const Row         &row = row_data[k];
+            const unsigned int n_point_groups =
+              row.volume_end - row.volume_begin +
+              (row.facet_end - row.boundary_begin);
             const unsigned int n_parts =
-              std::max(1u, (n_quads + part_size - 1) / part_size);
+              std::max(1u, (n_point_groups + part_size - 1) / part_size);
             for (unsigned int i = 0; i < mesh.n_basis[k]; i += unit_tile)
               {
                 if (n_parts > 1)
                   reductions.push_back(
                     {static_cast<unsigned int>(units.size()), n_parts});
                 for (unsigned int p = 0; p < n_parts; ++p)
-                  units.push_back({k,
-                                   i,
-                                   0,
-                                   p * part_size,
-                                   std::min((p + 1) * part_size, n_quads),
-                                   n_parts > 1 ? n_scratch++ : invalid_index});
+                  units.push_back(
+                    {k,
+                     i,
+                     0,
+                     p * part_size,
+                     std::min((p + 1) * part_size, n_point_groups),
+                     n_parts > 1 ? n_scratch++ : invalid_index});
               }
             list.unit_begin.push_back(units.size());
             list.reduction_begin.push_back(reductions.size());
@@ -675,13 +683,13 @@ namespace Tessella
       void
       Kernels<dim>::bind(Data<dim> &D) const
       {
-        D.volume_quad = volume_quad.data();
-        D.facet_quad  = facet_quad.data();
-        D.rows        = rows.data();
-        D.block_row   = block_row.data();
-        D.block_quad  = block_quad.data();
-        D.affine      = simplices || prisms;
-        D.affine_type = static_cast<unsigned int>(
+        D.volume_point_group = volume_point_group.data();
+        D.facet_point_group  = facet_point_group.data();
+        D.rows               = rows.data();
+        D.block_row          = block_row.data();
+        D.block_point_group  = block_point_group.data();
+        D.affine             = simplices || prisms;
+        D.affine_type        = static_cast<unsigned int>(
           prisms ? SubCellType::prism : SubCellType::simplex);
         D.tensor_space = tensor_space;
         D.uniform      = uniform;
@@ -742,7 +750,7 @@ namespace Tessella
                dim);
         slab_rules.facet = make(facet, dim - 1);
         slab_rules.facet.factor *= facet_factor(dim, true);
-        slab_rules.quads_per_facet =
+        slab_rules.point_groups_per_facet =
           (facet.n_points + facet_step - 1) / facet_step;
         slab_rules.facets_per_batch = 16 / slab_rules.facet.n_space;
         slab = slab_rules.volume.n_space > 1 && slab_rules.facet.n_space > 1 &&

@@ -190,13 +190,13 @@ namespace Tessella
         unsigned int    n_not_upright;
         SlabRules       slab_rules;
         RawArray<Row>   row_data;
-        RawArray<uint2> block_quads;
+        RawArray<uint2> block_point_groups;
 
-        Array<VolumeQuad>   volume_quad;
-        Array<FacetQuad>    facet_quad;
-        Array<Row>          rows;
-        Array<unsigned int> block_row;
-        Array<uint2>        block_quad;
+        Array<VolumePointGroup> volume_point_group;
+        Array<FacetPointGroup>  facet_point_group;
+        Array<Row>              rows;
+        Array<unsigned int>     block_row;
+        Array<uint2>            block_point_group;
         /// Rows that are computed in parts; all_units: tiles of all rows, made
         /// when a form needs them.
         std::vector<unsigned int> split_rows;

@@ -73,14 +73,14 @@ namespace Tessella
         {
           if (!D.form.source())
             return;
-          const unsigned int n_quads = slots.n_slots / 4;
-          VolumeSlot         slot    = slots.volume_slot(range, range.begin);
+          const unsigned int n_point_groups = slots.n_slots / 4;
+          VolumeSlot         slot = slots.volume_slot(range, range.begin);
           for (unsigned int begin = range.begin; begin < range.end;
-               begin += n_quads)
+               begin += n_point_groups)
             {
               slots.template fill_volume<false>(k, slot);
-              slot                 = slots.volume_slot(range, begin + n_quads);
-              const unsigned int n = min(range.end - begin, n_quads);
+              slot = slots.volume_slot(range, begin + n_point_groups);
+              const unsigned int n = min(range.end - begin, n_point_groups);
 #pragma unroll 1
               for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
@@ -98,19 +98,21 @@ namespace Tessella
         {
           if (!D.form.facets || D.form.facet_layout.r < 0)
             return;
-          using Facets   = typename Slots::Facets;
-          FacetQuad quad = slots.facet_quad(first, last);
+          using Facets                = typename Slots::Facets;
+          FacetPointGroup point_group = slots.facet_point_group(first, last);
           for (unsigned int begin = first; begin < last;
                begin += slots.n_slots / 4)
             {
               slots.template fill_facets<Facets::rhs, false>(k,
-                                                             quad,
+                                                             point_group,
                                                              begin,
                                                              last);
-              quad = slots.facet_quad(begin + slots.n_slots / 4, last);
-              const unsigned int n_quads = min(last - begin, slots.n_slots / 4);
+              point_group =
+                slots.facet_point_group(begin + slots.n_slots / 4, last);
+              const unsigned int n_point_groups =
+                min(last - begin, slots.n_slots / 4);
 #pragma unroll 1
-              for (unsigned int m = 0; m < 4 * n_quads; m += 4)
+              for (unsigned int m = 0; m < 4 * n_point_groups; m += 4)
                 {
                   const Number c = slots.coefficients[m + r];
 #pragma unroll
@@ -260,23 +262,23 @@ namespace Tessella
               {
                 const unsigned int number = (first + i) / D.facet_step,
                                    offset = (first + i) % D.facet_step;
-                const FacetQuad quad =
-                  D.facet_quad[row.boundary_begin + number];
-                const bool         prism = quad.code & FacetQuad::prism;
-                const unsigned int n     = n_facet_points<Cells::any>(D,
-                                                                  quad.facet,
-                                                                  P,
-                                                                  prism),
-                                   q = (quad.code >> FacetQuad::point_shift) +
+                const FacetPointGroup point_group =
+                  D.facet_point_group[row.boundary_begin + number];
+                const bool prism = point_group.code & FacetPointGroup::prism;
+                const unsigned int n = n_facet_points<Cells::any>(
+                                     D, point_group.facet, P, prism),
+                                   q = (point_group.code >>
+                                        FacetPointGroup::point_shift) +
                                        offset;
                 PointOfBoundary &point = points[i];
                 const double    *table =
-                  D.facet_table + (D.entry_q[quad.entry] - D.first_facet_point +
-                                   quad.point + offset);
+                  D.facet_table +
+                  (D.entry_q[point_group.entry] - D.first_facet_point +
+                   point_group.point + offset);
                 double x[dim], normal[dim], w = 0.;
                 if (q < n)
                   w = facet_point<Cells::any>(
-                    D, quad.facet, q, P, x, normal, prism);
+                    D, point_group.facet, q, P, x, normal, prism);
                 point.r =
                   q < n ? w * __ldg(table + L.r * D.n_facet_points) : 0.;
 #pragma unroll

@@ -82,8 +82,8 @@ namespace Tessella
         const unsigned int width;
         Number            *out;
         /// Data of the next batch, loaded ahead.
-        VolumeSlot volume_slot;
-        FacetQuad  facet_quad;
+        VolumeSlot      volume_slot;
+        FacetPointGroup facet_point_group;
 
         __device__
         RowKernel(const Data<dim> &D, const unsigned int k, void *shared)
@@ -255,8 +255,8 @@ namespace Tessella
           const auto wanted = [&](const int t, const int u) {
             return !mirror || u >= t;
           };
-          const unsigned int              rows     = D.form.volume_rows;
-          constexpr unsigned int          n_quads  = n_volume_slots / 4;
+          const unsigned int              rows           = D.form.volume_rows;
+          constexpr unsigned int          n_point_groups = n_volume_slots / 4;
           const bool                      all_rows = rows == (2u << dim) - 1;
           SymmetricSums<T, Number, known> symmetric;
           symmetric.clear();
@@ -267,15 +267,16 @@ namespace Tessella
             else
               x[t] = pair[t] = 0; // The volume has no functions of neighbours.
           for (unsigned int begin = range.begin; begin < range.end;
-               begin += n_quads)
+               begin += n_point_groups)
             {
               const unsigned int parts =
                 volume_slots.template fill_volume<true, true>(k, volume_slot);
-              volume_slot = volume_slots.volume_slot(range, begin + n_quads);
-              const unsigned int n = min(range.end - begin, n_quads);
+              volume_slot =
+                volume_slots.volume_slot(range, begin + n_point_groups);
+              const unsigned int n = min(range.end - begin, n_point_groups);
               if (straight && !diagonal && parts == 0 && all_rows)
                 {
-                  add_volume_quads(n, symmetric);
+                  add_volume_point_groups(n, symmetric);
                   continue;
                 }
 #pragma unroll 2
@@ -337,8 +338,8 @@ namespace Tessella
         /// Adds n groups of volume points, if all coefficients are present
         /// except for those that fill_volume() reports.
         __device__ void
-        add_volume_quads(const unsigned int               n,
-                         SymmetricSums<T, Number, known> &symmetric)
+        add_volume_point_groups(const unsigned int               n,
+                                SymmetricSums<T, Number, known> &symmetric)
         {
           const bool    source  = D.form.source();
           const Number *sources = volume_slots.source();
@@ -452,7 +453,8 @@ namespace Tessella
                        rest          = Number(0.5 * (1. - D.form.theta));
           const unsigned int end     = row.facet_end;
           const unsigned int spacing = facet_slots.facet_spacing(),
-                             n_quads = facet_slots.n_facet_quads();
+                             n_point_groups =
+                               facet_slots.n_facet_point_groups();
           unsigned int neighbor = invalid_index, column = 0;
           bool         self = false, interior = false;
           // The facets' contribution to the own block is symmetric, even if
@@ -485,25 +487,26 @@ namespace Tessella
           if (straight)
             {
               __syncwarp();
-              facet_slots.start_facet_quads(row.facet_begin, end);
+              facet_slots.start_facet_point_groups(row.facet_begin, end);
             }
           for (unsigned int begin = row.facet_begin; begin < end;
-               begin += n_quads)
+               begin += n_point_groups)
             {
               using Facets = typename Slots::Facets;
-              const FacetQuad quad =
-                straight ? facet_slots.finish_facet_quads() : facet_quad;
-              facet_slots.template fill_facets<Facets::penalty, true>(k,
-                                                                      quad,
-                                                                      begin,
-                                                                      end);
-              const unsigned int lane_neighbor = quad.neighbor,
-                                 lane_column   = quad.column;
+              const FacetPointGroup point_group =
+                straight ? facet_slots.finish_facet_point_groups()
+                         : facet_point_group;
+              facet_slots.template fill_facets<Facets::penalty, true>(
+                k, point_group, begin, end);
+              const unsigned int lane_neighbor = point_group.neighbor,
+                                 lane_column   = point_group.column;
               if (straight)
-                facet_slots.start_facet_quads(begin + n_quads, end);
+                facet_slots.start_facet_point_groups(begin + n_point_groups,
+                                                     end);
               else
-                facet_quad = facet_slots.facet_quad(begin + n_quads, end);
-              const unsigned int n = min(end - begin, n_quads) * spacing;
+                facet_point_group =
+                  facet_slots.facet_point_group(begin + n_point_groups, end);
+              const unsigned int n = min(end - begin, n_point_groups) * spacing;
               const unsigned int lateral_slots =
                 D.form.constant_bottom
                   ? (max(row.bottom_begin, begin) - begin) * spacing
@@ -573,9 +576,11 @@ namespace Tessella
                             next = min(n, m + spacing + __ffs(rest) - 1);
                         }
                       if (interior)
-                        add_facet_quads<E>(m, next, spacing, advance, slot);
+                        add_facet_point_groups<E>(
+                          m, next, spacing, advance, slot);
                       else
-                        add_facet_quads<T>(m, next, spacing, advance, slot);
+                        add_facet_point_groups<T>(
+                          m, next, spacing, advance, slot);
                     }
                   continue;
                 }
@@ -668,11 +673,11 @@ namespace Tessella
         /// terms are the same except for the order of functions.
         template <int n_columns>
         __device__ void
-        add_facet_quads(const unsigned int begin,
-                        const unsigned int end,
-                        const unsigned int spacing,
-                        const unsigned int advance,
-                        unsigned int      &slot)
+        add_facet_point_groups(const unsigned int begin,
+                               const unsigned int end,
+                               const unsigned int spacing,
+                               const unsigned int advance,
+                               unsigned int      &slot)
         {
           const auto upper = [](const int t, const int u) { return u >= t; };
 #pragma unroll 2
@@ -798,7 +803,7 @@ namespace Tessella
           for (std::uint64_t b = D.block_offset[k]; b < D.block_offset[k + 1];
                ++b)
             if (D.block_column[b] != k &&
-                (all || D.block_quad[b].x == D.block_quad[b].y))
+                (all || D.block_point_group[b].x == D.block_point_group[b].y))
               {
                 n2 = D.n_basis[D.block_column[b]];
                 write_neighbor(D.column_offset[b]);
@@ -999,7 +1004,8 @@ namespace Tessella
         {
           const VolumeRange range = volume_slots.volume_range(row);
           if (D.form.facets && !straight)
-            facet_quad = facet_slots.facet_quad(row.facet_begin, row.facet_end);
+            facet_point_group =
+              facet_slots.facet_point_group(row.facet_begin, row.facet_end);
           if (quadratic_integrals<dim, P, cells> &&
               (lean || D.volume_rule.closed_form))
             {

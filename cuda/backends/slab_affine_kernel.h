@@ -210,11 +210,12 @@ namespace Tessella
           return result;
         }
 
-        /// Members facet, code, neighbor, column of a FacetQuad.
+        /// Members facet, code, neighbor, column of a FacetPointGroup.
         __device__ uint4
-        facet_quad(const unsigned int number) const
+        facet_point_group(const unsigned int number) const
         {
-          return __ldg(reinterpret_cast<const uint4 *>(D.facet_quad + number));
+          return __ldg(
+            reinterpret_cast<const uint4 *>(D.facet_point_group + number));
         }
 
         /// First facet, from the given one on, at which a neighbour or the
@@ -225,7 +226,9 @@ namespace Tessella
                       const unsigned int n_facets) const
         {
           const auto neighbor = [&](const unsigned int f) {
-            return facet_quad(row.facet_begin + f * D.slab.quads_per_facet).z;
+            return facet_point_group(row.facet_begin +
+                                     f * D.slab.point_groups_per_facet)
+              .z;
           };
           while (facet > 0 && facet < n_facets &&
                  neighbor(facet) != invalid_index &&
@@ -240,7 +243,7 @@ namespace Tessella
         __device__ void
         compute(const unsigned int k, const Row &row, const bool valid)
         {
-          const unsigned int step = D.slab.quads_per_facet,
+          const unsigned int step = D.slab.point_groups_per_facet,
                              n_facets =
                                valid
                                  ? (row.bottom_begin - row.facet_begin) / step
@@ -285,35 +288,35 @@ namespace Tessella
             for (unsigned int i = 0; i < N; ++i)
               rhs[i] = 0.;
 
-          uint4 quad = {0, 0, invalid_index, 0}, next = quad;
+          uint4 point_group = {0, 0, invalid_index, 0}, next = point_group;
           if (begin < end)
-            next = facet_quad(begin);
+            next = facet_point_group(begin);
 #pragma unroll 1
           for (unsigned int f = begin; __any_sync(~0u, f < end); f += step)
             {
               const bool active = f < end;
-              quad              = next;
+              point_group       = next;
               if (f + step < end)
-                next = facet_quad(f + step);
+                next = facet_point_group(f + step);
               const bool interior =
-                active && D.form.matrix && quad.z != invalid_index;
+                active && D.form.matrix && point_group.z != invalid_index;
               Facet  facet;
               double sigma = 0., other_center[n] = {}, other_scale[n] = {};
               if (active)
-                facet = read_facet(quad.x);
+                facet = read_facet(point_group.x);
               if (interior)
                 {
-                  sigma = __ldg(D.sigma + quad.x);
-                  read_box(quad.z, other_center, other_scale);
+                  sigma = __ldg(D.sigma + point_group.x);
+                  read_box(point_group.z, other_center, other_scale);
                 }
               bool first = false;
               if (D.form.matrix)
                 {
-                  first = active && quad.z != neighbor;
+                  first = active && point_group.z != neighbor;
                   if (first)
                     {
                       n_blocks += keeps();
-                      neighbor = quad.z;
+                      neighbor = point_group.z;
                     }
                   const unsigned int full =
                     __ballot_sync(~0u, n_blocks == n_kept);
@@ -324,25 +327,27 @@ namespace Tessella
                         n_blocks = 0;
                     }
                   if (first && keeps())
-                    place(lane).column[n_blocks] = quad.w;
+                    place(lane).column[n_blocks] = point_group.w;
                 }
               if (!active)
                 continue;
 
               // ---- geometry
-              const bool side = quad.y & FacetQuad::side;
+              const bool side = point_group.y & FacetPointGroup::side;
               double     own_center[n];
 #pragma unroll
               for (int d = 0; d < n; ++d)
                 own_center[d] = center[d];
               // Facets are stored as side 0 sees them; the other side is
               // shifted.
-              if (quad.y & FacetQuad::shifted)
+              if (point_group.y & FacetPointGroup::shifted)
                 {
                   const double *shift =
                     D.shift +
-                    dim * D.interface_shift
-                            [D.polytope_interface[D.facet_quad[f].entry] / 2];
+                    dim *
+                      D.interface_shift
+                        [D.polytope_interface[D.facet_point_group[f].entry] /
+                         2];
 #pragma unroll
                   for (int d = 0; d < n; ++d)
                     {
@@ -368,9 +373,9 @@ namespace Tessella
                 }
               V *= 1. / n;
               if (D.form.matrix && !interior)
-                add_boundary(f, quad.x, center, scale, theta, own);
-              if (D.upright_boundary && quad.z == invalid_index)
-                add_boundary_rhs(f, quad.x, center, scale, rhs);
+                add_boundary(f, point_group.x, center, scale, theta, own);
+              if (D.upright_boundary && point_group.z == invalid_index)
+                add_boundary_rhs(f, point_group.x, center, scale, rhs);
               // coefficients of both sides
               double bn = 0., length = 0., own_d[n_s], other_d[n_s],
                      other_eta[n_s], own_axis[n - 1][n];
@@ -568,14 +573,14 @@ namespace Tessella
                      const double theta,
                      double (&own)[n_s][n_s]) const
         {
-          const FacetQuad    quad = D.facet_quad[number];
-          const SlabRule    &rule = D.slab.facet;
-          const FacetLayout &L    = D.form.facet_layout;
-          const double      *data = D.rules + rule.offset,
+          const FacetPointGroup point_group = D.facet_point_group[number];
+          const SlabRule       &rule        = D.slab.facet;
+          const FacetLayout    &L           = D.form.facet_layout;
+          const double         *data        = D.rules + rule.offset,
                        *v = D.facet_vertices + std::size_t(facet) * (dim * dim),
-                       *table =
-                         D.facet_table + (D.entry_q[quad.entry] -
-                                          D.first_facet_point + quad.point);
+                       *table = D.facet_table +
+                                (D.entry_q[point_group.entry] -
+                                 D.first_facet_point + point_group.point);
           // Measures in the mesh are those of products with the time interval.
           const double measure = rule.factor * __ldg(D.facet_measure + facet) *
                                  D.slab.inverse_length;
@@ -612,14 +617,14 @@ namespace Tessella
                          const double (&scale)[n],
                          double *rhs) const
         {
-          const FacetQuad    quad = D.facet_quad[number];
-          const SlabRule    &rule = D.slab.facet;
-          const FacetLayout &L    = D.form.facet_layout;
-          const double      *data = D.rules + rule.offset,
+          const FacetPointGroup point_group = D.facet_point_group[number];
+          const SlabRule       &rule        = D.slab.facet;
+          const FacetLayout    &L           = D.form.facet_layout;
+          const double         *data        = D.rules + rule.offset,
                        *v = D.facet_vertices + std::size_t(facet) * (dim * dim),
-                       *table =
-                         D.facet_table + (D.entry_q[quad.entry] -
-                                          D.first_facet_point + quad.point);
+                       *table = D.facet_table +
+                                (D.entry_q[point_group.entry] -
+                                 D.first_facet_point + point_group.point);
           const double inverse_length = D.slab.inverse_length,
                        factor         = facet_factor(dim, true) *
                                 __ldg(D.facet_measure + facet) *
@@ -823,7 +828,7 @@ namespace Tessella
                b < D.block_offset[k + 1];
                b += n_lanes)
             if (D.block_column[b] != k &&
-                D.block_quad[b].x == D.block_quad[b].y)
+                D.block_point_group[b].x == D.block_point_group[b].y)
               for (unsigned int y = 0; y < N; ++y)
                 for (unsigned int x = 0; x < N; ++x)
                   to.out[D.column_offset[b] + std::size_t(y) * to.width + x] =
@@ -855,7 +860,7 @@ namespace Tessella
         const Row          row = D.rows[k];
         const bool         valid = here && row.upright,
                    few           = row.bottom_begin - row.facet_begin <=
-                         SlabRules::few_facets * D.slab.quads_per_facet;
+                         SlabRules::few_facets * D.slab.point_groups_per_facet;
         Kernel kernel(D,
                       common,
                       common + Kernel::Common::common_size +

@@ -366,15 +366,15 @@ namespace Tessella
 
         // ---- facets
 
-        __device__ FacetQuad
-        facet_quad(const unsigned int number) const
+        __device__ FacetPointGroup
+        facet_point_group(const unsigned int number) const
         {
-          return D
-            .facet_quad[row.facet_begin + number * D.slab.quads_per_facet];
+          return D.facet_point_group[row.facet_begin +
+                                     number * D.slab.point_groups_per_facet];
         }
 
         __device__ void
-        add_facets(FacetQuad quad, const unsigned int n_facets)
+        add_facets(FacetPointGroup point_group, const unsigned int n_facets)
         {
           const SlabRule    &rule    = D.slab.facet;
           const unsigned int n_q     = rule.n_space,
@@ -399,11 +399,12 @@ namespace Tessella
               const unsigned int n_here = min(n_facets - begin, n_batch);
               __syncwarp();
               if (of < n_here)
-                fill_facets(quad, slot, q);
-              const unsigned int lane_neighbor = quad.neighbor,
-                                 lane_column   = quad.column;
+                fill_facets(point_group, slot, q);
+              const unsigned int lane_neighbor = point_group.neighbor,
+                                 lane_column   = point_group.column;
               if (begin + n_batch < n_facets)
-                quad = facet_quad(min(begin + n_batch + of, n_facets - 1));
+                point_group =
+                  facet_point_group(min(begin + n_batch + of, n_facets - 1));
               __syncwarp();
 #pragma unroll 1
               for (unsigned int f = 0; f < n_here; ++f)
@@ -464,19 +465,19 @@ namespace Tessella
 
         /// Fills the tables; each half of the warp serves one side.
         __device__ void
-        fill_facets(const FacetQuad   &quad,
-                    const unsigned int slot,
-                    const unsigned int q)
+        fill_facets(const FacetPointGroup &point_group,
+                    const unsigned int     slot,
+                    const unsigned int     q)
         {
           const bool         other    = lane >= n_slots;
-          const unsigned int neighbor = quad.neighbor;
+          const unsigned int neighbor = point_group.neighbor;
           if (other && neighbor == invalid_index)
             return;
           const SlabRule &rule = D.slab.facet;
-          const bool      side = quad.code & FacetQuad::side;
+          const bool      side = point_group.code & FacetPointGroup::side;
           const double   *data = D.rules + rule.offset + q;
           const double   *v =
-            D.facet_vertices + std::size_t(quad.facet) * (dim * dim);
+            D.facet_vertices + std::size_t(point_group.facet) * (dim * dim);
           double x[n], first[n], m[n], c;
 #pragma unroll
           for (int e = 0; e < n; ++e)
@@ -491,15 +492,16 @@ namespace Tessella
             }
           // Measures in the mesh are those of products with the time interval.
           const double w = __ldg(data + n * rule.n_points) * rule.factor *
-                           __ldg(D.facet_measure + quad.facet) * inverse_length;
+                           __ldg(D.facet_measure + point_group.facet) *
+                           inverse_length;
           if (constant && neighbor != invalid_index)
             {
               double normal[n], bn = 0.;
 #pragma unroll
               for (int d = 0; d < n; ++d)
                 {
-                  normal[d] =
-                    __ldg(D.facet_normal + std::size_t(quad.facet) * dim + d);
+                  normal[d] = __ldg(D.facet_normal +
+                                    std::size_t(point_group.facet) * dim + d);
                   if (side)
                     normal[d] = -normal[d];
                 }
@@ -513,13 +515,15 @@ namespace Tessella
                   bn += D.form.b[d] * normal[d];
                   m[d] = -0.5 * w * conormal;
                 }
-              c = w * (__ldg(D.sigma + quad.facet) - (bn < 0. ? bn : 0.));
+              c =
+                w * (__ldg(D.sigma + point_group.facet) - (bn < 0. ? bn : 0.));
             }
           else
             {
               const FacetLayout  &L = D.form.facet_layout;
-              const std::uint64_t t =
-                D.entry_q[quad.entry] - D.first_facet_point + quad.point + q;
+              const std::uint64_t t = D.entry_q[point_group.entry] -
+                                      D.first_facet_point + point_group.point +
+                                      q;
               const double *from  = D.facet_table + t;
               const int     array = L.b[other ? 1 : 0];
 #pragma unroll
@@ -530,11 +534,13 @@ namespace Tessella
               c = w * __ldg(from + L.c[0] * D.n_facet_points);
             }
           // Facets are stored as side 0 sees them; the other side is shifted.
-          if ((quad.code & FacetQuad::shifted) && other != side)
+          if ((point_group.code & FacetPointGroup::shifted) && other != side)
             {
               const double *shift =
                 D.shift +
-                dim * D.interface_shift[D.polytope_interface[quad.entry] / 2];
+                dim *
+                  D.interface_shift[D.polytope_interface[point_group.entry] /
+                                    2];
               for (int d = 0; d < n; ++d)
                 x[d] += shift[d];
             }
@@ -642,7 +648,7 @@ namespace Tessella
           for (std::uint64_t b = D.block_offset[k]; b < D.block_offset[k + 1];
                ++b)
             if (D.block_column[b] != k &&
-                D.block_quad[b].x == D.block_quad[b].y)
+                D.block_point_group[b].x == D.block_point_group[b].y)
               store_block(D.column_offset[b],
                           [](const Number *,
                              const unsigned int,
@@ -723,17 +729,17 @@ namespace Tessella
         __device__ void
         compute()
         {
-          const unsigned int n_facets =
-            (row.bottom_begin - row.facet_begin) / D.slab.quads_per_facet;
-          FacetQuad quad = {};
+          const unsigned int n_facets = (row.bottom_begin - row.facet_begin) /
+                                        D.slab.point_groups_per_facet;
+          FacetPointGroup point_group = {};
           if (D.form.matrix && n_facets > 0)
-            quad = facet_quad(min(slot_facet(), n_facets - 1));
+            point_group = facet_point_group(min(slot_facet(), n_facets - 1));
           add_volume();
           if (D.form.rhs)
             store_rhs();
           if (!D.form.matrix)
             return;
-          add_facets(quad, n_facets);
+          add_facets(point_group, n_facets);
           if (row.empty_blocks)
             write_zeros();
           write_diagonal();

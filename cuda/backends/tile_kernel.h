@@ -173,15 +173,15 @@ namespace Tessella
         __device__ void
         add_volume(const VolumeRange &range)
         {
-          const unsigned int n_quads = own_slots.n_slots / 4;
+          const unsigned int n_point_groups = own_slots.n_slots / 4;
           VolumeSlot         slot = own_slots.volume_slot(range, range.begin);
           for (unsigned int begin = range.begin; begin < range.end;
-               begin += n_quads)
+               begin += n_point_groups)
             {
               const unsigned int parts =
                 own_slots.template fill_volume<true, square>(k, slot);
-              slot = own_slots.volume_slot(range, begin + n_quads);
-              const unsigned int n = min(range.end - begin, n_quads);
+              slot = own_slots.volume_slot(range, begin + n_point_groups);
+              const unsigned int n = min(range.end - begin, n_point_groups);
 #pragma unroll 1
               for (unsigned int m = 0; m < 4 * n; m += 4)
                 {
@@ -355,20 +355,24 @@ namespace Tessella
           const Number theta = terms == Facets::penalty ? Number(D.form.theta)
                                : terms == Facets::flux_rows ? Number(1.)
                                                             : Number(-1.);
-          FacetQuad    quad  = slots.facet_quad(first, last);
-          const bool   plain = straight && terms == Facets::penalty && flux &&
+          FacetPointGroup point_group = slots.facet_point_group(first, last);
+          const bool plain = straight && terms == Facets::penalty && flux &&
                              theta == Number(1.) &&
                              (pair ? !needs_part() : needs_part());
           for (unsigned int begin = first; begin < last;
                begin += slots.n_slots / 4)
             {
-              slots.template fill_facets<terms, pair>(k, quad, begin, last);
-              quad = slots.facet_quad(begin + slots.n_slots / 4, last);
+              slots.template fill_facets<terms, pair>(k,
+                                                      point_group,
+                                                      begin,
+                                                      last);
+              point_group =
+                slots.facet_point_group(begin + slots.n_slots / 4, last);
               const unsigned int n = min(last - begin, slots.n_slots / 4);
               if constexpr (straight)
                 if (plain)
                   {
-                    add_facet_quads<pair>(slots, n);
+                    add_facet_point_groups<pair>(slots, n);
                     continue;
                   }
 #pragma unroll 1
@@ -446,7 +450,7 @@ namespace Tessella
         /// order of functions.
         template <bool pair>
         __device__ void
-        add_facet_quads(const Slots &slots, const unsigned int n)
+        add_facet_point_groups(const Slots &slots, const unsigned int n)
         {
           const auto wanted = [](const int t, const int u) {
             return pair || !decltype(acc)::transposed(t, u);
@@ -528,11 +532,13 @@ namespace Tessella
                 add_differences();
               differences = false;
             }
-          const uint2 quads = D.block_quad[block];
-          if (part(quads.y - quads.x, first, last) && D.form.facets)
+          const uint2 point_groups = D.block_point_group[block];
+          if (part(point_groups.y - point_groups.x, first, last) &&
+              D.form.facets)
             {
               set_positions(true);
-              add_all_facets<true>(quads.x + first, quads.x + last);
+              add_all_facets<true>(point_groups.x + first,
+                                   point_groups.x + last);
             }
         }
 

@@ -206,10 +206,10 @@ namespace Tessella
         /// somewhere? c is its array in the volume table, or null.
         template <int dim>
         __global__ void
-        hdg_fixed_kernel(const HDGData<dim>  P,
-                         const HDGFacetQuad *quads,
-                         const double       *c,
-                         char               *fixed)
+        hdg_fixed_kernel(const HDGData<dim>        P,
+                         const HDGFacetPointGroup *point_groups,
+                         const double             *c,
+                         char                     *fixed)
         {
           const unsigned int lane = threadIdx.x & 31u;
           const unsigned int k =
@@ -228,13 +228,13 @@ namespace Tessella
           for (unsigned int i = P.facet_begin[k] + lane;
                i < P.facet_begin[k + 1];
                i += 32)
-            if (quads[i].boundary != invalid_index)
+            if (point_groups[i].boundary != invalid_index)
               for (unsigned int r = 0; r < 4; ++r)
                 found =
                   found ||
                   P.boundary_table[P.n_boundary_points +
-                                   4 * std::size_t(quads[i].boundary) + r] !=
-                    0.;
+                                   4 * std::size_t(point_groups[i].boundary) +
+                                   r] != 0.;
           found = __any_sync(0xffffffffu, found);
           if (lane == 0)
             fixed[k] = found;
@@ -291,8 +291,8 @@ namespace Tessella
                              n_entries = mesh.polytope_interface.size();
           entry_row.assign(n_entries, 0);
           entry_polytope.assign(n_entries, 0);
-          entry_quad.assign(n_entries + std::size_t(1), 0);
-          short_entry_quad.assign(n_entries + std::size_t(1), 0);
+          entry_point_group.assign(n_entries + std::size_t(1), 0);
+          short_entry_point_group.assign(n_entries + std::size_t(1), 0);
           entry_fixed.assign(n_entries, 0);
           entry_projected.assign(n_entries, 0);
           entry_of_side.assign(2 * std::size_t(mesh.n_interfaces()),
@@ -310,12 +310,12 @@ namespace Tessella
             if (mesh.interface_polytope[2 * std::size_t(i) + 1] ==
                 invalid_index)
               {
-                first_boundary[i]         = n_boundary_quads;
+                first_boundary[i]         = n_boundary_point_groups;
                 const unsigned int degree = interface_degree(mesh, i);
                 for (unsigned int f = mesh.facet_offset[i];
                      f < mesh.facet_offset[i + 1];
                      ++f)
-                  n_boundary_quads += n_quads(f, degree);
+                  n_boundary_point_groups += n_point_groups(f, degree);
               }
           planar.assign(mesh.n_facets(), 0);
           for (unsigned int f = 0; f < mesh.n_facets(); ++f)
@@ -327,23 +327,23 @@ namespace Tessella
                      for (std::size_t i = begin; i < end; ++i)
                        suitable[i] = is_suitable(i);
                    });
-          unsigned int short_quads = 0;
+          unsigned int short_point_groups = 0;
           for (unsigned int k = 0; k < n; ++k)
             {
-              std::uint64_t n_traces = 0;
-              unsigned int  quads    = 0;
+              std::uint64_t n_traces     = 0;
+              unsigned int  point_groups = 0;
               for (unsigned int e = mesh.polytope_interface_offset[k];
                    e < mesh.polytope_interface_offset[k + 1];
                    ++e)
                 {
-                  const unsigned int code = mesh.polytope_interface[e],
-                                     i    = code / 2;
-                  entry_of_side[code]     = e;
-                  entry_row[e]            = n_traces;
-                  entry_polytope[e]       = k;
-                  entry_quad[e]           = facet_begin[k] + quads;
-                  short_entry_quad[e]     = short_quads;
-                  entry_fixed[e]          = numbering.fixed[i];
+                  const unsigned int code    = mesh.polytope_interface[e],
+                                     i       = code / 2;
+                  entry_of_side[code]        = e;
+                  entry_row[e]               = n_traces;
+                  entry_polytope[e]          = k;
+                  entry_point_group[e]       = facet_begin[k] + point_groups;
+                  short_entry_point_group[e] = short_point_groups;
+                  entry_fixed[e]             = numbering.fixed[i];
                   // On the boundary G contains other terms.
                   entry_projected[e] =
                     suitable[i] && (numbering.fixed[i] ||
@@ -357,8 +357,9 @@ namespace Tessella
                        ++f)
                     if (mesh.facet_measure[f] > 0.)
                       {
-                        quads += n_quads(f, degree);
-                        short_quads += n_quads(f, short_degree(code, f));
+                        point_groups += n_point_groups(f, degree);
+                        short_point_groups +=
+                          n_point_groups(f, short_degree(code, f));
                       }
                 }
               unsigned int volume = 0, mass = 0;
@@ -369,7 +370,7 @@ namespace Tessella
                   const unsigned int n_points =
                     n_subcell_points(mesh, rules, s, mesh.degree[k]);
                   volume += (n_points + 3) / 4;
-                  mass += n_mass_quads(k, s);
+                  mass += n_mass_point_groups(k, s);
                   subcell_q[s + 1] = subcell_q[s] + n_points;
                 }
               trace_offset[k + 1]  = trace_offset[k] + n_traces;
@@ -380,20 +381,21 @@ namespace Tessella
                 ((n_traces + 1) * (dim + 1) + n_basis) * n_basis;
               volume_begin[k + 1] = volume_begin[k] + volume;
               mass_begin[k + 1]   = mass_begin[k] + mass;
-              facet_begin[k + 1]  = facet_begin[k] + quads;
-              max_traces      = std::max(max_traces, (unsigned int)n_traces);
-              max_basis       = std::max(max_basis, mesh.n_basis[k]);
-              max_degree      = std::max(max_degree, mesh.degree[k]);
-              max_quads       = std::max({max_quads, volume, mass});
-              max_facet_quads = std::max(max_facet_quads, quads);
+              facet_begin[k + 1]  = facet_begin[k] + point_groups;
+              max_traces       = std::max(max_traces, (unsigned int)n_traces);
+              max_basis        = std::max(max_basis, mesh.n_basis[k]);
+              max_degree       = std::max(max_degree, mesh.degree[k]);
+              max_point_groups = std::max({max_point_groups, volume, mass});
+              max_facet_point_groups =
+                std::max(max_facet_point_groups, point_groups);
             }
           n_face_functions =
             Legendre::n_functions(dim - 1, max_degree, trace.tensor_product);
           for (unsigned int p = 0; p + 1 < trace.facet_offset.size(); ++p)
             if (trace.facet_offset[p + 1] > trace.facet_offset[p] + 1)
               shared_patches = true;
-          entry_quad[n_entries]       = facet_begin[n];
-          short_entry_quad[n_entries] = short_quads;
+          entry_point_group[n_entries]       = facet_begin[n];
+          short_entry_point_group[n_entries] = short_point_groups;
           simplices = mesh.subcell_offset[n] == n && !trace.tensor_product &&
                       std::all_of(mesh.degree.begin(),
                                   mesh.degree.end(),
@@ -410,17 +412,17 @@ namespace Tessella
                                   [](const FacetType type) {
                                     return type == FacetType::simplex;
                                   });
-          volume_quads.resize(volume_begin[n]);
-          mass_quads.resize(mass_begin[n]);
-          facet_quads.resize(facet_begin[n]);
-          short_facet_quads.resize(short_quads);
+          volume_point_groups.resize(volume_begin[n]);
+          mass_point_groups.resize(mass_begin[n]);
+          facet_point_groups.resize(facet_begin[n]);
+          short_facet_point_groups.resize(short_point_groups);
           parallel(n, 256, [&](const std::size_t begin, const std::size_t end) {
             for (std::size_t k = begin; k < end; ++k)
               plan_polytope(k, first_boundary);
           });
-          for (unsigned int i = 0; i < facet_quads.size(); ++i)
-            if (facet_quads[i].boundary != invalid_index)
-              boundary_quads.push_back(i);
+          for (unsigned int i = 0; i < facet_point_groups.size(); ++i)
+            if (facet_point_groups[i].boundary != invalid_index)
+              boundary_point_groups.push_back(i);
 
           unsigned int smallest = 10;
           for (unsigned int k = 0; k < n; ++k)
@@ -429,8 +431,8 @@ namespace Tessella
                    max_basis,
                    max_degree,
                    10 - smallest,
-                   max_quads,
-                   max_facet_quads,
+                   max_point_groups,
+                   max_facet_point_groups,
                    simplices ? 0u : 1u,
                    shared_patches ? 1u : 0u};
 
@@ -460,7 +462,8 @@ namespace Tessella
         }
 
         unsigned int
-        n_mass_quads(const unsigned int k, const unsigned int subcell) const
+        n_mass_point_groups(const unsigned int k,
+                            const unsigned int subcell) const
         {
           return (n_subcell_points(
                     mesh, rules, subcell, P.mass_degree[mesh.degree[k]]) +
@@ -551,7 +554,8 @@ namespace Tessella
         }
 
         unsigned int
-        n_quads(const unsigned int facet, const unsigned int degree) const
+        n_point_groups(const unsigned int facet,
+                       const unsigned int degree) const
         {
           return (n_facet_points(mesh, rules, facet, degree) + 3) / 4;
         }
@@ -567,13 +571,13 @@ namespace Tessella
             for (unsigned int q = 0;
                  q < n_subcell_points(mesh, rules, s, mesh.degree[k]);
                  q += 4)
-              volume_quads[to++] = {s, q};
+              volume_point_groups[to++] = {s, q};
           to = mass_begin[k];
           for (unsigned int s = mesh.subcell_offset[k];
                s < mesh.subcell_offset[k + 1];
                ++s)
-            for (unsigned int i = 0; i < n_mass_quads(k, s); ++i)
-              mass_quads[to++] = {s, 4 * i};
+            for (unsigned int i = 0; i < n_mass_point_groups(k, s); ++i)
+              mass_point_groups[to++] = {s, 4 * i};
           to                 = facet_begin[k];
           unsigned int faces = 0, n_facets = 0;
           for (unsigned int e = mesh.polytope_interface_offset[k];
@@ -588,7 +592,7 @@ namespace Tessella
               const unsigned int code = entry % 2 | (boundary ? 2u : 0u) |
                                         (numbering.fixed[i] ? 4u : 0u) |
                                         shift << 8;
-              unsigned int short_to = short_entry_quad[e];
+              unsigned int short_to = short_entry_point_group[e];
               unsigned int number   = first_boundary[i];
               for (unsigned int p = trace.patch_offset[i];
                    p < trace.patch_offset[i + 1];
@@ -599,28 +603,33 @@ namespace Tessella
                   {
                     const unsigned int orientation =
                       orientation_of(k, entry, f);
-                    const auto add = [&](const unsigned int         rule_degree,
-                                         unsigned int              &at,
-                                         std::vector<HDGFacetQuad> &quads) {
-                      for (unsigned int i = 0; i < n_quads(f, rule_degree); ++i)
-                        quads[at++] = {f,
-                                       4 * i,
-                                       p,
-                                       entry_row[e] + trace.first_function[p],
-                                       code | rule_degree << 4,
-                                       boundary ? number + i : invalid_index,
-                                       orientation};
-                    };
+                    const auto add =
+                      [&](const unsigned int               rule_degree,
+                          unsigned int                    &at,
+                          std::vector<HDGFacetPointGroup> &point_groups) {
+                        for (unsigned int i = 0;
+                             i < n_point_groups(f, rule_degree);
+                             ++i)
+                          point_groups[at++] = {f,
+                                                4 * i,
+                                                p,
+                                                entry_row[e] +
+                                                  trace.first_function[p],
+                                                code | rule_degree << 4,
+                                                boundary ? number + i
+                                                         : invalid_index,
+                                                orientation};
+                      };
                     faces |= 1u << opposite_vertex<dim>(orientation);
                     ++n_facets;
                     if (mesh.facet_measure[f] > 0.)
                       {
-                        add(degree, to, facet_quads);
+                        add(degree, to, facet_point_groups);
                         add(short_degree(entry, f),
                             short_to,
-                            short_facet_quads);
+                            short_facet_point_groups);
                       }
-                    number += n_quads(f, degree);
+                    number += n_point_groups(f, degree);
                   }
             }
           // Kernels expect exactly one facet on each face.
@@ -684,12 +693,12 @@ namespace Tessella
           const auto size = [&of_all](const HDGSize what) {
             return of_all[static_cast<std::size_t>(what)];
           };
-          max_traces      = size(HDGSize::traces);
-          max_basis       = size(HDGSize::basis);
-          max_degree      = size(HDGSize::degree);
-          max_quads       = size(HDGSize::volume_quads);
-          max_facet_quads = size(HDGSize::facet_quads);
-          shared_patches  = size(HDGSize::shared_patches) > 0;
+          max_traces             = size(HDGSize::traces);
+          max_basis              = size(HDGSize::basis);
+          max_degree             = size(HDGSize::degree);
+          max_point_groups       = size(HDGSize::volume_point_groups);
+          max_facet_point_groups = size(HDGSize::facet_point_groups);
+          shared_patches         = size(HDGSize::shared_patches) > 0;
           n_face_functions =
             Legendre::n_functions(dim - 1, max_degree, trace.tensor_product);
           simplices = size(HDGSize::others) == 0 &&
@@ -768,28 +777,28 @@ namespace Tessella
               P.n_face_functions = n_face_functions;
               P.max_traces       = max_traces;
             }
-          D.subcell_offset  = upload(mesh.subcell_offset);
-          D.subcell_q       = upload(subcell_q);
-          P.volume_quad     = upload(volume_quads);
-          all_facet_quads   = upload(facet_quads);
-          few_facet_quads   = upload(short_facet_quads);
-          P.volume_begin    = upload(volume_begin);
-          P.mass_quad       = upload(mass_quads);
-          P.mass_begin      = upload(mass_begin);
-          P.facet_begin     = upload(facet_begin);
-          P.entry_row       = upload(entry_row);
-          P.entry_polytope  = upload(entry_polytope);
-          all_entry_quads   = upload(entry_quad);
-          few_entry_quads   = upload(short_entry_quad);
-          P.entry_fixed     = upload(entry_fixed);
-          P.entry_projected = upload(entry_projected);
-          projected_list    = upload(projected_entries);
-          other_list        = upload(other_entries);
-          P.trace_offset    = upload(trace_offset);
-          P.square_offset   = upload(square_offset);
-          P.solver_offset   = upload(solver_offset);
-          P.patch_degree    = upload(trace.degree);
-          P.patch_functions = upload(trace.n_patch_functions);
+          D.subcell_offset       = upload(mesh.subcell_offset);
+          D.subcell_q            = upload(subcell_q);
+          P.volume_point_group   = upload(volume_point_groups);
+          all_facet_point_groups = upload(facet_point_groups);
+          few_facet_point_groups = upload(short_facet_point_groups);
+          P.volume_begin         = upload(volume_begin);
+          P.mass_point_group     = upload(mass_point_groups);
+          P.mass_begin           = upload(mass_begin);
+          P.facet_begin          = upload(facet_begin);
+          P.entry_row            = upload(entry_row);
+          P.entry_polytope       = upload(entry_polytope);
+          all_entry_point_groups = upload(entry_point_group);
+          few_entry_point_groups = upload(short_entry_point_group);
+          P.entry_fixed          = upload(entry_fixed);
+          P.entry_projected      = upload(entry_projected);
+          projected_list         = upload(projected_entries);
+          other_list             = upload(other_entries);
+          P.trace_offset         = upload(trace_offset);
+          P.square_offset        = upload(square_offset);
+          P.solver_offset        = upload(solver_offset);
+          P.patch_degree         = upload(trace.degree);
+          P.patch_functions      = upload(trace.n_patch_functions);
           P.max_functions =
             trace.n_patch_functions.empty()
               ? 0
@@ -846,8 +855,8 @@ namespace Tessella
           const unsigned int n = (dim + 1) * mesh.n_owned_polytopes();
           faces.resize(n);
           used += sizeof(HDGSimplexFace) * n;
-          P.facet_quad = all_facet_quads;
-          P.faces      = faces.data();
+          P.facet_point_group = all_facet_point_groups;
+          P.faces             = faces.data();
           if (dim > 2 || shared_patches)
             {
               transfer.resize(std::size_t(n) * P.max_functions *
@@ -1254,15 +1263,17 @@ namespace Tessella
             form.table_a < 0 && form.table_b < 0 && form.table_c < 0;
           // On planar facets tau and, if b is constant, b.n are constants.
           const bool few_points = !P.simplex && !form.facet_table;
-          P.facet_quad = few_points ? few_facet_quads : all_facet_quads;
-          P.entry_quad = few_points ? few_entry_quads : all_entry_quads;
+          P.facet_point_group =
+            few_points ? few_facet_point_groups : all_facet_point_groups;
+          P.entry_point_group =
+            few_points ? few_entry_point_groups : all_entry_point_groups;
           std::size_t in_global = 0;
           stages.clear();
           const auto add = [&](const HDGStage what,
                                void (*in_shared)(HDGData<dim>),
                                void (*in_global_memory)(HDGData<dim>),
                                const unsigned int n_rows,
-                               const unsigned int quads,
+                               const unsigned int point_groups,
                                const unsigned int n_problems,
                                unsigned int       n_threads,
                                const unsigned int max_threads,
@@ -1304,7 +1315,7 @@ namespace Tessella
                                                  n_threads / 32);
             };
             const unsigned int wanted =
-              std::min(64u, std::max(4u, (2 * quads + 3) / 4 * 4));
+              std::min(64u, std::max(4u, (2 * point_groups + 3) / 4 * 4));
             unsigned int slice = wanted;
             for (unsigned int next = slice; next > 16;)
               {
@@ -1374,7 +1385,7 @@ namespace Tessella
                   &hdg_volume_kernel<dim, true>,
                   &hdg_volume_kernel<dim, false>,
                   1,
-                  max_quads,
+                  max_point_groups,
                   // The kernel may have hardly any polytopes left.
                   P.part_is_done ? std::min(n, 4 * processors) : n,
                   few,
@@ -1833,11 +1844,11 @@ namespace Tessella
         {
           set_layout(problem.form, problem.tau.empty());
           const auto now = std::chrono::steady_clock::now();
-          boundary.resize(8ull * n_boundary_quads);
+          boundary.resize(8ull * n_boundary_point_groups);
           if (!problem.boundary.empty())
             copy(boundary.data(), problem.boundary);
           P.boundary_table    = boundary.data();
-          P.n_boundary_points = 4ull * n_boundary_quads;
+          P.n_boundary_points = 4ull * n_boundary_point_groups;
           if (!problem.tau.empty())
             {
               tau.resize(problem.tau.size());
@@ -1868,7 +1879,7 @@ namespace Tessella
           P.volume_table             = nullptr;
           P.facet_table              = nullptr;
           P.first_volume_point       = subcell_q[mesh.subcell_offset[begin]];
-          P.first_facet_quad         = facet_begin[begin];
+          P.first_facet_point_group  = facet_begin[begin];
           P.n_volume_points          = volume_points(begin, end);
           const auto        now      = std::chrono::steady_clock::now();
           const std::size_t n_volume = form.n_tables * P.n_volume_points,
@@ -1911,7 +1922,7 @@ namespace Tessella
               fixed.resize(mesh.n_owned_polytopes());
               hdg_fixed_kernel<dim><<<(end - begin + 3) / 4, 128>>>(
                 P,
-                all_facet_quads,
+                all_facet_point_groups,
                 form.table_c < 0
                   ? nullptr
                   : volume_table.data() + form.table_c * P.n_volume_points,
@@ -1963,10 +1974,10 @@ namespace Tessella
               std::copy(&D.facet_rule[0][0],
                         &D.facet_rule[0][0] + 4 * 11,
                         &M.facet_rule[0][0]);
-              M.first_subcell    = 0;
-              task.quads         = all_facet_quads;
-              task.entry_quad    = all_entry_quads;
-              boundary_quad_list = upload(boundary_quads);
+              M.first_subcell           = 0;
+              task.point_groups         = all_facet_point_groups;
+              task.entry_point_group    = all_entry_point_groups;
+              boundary_point_group_list = upload(boundary_point_groups);
               record.resize(1);
               task.record = record.data();
             }
@@ -2010,22 +2021,22 @@ namespace Tessella
           task.first_polytope       = begin;
           task.n_polytopes          = end - begin;
           // All point groups if b.n is tabulated, else those on the boundary.
-          const auto first = std::lower_bound(boundary_quads.begin(),
-                                              boundary_quads.end(),
+          const auto first = std::lower_bound(boundary_point_groups.begin(),
+                                              boundary_point_groups.end(),
                                               facet_begin[begin]),
                      last  = std::lower_bound(first,
-                                             boundary_quads.end(),
+                                             boundary_point_groups.end(),
                                              facet_begin[end]);
-          task.first_quad  = facet_begin[begin];
-          task.quad_list   = nullptr;
-          task.n_quads     = facet_begin[end] - facet_begin[begin];
+          task.first_point_group = facet_begin[begin];
+          task.point_group_list  = nullptr;
+          task.n_point_groups    = facet_begin[end] - facet_begin[begin];
           task.normal_advection =
             form.facet_table ? facet_table.data() : nullptr;
           if (!form.facet_table)
             {
-              task.quad_list =
-                boundary_quad_list + (first - boundary_quads.begin());
-              task.n_quads = last - first;
+              task.point_group_list = boundary_point_group_list +
+                                      (first - boundary_point_groups.begin());
+              task.n_point_groups = last - first;
             }
           task.boundary_data     = boundary.data();
           task.n_boundary_points = P.n_boundary_points;
@@ -2055,7 +2066,7 @@ namespace Tessella
             task.wanted = wanted;
             start(CoefficientKernel::volume,
                   form.n_tables > 0 ? P.n_volume_points : 0);
-            start(CoefficientKernel::traces, 4ull * task.n_quads);
+            start(CoefficientKernel::traces, 4ull * task.n_point_groups);
             if (wanted == ~0ull && form.table_a >= 0)
               hdg_invert_kernel<dim>
                 <<<(unsigned int)((P.n_volume_points + 127) / 128), 128>>>(
@@ -2086,8 +2097,10 @@ namespace Tessella
         {
           const bool exact =
             P.form.table_a < 0 && P.form.table_b < 0 && P.form.table_c < 0;
-          const std::vector<unsigned int> &quads =
-            P.facet_quad == all_facet_quads ? entry_quad : short_entry_quad;
+          const std::vector<unsigned int> &point_groups =
+            P.facet_point_group == all_facet_point_groups
+              ? entry_point_group
+              : short_entry_point_group;
           double sum = 0.;
           for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
             {
@@ -2095,8 +2108,8 @@ namespace Tessella
                            m = 1. * (trace_offset[k + 1] - trace_offset[k]),
                            q = 4. * (volume_begin[k + 1] - volume_begin[k]),
                            s = 4. * (mass_begin[k + 1] - mass_begin[k]),
-                           f = 4. * (quads[first_entry(k + 1)] -
-                                     quads[first_entry(k)]);
+                           f = 4. * (point_groups[first_entry(k + 1)] -
+                                     point_groups[first_entry(k)]);
               const double c = P.form.tensor ? dim * n : n; // rows of A
               if (P.simplex)
                 {
@@ -2151,13 +2164,14 @@ namespace Tessella
         const Parallel                   parallel;
 
         // ---- data on the host
-        std::vector<HDGVolumeQuad> volume_quads, mass_quads;
+        std::vector<HDGVolumePointGroup> volume_point_groups, mass_point_groups;
         // The short list is for integrands that are polynomials.
-        std::vector<HDGFacetQuad> facet_quads, short_facet_quads;
+        std::vector<HDGFacetPointGroup> facet_point_groups,
+          short_facet_point_groups;
         // Indices of the point groups on the boundary.
-        std::vector<unsigned int> boundary_quads;
+        std::vector<unsigned int> boundary_point_groups;
         std::vector<unsigned int> volume_begin, mass_begin, facet_begin,
-          entry_row, entry_polytope, entry_quad, short_entry_quad,
+          entry_row, entry_polytope, entry_point_group, short_entry_point_group,
           entry_of_side, row_block;
         std::vector<unsigned char> entry_fixed, irregular, planar;
         // Entries that HDGConstantFacets handles, and all others.
@@ -2165,8 +2179,9 @@ namespace Tessella
         std::vector<unsigned int>  projected_entries, other_entries;
         std::vector<std::uint64_t> trace_offset, square_offset, solver_offset,
           subcell_q;
-        unsigned int n_boundary_quads = 0, max_traces = 0, max_basis = 0,
-                     max_degree = 0, max_quads = 0, max_facet_quads = 0;
+        unsigned int n_boundary_point_groups = 0, max_traces = 0, max_basis = 0,
+                     max_degree = 0, max_point_groups = 0,
+                     max_facet_point_groups = 0;
         // True if each polytope is one simplex, and all have the same degree.
         // Threads only ever set it to false.
         std::atomic<bool> simplices{false};
@@ -2178,16 +2193,16 @@ namespace Tessella
 
         // ---- data on the device
         std::vector<std::unique_ptr<Array<char>>> memory;
-        std::size_t                               used            = 0;
-        const HDGFacetQuad                       *all_facet_quads = nullptr,
-                           *few_facet_quads                       = nullptr;
+        std::size_t                               used   = 0;
+        const HDGFacetPointGroup *all_facet_point_groups = nullptr,
+                                 *few_facet_point_groups = nullptr;
         const unsigned int *projected_list = nullptr, *other_list = nullptr;
-        const unsigned int *all_entry_quads = nullptr,
-                           *few_entry_quads = nullptr;
-        HDGData<dim>          P             = {};
-        TabulationTask<dim>   task          = {};
+        const unsigned int *all_entry_point_groups = nullptr,
+                           *few_entry_point_groups = nullptr;
+        HDGData<dim>          P                    = {};
+        TabulationTask<dim>   task                 = {};
         Array<ErrorRecord>    record;
-        const unsigned int   *boundary_quad_list = nullptr;
+        const unsigned int   *boundary_point_group_list = nullptr;
         Array<double>         fields[max_fields], cell_values[max_cell_values];
         Array<char>           fixed;
         Gather<dim>           G = {};
@@ -2270,10 +2285,10 @@ namespace Tessella
 
 
       template <int dim>
-      const std::vector<HDGFacetQuad> &
-      HDGAssembler<dim>::facet_quads() const
+      const std::vector<HDGFacetPointGroup> &
+      HDGAssembler<dim>::facet_point_groups() const
       {
-        return implementation->facet_quads;
+        return implementation->facet_point_groups;
       }
 
 
@@ -2289,9 +2304,9 @@ namespace Tessella
 
       template <int dim>
       unsigned int
-      HDGAssembler<dim>::n_boundary_quads() const
+      HDGAssembler<dim>::n_boundary_point_groups() const
       {
-        return implementation->n_boundary_quads;
+        return implementation->n_boundary_point_groups;
       }
 
 

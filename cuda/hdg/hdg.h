@@ -25,7 +25,7 @@ namespace Tessella
     namespace Device
     {
       /// A group of up to four quadrature points of a sub-cell.
-      struct HDGVolumeQuad
+      struct HDGVolumePointGroup
       {
         unsigned int subcell, first; ///< first point in the sub-cell's rule
       };
@@ -115,8 +115,8 @@ namespace Tessella
         basis,
         degree,
         ten_less_degree, ///< 10 - the smallest degree
-        volume_quads,
-        facet_quads,
+        volume_point_groups,
+        facet_point_groups,
         others,         ///< 1 unless every polytope is one simplex
         shared_patches, ///< 1 if trace functions extend over several facets
         number
@@ -175,12 +175,12 @@ namespace Tessella
         /// Number of quadrature points before each sub-cell.
         const std::vector<std::uint64_t> &
         subcell_points() const;
-        const std::vector<HDGFacetQuad> &
-        facet_quads() const;
+        const std::vector<HDGFacetPointGroup> &
+        facet_point_groups() const;
         const std::vector<unsigned int> &
         facet_begin() const;
         unsigned int
-        n_boundary_quads() const;
+        n_boundary_point_groups() const;
         /// First trace function of each polytope among those of all polytopes.
         const std::vector<std::uint64_t> &
         trace_offset() const;

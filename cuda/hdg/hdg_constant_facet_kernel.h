@@ -175,21 +175,23 @@ namespace Tessella
 
         /// Point @p r of a point group. w is zero unless @p valid.
         __device__ Point
-        point_of(const HDGFacetQuad &quad,
-                 const unsigned int  r,
-                 const bool          valid) const
+        point_of(const HDGFacetPointGroup &point_group,
+                 const unsigned int        r,
+                 const bool                valid) const
         {
           const Data<dim>         &D    = P.D;
-          const std::size_t        f    = quad.facet;
+          const std::size_t        f    = point_group.facet;
           const FacetType          type = D.facet_type[f];
           const RuleTables::Entry &rule =
-            D.facet_rule[static_cast<unsigned int>(type)][quad.code >> 4 & 15u];
-          const unsigned int  n = rule.n_points, q = min(quad.first + r, n - 1);
-          const double *const data = D.rules + rule.offset + q,
+            D.facet_rule[static_cast<unsigned int>(type)]
+                        [point_group.code >> 4 & 15u];
+          const unsigned int n            = rule.n_points,
+                             q            = min(point_group.first + r, n - 1);
+          const double *const        data = D.rules + rule.offset + q,
                               *const v =
                                 D.facet_vertices +
                                 std::size_t(D.facet_vertex_offset[f]) * dim;
-          const double sign = quad.code & 1u ? -1. : 1.;
+          const double sign = point_group.code & 1u ? -1. : 1.;
           Point        result;
           double       J[dim - 1][dim], outwards[dim];
 #pragma unroll
@@ -227,20 +229,21 @@ namespace Tessella
             }
           else
             w *= D.facet_measure[f];
-          result.w = valid && quad.first + r < n ? w : 0.;
+          result.w = valid && point_group.first + r < n ? w : 0.;
           return result;
         }
 
-        /// make_slice_quad() without divisions.
-        __device__ HDGSliceQuad
-        patch_of(const HDGFacetQuad &quad, const unsigned int degree) const
+        /// make_slice_point_group() without divisions.
+        __device__ HDGSlicePointGroup
+        patch_of(const HDGFacetPointGroup &point_group,
+                 const unsigned int        degree) const
         {
-          const unsigned int p = quad.patch;
+          const unsigned int p = point_group.patch;
           const bool planar = P.patch_frame[std::size_t(p) * (dim * (dim + 2)) +
                                             dim * dim + 2 * dim - 1] == 0.;
           return {p,
-                  quad.row - first_row,
-                  quad.code,
+                  point_group.row - first_row,
+                  point_group.code,
                   P.patch_functions[p],
                   P.n_generators[0][degree],
                   P.n_generators[planar ? 1 : 0][degree],
@@ -268,12 +271,12 @@ namespace Tessella
 
         /// Evaluates the generators of the trace functions of a patch.
         __device__ void
-        evaluate_generators(const HDGSliceQuad &quad,
-                            const unsigned int  degree,
+        evaluate_generators(const HDGSlicePointGroup &point_group,
+                            const unsigned int        degree,
                             const double (&x)[dim]) const
         {
           const double *frame =
-            P.patch_frame + std::size_t(quad.patch) * (dim * (dim + 2));
+            P.patch_frame + std::size_t(point_group.patch) * (dim * (dim + 2));
           double values[dim][max_degree + 1];
           // Without extent, the coefficients of all functions but constants are
           // zero.
@@ -290,7 +293,7 @@ namespace Tessella
           const auto    store = [&](const unsigned int i, const double v) {
             to[i * ld_generators] = v;
           };
-          if (quad.list == nullptr)
+          if (point_group.list == nullptr)
             visit_functions<dim, max_degree>(degree, values, store);
           else
             {
@@ -324,9 +327,9 @@ namespace Tessella
 
         /// Evaluates trace functions at points first .. first + 15.
         __device__ void
-        evaluate_traces(Values             &psi,
-                        const HDGSliceQuad &quad,
-                        const unsigned int  first) const
+        evaluate_traces(Values                   &psi,
+                        const HDGSlicePointGroup &point_group,
+                        const unsigned int        first) const
         {
 #pragma unroll
           for (int h = 0; h < T; ++h)
@@ -335,22 +338,24 @@ namespace Tessella
               psi[h][u][0] = psi[h][u][1] = 0.;
           const double *const values = generators() + first + g;
 #pragma unroll 2
-          for (unsigned int j0 = 0; j0 < quad.n; j0 += 4)
+          for (unsigned int j0 = 0; j0 < point_group.n; j0 += 4)
             {
-              const unsigned int j = min(j0 + t, quad.n - 1), at = numbers()[j];
-              double             a[T], b[U];
+              const unsigned int j  = min(j0 + t, point_group.n - 1),
+                                 at = numbers()[j];
+              double a[T], b[U];
 #pragma unroll
               for (int h = 0; h < T; ++h)
                 a[h] =
-                  8 * h + g < quad.n_functions && j0 + t < quad.n
-                    ? __ldg(quad.coefficients + (8 * h + g) * quad.n_all + at)
+                  8 * h + g < point_group.n_functions && j0 + t < point_group.n
+                    ? __ldg(point_group.coefficients +
+                            (8 * h + g) * point_group.n_all + at)
                     : 0.;
 #pragma unroll
               for (int u = 0; u < U; ++u)
                 b[u] = values[j * ld_generators + 8 * u];
               WarpProduct<T, U, U, double>::add(
                 psi, a, b, [&](const int h, const int) {
-                  return h < 2 || 8 * h < quad.n_functions;
+                  return h < 2 || 8 * h < point_group.n_functions;
                 });
             }
         }
@@ -521,12 +526,13 @@ namespace Tessella
 
         /// Initialises G and the vectors of a patch.
         __device__ void
-        begin_patch(double             *K,
-                    const HDGSliceQuad &quad,
-                    const unsigned int  row) const
+        begin_patch(double                   *K,
+                    const HDGSlicePointGroup &point_group,
+                    const unsigned int        row) const
         {
-          const bool         fixed = quad.code & 4u, boundary = quad.code & 2u;
-          const unsigned int n = quad.n_functions;
+          const bool fixed     = point_group.code & 4u,
+                     boundary  = point_group.code & 2u;
+          const unsigned int n = point_group.n_functions;
           if (lane < n)
             {
               to.trace_vector(3)[row + lane] = fixed ? 0. : 1. + row;
@@ -548,7 +554,8 @@ namespace Tessella
         __device__ void
         integrate(double *K) const
         {
-          const unsigned int begin = P.entry_quad[e], end = P.entry_quad[e + 1];
+          const unsigned int begin = P.entry_point_group[e],
+                             end   = P.entry_point_group[e + 1];
           __syncwarp();
           set_map_to_box();
           __syncwarp();
@@ -558,56 +565,60 @@ namespace Tessella
           bool         replace = true, pending = false;
           // The loop has one more pass than there are slices, so that the code
           // stores sums in one place only.
-          for (unsigned int slice = begin, n_quads = 0; slice <= end;
-               slice += n_quads)
+          for (unsigned int slice = begin, n_point_groups = 0; slice <= end;
+               slice += n_point_groups)
             {
-              HDGSliceQuad slice_quad = {};
-              unsigned int all = 0, facet = 0, next_row = invalid_index;
-              bool         begins = false;
-              const bool   last   = slice == end;
+              HDGSlicePointGroup slice_point_group = {};
+              unsigned int       all = 0, facet = 0, next_row = invalid_index;
+              bool               begins = false;
+              const bool         last   = slice == end;
               if (!last)
                 {
                   const unsigned int number = min(slice + lane / 4, end - 1);
-                  const HDGFacetQuad quad   = P.facet_quad[number];
+                  const HDGFacetPointGroup point_group =
+                    P.facet_point_group[number];
                   // The point groups of a patch are contiguous.
-                  const unsigned int patch = __shfl_sync(~0u, quad.patch, 0);
-                  const bool         valid =
-                    slice + lane / 4 < end && quad.patch == patch;
-                  all                       = __ballot_sync(~0u, valid);
-                  n_quads                   = __popc(all) / 4;
-                  const Point        point  = point_of(quad, lane % 4, valid);
+                  const unsigned int patch =
+                    __shfl_sync(~0u, point_group.patch, 0);
+                  const bool valid =
+                    slice + lane / 4 < end && point_group.patch == patch;
+                  all               = __ballot_sync(~0u, valid);
+                  n_point_groups    = __popc(all) / 4;
+                  const Point point = point_of(point_group, lane % 4, valid);
                   const unsigned int degree = P.patch_degree[patch];
-                  slice_quad = patch_of(P.facet_quad[slice], degree);
-                  next_row   = first_row + slice_quad.row;
-                  begins     = slice == begin || P.facet_quad[slice - 1].row !=
-                                               P.facet_quad[slice].row;
+                  slice_point_group =
+                    patch_of(P.facet_point_group[slice], degree);
+                  next_row = first_row + slice_point_group.row;
+                  begins =
+                    slice == begin || P.facet_point_group[slice - 1].row !=
+                                        P.facet_point_group[slice].row;
                   // The sums of the previous slice have read its values.
                   __syncwarp();
                   double x[dim];
 #pragma unroll
                   for (int d = 0; d < dim; ++d)
-                    x[d] =
-                      quad.code & 1u
-                        ? point.x[d] + P.D.shift[(quad.code >> 8) * dim + d]
-                        : point.x[d];
+                    x[d] = point_group.code & 1u
+                             ? point.x[d] +
+                                 P.D.shift[(point_group.code >> 8) * dim + d]
+                             : point.x[d];
                   weight(0)[lane] = point.w * evaluate_box(x);
 #pragma unroll
                   for (int d = 0; d < dim; ++d)
                     weight(2 + d)[lane] = point.normal[d];
-                  if (quad.boundary != invalid_index)
+                  if (point_group.boundary != invalid_index)
                     weight(1)[lane] =
                       point.w *
-                      P.boundary_table[4 * std::size_t(quad.boundary) +
+                      P.boundary_table[4 * std::size_t(point_group.boundary) +
                                        lane % 4];
-                  evaluate_generators(slice_quad, degree, point.x);
+                  evaluate_generators(slice_point_group, degree, point.x);
                   if (begins)
                     {
-                      if (lane < slice_quad.n)
-                        numbers()[lane] = slice_quad.index(lane);
-                      begin_patch(K, slice_quad, next_row);
+                      if (lane < slice_point_group.n)
+                        numbers()[lane] = slice_point_group.index(lane);
+                      begin_patch(K, slice_point_group, next_row);
                     }
                   __syncwarp();
-                  facet = quad.facet;
+                  facet = point_group.facet;
                 }
 #pragma unroll 1
               for (unsigned int first = 0; first == 0 || all >> first != 0;
@@ -646,7 +657,7 @@ namespace Tessella
                         {
                           replace = replace || row != next_row;
                           row     = next_row;
-                          n_psi   = slice_quad.n_functions;
+                          n_psi   = slice_point_group.n_functions;
                           pending = true;
 #pragma unroll
                           for (int d = 0; d < dim; ++d)
@@ -662,8 +673,8 @@ namespace Tessella
                       // This follows the storing of sums, so that both do not
                       // occupy registers at the same time.
                       Values psi;
-                      evaluate_traces(psi, slice_quad, first);
-                      if (slice_quad.code & 2u)
+                      evaluate_traces(psi, slice_point_group, first);
+                      if (slice_point_group.code & 2u)
                         add_data(psi,
                                  first,
                                  mask,

@@ -300,8 +300,8 @@ namespace Tessella
       {
         unsigned int row; ///< first trace function of the patch in its polytope
         unsigned int facet;
-        unsigned int code, boundary;   ///< see HDGFacetQuad
-        unsigned int orientation : 8;  ///< see HDGFacetQuad
+        unsigned int code, boundary;   ///< see HDGFacetPointGroup
+        unsigned int orientation : 8;  ///< see HDGFacetPointGroup
         unsigned int n_functions : 16; ///< trace functions of the patch
         /// Only in 2-D, if each face has a patch of its own: the trace
         /// functions run against the order of vertices.
@@ -328,23 +328,24 @@ namespace Tessella
         const unsigned int *list;
         unsigned int        n_listed;
 
-        const HDGVolumeQuad *volume_quad;
+        const HDGVolumePointGroup *volume_point_group;
         /// Point groups of facets, for the kernel that runs. Planar facets with
         /// polynomial integrands have a list with fewer points.
-        const HDGFacetQuad *facet_quad;
+        const HDGFacetPointGroup *facet_point_group;
         /// First point group of each polytope; facet_begin refers to the longer
         /// list of facet point groups.
         const unsigned int *volume_begin, *facet_begin;
         /// Point groups for the mass matrix, by the rule of
         /// mass_degree[degree].
-        const HDGVolumeQuad *mass_quad;
-        const unsigned int  *mass_begin;
-        unsigned char        mass_degree[11];
+        const HDGVolumePointGroup *mass_point_group;
+        const unsigned int        *mass_begin;
+        unsigned char              mass_degree[11];
         /// First trace function of each entry of polytope_interface within its
         /// polytope.
         const unsigned int *entry_row;
-        /// The polytope of each entry, and its first point group in facet_quad.
-        const unsigned int *entry_polytope, *entry_quad;
+        /// The polytope of each entry, and its first point group in
+        /// facet_point_group.
+        const unsigned int *entry_polytope, *entry_point_group;
         /// First trace function of each polytope among those of all polytopes,
         /// and first entry of its K among those of all K.
         const std::uint64_t *trace_offset, *square_offset;
@@ -413,7 +414,7 @@ namespace Tessella
         const double *volume_table; ///< tables of the polytopes of the tile
         std::uint64_t n_volume_points, first_volume_point;
         const double *facet_table; ///< b.n at the facet points of the tile
-        std::uint64_t first_facet_quad;
+        std::uint64_t first_facet_point_group;
         const double *boundary_table; ///< g, then alpha, at the boundary points
                                       ///< of the whole mesh
         std::uint64_t n_boundary_points;

@@ -331,9 +331,9 @@ namespace Tessella
         /// Adds all integrals of a slice, whose point groups belong to one
         /// patch.
         __device__ void
-        integrate(double             *K,
-                  double             *partial,
-                  const HDGSliceQuad &quad,
+        integrate(double                   *K,
+                  double                   *partial,
+                  const HDGSlicePointGroup &point_group,
                   const double (&x)[dim],
                   const double (&trace_x)[dim],
                   const bool uniform,
@@ -380,26 +380,27 @@ namespace Tessella
               to.padded_n,
               begins,
               !advection);
-          const unsigned int n_psi = quad.n_functions;
+          const unsigned int n_psi = point_group.n_functions;
           if (n_psi == 0)
             return;
 
           // ---- traces
-          const unsigned int degree = P.patch_degree[quad.patch],
-                             row    = first_row + quad.row;
+          const unsigned int degree = P.patch_degree[point_group.patch],
+                             row    = first_row + point_group.row;
           __syncwarp();
-          write_trace_tables(quad.patch, degree, trace_x);
+          write_trace_tables(point_group.patch, degree, trace_x);
           __syncwarp();
           combine<false>(
             psi,
             n_psi,
-            quad.n,
+            point_group.n,
             more,
             [&](const unsigned int i, const unsigned int j) {
-              return __ldg(quad.coefficients + i * quad.n_all + quad.index(j));
+              return __ldg(point_group.coefficients + i * point_group.n_all +
+                           point_group.index(j));
             },
             [&](const unsigned int j) {
-              return rows_of_function(P, quad.index(j), degree);
+              return rows_of_function(P, point_group.index(j), degree);
             });
           const auto of_traces = [&](const int h, const int) {
             return 8 * h < n_psi;
@@ -432,7 +433,8 @@ namespace Tessella
                     false);
             }
           // ---- G
-          const bool fixed = quad.code & 4u, boundary = quad.code & 2u;
+          const bool fixed    = point_group.code & 4u,
+                     boundary = point_group.code & 2u;
           if (!fixed)
             {
               sum(
@@ -498,38 +500,43 @@ namespace Tessella
         __device__ bool
         integrate(double *K, double *partial) const
         {
-          const unsigned int begin = P.entry_quad[e], end = P.entry_quad[e + 1];
-          bool               stabilised = false;
-          for (unsigned int slice = begin, n_quads; slice < end;
-               slice += n_quads)
+          const unsigned int begin = P.entry_point_group[e],
+                             end   = P.entry_point_group[e + 1];
+          bool stabilised          = false;
+          for (unsigned int slice = begin, n_point_groups; slice < end;
+               slice += n_point_groups)
             {
-              const unsigned int number = min(slice + lane / 4, end - 1);
-              const HDGFacetQuad quad   = P.facet_quad[number];
+              const unsigned int       number = min(slice + lane / 4, end - 1);
+              const HDGFacetPointGroup point_group =
+                P.facet_point_group[number];
               // The point groups of a patch are contiguous.
-              const unsigned int patch = __shfl_sync(~0u, quad.patch, 0);
-              const bool valid = slice + lane / 4 < end && quad.patch == patch;
-              n_quads          = __popc(__ballot_sync(~0u, valid)) / 4;
+              const unsigned int patch = __shfl_sync(~0u, point_group.patch, 0);
+              const bool         valid =
+                slice + lane / 4 < end && point_group.patch == patch;
+              n_point_groups = __popc(__ballot_sync(~0u, valid)) / 4;
               const HDGFacetPoint<dim> point =
-                facet_point_of(P, quad, number, lane % 4, valid);
+                facet_point_of(P, point_group, number, lane % 4, valid);
               stabilised |= point.stabilised();
               // The sums of the previous slice have read its weights.
               __syncwarp();
               point.weights(P.form,
-                            quad.code,
+                            point_group.code,
                             [&](const int i, const double v) {
                               weight(i)[lane] = v;
                             });
               const bool same = uniform(point, valid);
               integrate(K,
                         partial,
-                        make_slice_quad(P, P.facet_quad[slice], first_row),
+                        make_slice_point_group(P,
+                                               P.facet_point_group[slice],
+                                               first_row),
                         point.x,
                         point.trace_x,
                         same,
-                        n_quads > n_points / 8,
+                        n_point_groups > n_points / 8,
                         slice == begin,
-                        slice == begin || P.facet_quad[slice - 1].row !=
-                                            P.facet_quad[slice].row);
+                        slice == begin || P.facet_point_group[slice - 1].row !=
+                                            P.facet_point_group[slice].row);
             }
           if (begin == end)
             for (unsigned int i = lane; i < to.n * to.L.stride; i += 32)
@@ -556,22 +563,22 @@ namespace Tessella
 
         using Whole = HDGBlock<dim, HDGStage::elimination>;
 
-        const HDGData<dim> &P;
-        const HDGLayout    &L;
-        double *const       base;
-        HDGSliceQuad *const slice_quad; ///< in shared memory
-        const unsigned int  e, k, first_row, lane, g, t;
-        const Whole         to; ///< arrays that elimination reads
+        const HDGData<dim>       &P;
+        const HDGLayout          &L;
+        double *const             base;
+        HDGSlicePointGroup *const slice_point_group; ///< in shared memory
+        const unsigned int        e, k, first_row, lane, g, t;
+        const Whole               to; ///< arrays that elimination reads
 
         __device__
         HDGFacets(const HDGData<dim> &P,
                   double             *base,
-                  HDGSliceQuad       *slice_quad,
+                  HDGSlicePointGroup *slice_point_group,
                   const unsigned int  e)
           : P(P)
           , L(P.layout)
           , base(base)
-          , slice_quad(slice_quad)
+          , slice_point_group(slice_point_group)
           , e(e)
           , k(P.entry_polytope[e])
           , first_row(P.entry_row[e])
@@ -611,20 +618,21 @@ namespace Tessella
         __device__ void
         evaluate(const double (&x)[dim],
                  const double (&trace_x)[dim],
-                 const unsigned int n_quads) const
+                 const unsigned int n_point_groups) const
         {
-          double *const       column = base + L.tables + lane;
-          const HDGSliceQuad &quad   = slice_quad[min(lane / 4, n_quads - 1)];
-          const double       *box    = P.D.box + 2 * dim * std::size_t(k),
-                       *frame        = P.patch_frame +
-                                std::size_t(quad.patch) * (dim * (dim + 2));
+          double *const             column = base + L.tables + lane;
+          const HDGSlicePointGroup &point_group =
+            slice_point_group[min(lane / 4, n_point_groups - 1)];
+          const double *box   = P.D.box + 2 * dim * std::size_t(k),
+                       *frame = P.patch_frame + std::size_t(point_group.patch) *
+                                                  (dim * (dim + 2));
           // The body is in the code only once.
 #pragma unroll 1
           for (unsigned int what = 0; what < 2; ++what)
             {
               const bool         basis = what == 0;
               const unsigned int degree =
-                basis ? to.degree : P.patch_degree[quad.patch];
+                basis ? to.degree : P.patch_degree[point_group.patch];
 #pragma unroll
               for (int d = 0; d < dim; ++d)
                 {
@@ -656,13 +664,12 @@ namespace Tessella
                 }
               double *const      result = (basis ? phi() : generators()) + lane;
               const unsigned int n =
-                basis ? to.n : (quad.n_functions > 0 ? quad.n : 0);
+                basis ? to.n
+                      : (point_group.n_functions > 0 ? point_group.n : 0);
 #pragma unroll 4
               for (unsigned int i = 0; i < n; ++i)
-                result[i * ld] = product_of_functions(P,
-                                                      basis ? i : quad.index(i),
-                                                      degree,
-                                                      column);
+                result[i * ld] = product_of_functions(
+                  P, basis ? i : point_group.index(i), degree, column);
             }
         }
 
@@ -672,13 +679,13 @@ namespace Tessella
         /// since no row depends on later ones. Other rows are stored when all
         /// of them are known.
         __device__ void
-        combine(const unsigned int n_quads) const
+        combine(const unsigned int n_point_groups) const
         {
           constexpr int       TN = n_points / 8;
           const double *const CT = to.transform_of_polytope();
-          unsigned int        q0 = 0, q1 = n_quads;
+          unsigned int        q0 = 0, q1 = n_point_groups;
 #pragma unroll 1
-          for (bool basis = true; basis || q1 < n_quads; basis = false)
+          for (bool basis = true; basis || q1 < n_point_groups; basis = false)
             {
               const double         *coefficients = CT, *values = phi();
               double               *result = phi();
@@ -687,17 +694,17 @@ namespace Tessella
                            step = L.stride;
               if (!basis)
                 {
-                  q0                       = q1;
-                  const HDGSliceQuad &quad = slice_quad[q0];
-                  q1                       = patch_end(slice_quad, q0, n_quads);
-                  coefficients             = quad.coefficients;
-                  values                   = generators();
-                  result                   = psi();
-                  list                     = quad.list;
-                  n_rows                   = quad.n_functions;
-                  n_values                 = quad.n;
-                  row_step                 = quad.n_all;
-                  step                     = 1;
+                  q0                                    = q1;
+                  const HDGSlicePointGroup &point_group = slice_point_group[q0];
+                  q1 = patch_end(slice_point_group, q0, n_point_groups);
+                  coefficients = point_group.coefficients;
+                  values       = generators();
+                  result       = psi();
+                  list         = point_group.list;
+                  n_rows       = point_group.n_functions;
+                  n_values     = point_group.n;
+                  row_step     = point_group.n_all;
+                  step         = 1;
                 }
               const unsigned int n_columns = 4 * (q1 - q0);
 #pragma unroll 1
@@ -867,22 +874,24 @@ namespace Tessella
         integrate(double            *K,
                   double            *partial,
                   const unsigned int slice,
-                  const unsigned int n_quads) const
+                  const unsigned int n_point_groups) const
         {
-          const bool         begins = slice == P.entry_quad[e];
+          const bool         begins = slice == P.entry_point_group[e];
           const unsigned int n = to.n, padded_n = to.padded_n;
 #pragma unroll 1
-          for (unsigned int q0 = 0, q1; q0 < n_quads; q0 = q1)
+          for (unsigned int q0 = 0, q1; q0 < n_point_groups; q0 = q1)
             {
-              q1                        = patch_end(slice_quad, q0, n_quads);
-              const HDGSliceQuad &quad  = slice_quad[q0];
-              const unsigned int  n_psi = quad.n_functions,
-                                 row    = first_row + quad.row;
-              const bool fixed = quad.code & 4u, boundary = quad.code & 2u,
+              q1 = patch_end(slice_point_group, q0, n_point_groups);
+              const HDGSlicePointGroup &point_group = slice_point_group[q0];
+              const unsigned int        n_psi       = point_group.n_functions,
+                                 row = first_row + point_group.row;
+              const bool fixed       = point_group.code & 4u,
+                         boundary    = point_group.code & 2u,
                          replace =
                            q0 > 0
-                             ? slice_quad[q0 - 1].row != quad.row
-                             : begins || P.facet_quad[slice - 1].row != row;
+                             ? slice_point_group[q0 - 1].row != point_group.row
+                             : begins ||
+                                 P.facet_point_group[slice - 1].row != row;
               // E; F for each component, R and T; G
 #pragma unroll 1
               for (unsigned int job = q0 == 0 ? 0 : 1;
@@ -937,7 +946,7 @@ namespace Tessella
                           of_traces ? n_psi : n,
                           weight(which),
                           of_basis ? 0 : 4 * q0,
-                          4 * (of_basis ? n_quads : q1),
+                          4 * (of_basis ? n_point_groups : q1),
                           destination);
                 }
               double *const        integral = to.trace_vector(0) + row,
@@ -973,29 +982,34 @@ namespace Tessella
         __device__ bool
         integrate(double *K, double *partial) const
         {
-          const unsigned int begin = P.entry_quad[e], end = P.entry_quad[e + 1];
-          bool               stabilised = false;
+          const unsigned int begin = P.entry_point_group[e],
+                             end   = P.entry_point_group[e + 1];
+          bool stabilised          = false;
           for (unsigned int slice = begin; slice < end; slice += n_points / 4)
             {
-              const unsigned int n_quads = min(end - slice, n_points / 4);
-              const unsigned int number  = slice + min(lane / 4, n_quads - 1);
-              const HDGFacetQuad quad    = P.facet_quad[number];
-              if (lane % 4 == 0 && lane / 4 < n_quads)
-                slice_quad[lane / 4] = make_slice_quad(P, quad, first_row);
-              const HDGFacetPoint<dim> point =
-                facet_point_of(P, quad, number, lane % 4, lane / 4 < n_quads);
+              const unsigned int n_point_groups =
+                min(end - slice, n_points / 4);
+              const unsigned int number =
+                slice + min(lane / 4, n_point_groups - 1);
+              const HDGFacetPointGroup point_group =
+                P.facet_point_group[number];
+              if (lane % 4 == 0 && lane / 4 < n_point_groups)
+                slice_point_group[lane / 4] =
+                  make_slice_point_group(P, point_group, first_row);
+              const HDGFacetPoint<dim> point = facet_point_of(
+                P, point_group, number, lane % 4, lane / 4 < n_point_groups);
               stabilised |= point.stabilised();
               __syncwarp();
-              evaluate(point.x, point.trace_x, n_quads);
+              evaluate(point.x, point.trace_x, n_point_groups);
               // The weights overwrite the lane's tables.
               point.weights(P.form,
-                            quad.code,
+                            point_group.code,
                             [&](const int i, const double v) {
                               weight(i)[lane] = v;
                             });
               __syncwarp();
-              combine(n_quads);
-              integrate(K, partial, slice, n_quads);
+              combine(n_point_groups);
+              integrate(K, partial, slice, n_point_groups);
               __syncwarp();
             }
           if (begin == end)
@@ -1085,13 +1099,13 @@ namespace Tessella
       __global__ void __launch_bounds__(32, 16)
         hdg_facet_kernel(const __grid_constant__ HDGData<dim> P)
       {
-        extern __shared__ double shared[];
-        __shared__ HDGSliceQuad  slice_quad[hdg_warp_points / 4];
+        extern __shared__ double      shared[];
+        __shared__ HDGSlicePointGroup slice_point_group[hdg_warp_points / 4];
         facets_of_entries(P,
                           in_shared ? shared
                                     : P.workspace + blockIdx.x * P.layout.size,
                           [&](double *base, const unsigned int e) {
-                            return HDGFacets<dim>(P, base, slice_quad, e)
+                            return HDGFacets<dim>(P, base, slice_point_group, e)
                               .integrate(traces_of_entry(P, e),
                                          partial_of_entry(P, e));
                           });

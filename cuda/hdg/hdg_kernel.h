@@ -143,7 +143,7 @@ namespace Tessella
       }
 
       /// Data of a facet's point group in a slice that all threads read often.
-      struct HDGSliceQuad
+      struct HDGSlicePointGroup
       {
         unsigned int patch, row, code, n_functions;
         /// Generators of the patch's functions: n of n_all. If the patch is
@@ -162,19 +162,20 @@ namespace Tessella
 
       /// @p row: first trace function here among those of the polytope.
       template <int dim>
-      __device__ inline HDGSliceQuad
-      make_slice_quad(const HDGData<dim> &P,
-                      const HDGFacetQuad &quad,
-                      const unsigned int  row)
+      __device__ inline HDGSlicePointGroup
+      make_slice_point_group(const HDGData<dim>       &P,
+                             const HDGFacetPointGroup &point_group,
+                             const unsigned int        row)
       {
-        const unsigned int p = quad.patch, patch_degree = P.patch_degree[p];
+        const unsigned int p            = point_group.patch,
+                           patch_degree = P.patch_degree[p];
         const bool planar = P.patch_frame[std::size_t(p) * (dim * (dim + 2)) +
                                           dim * dim + 2 * dim - 1] == 0.;
         const unsigned int n_all =
           Legendre::n_functions(dim, patch_degree, P.tensor_product);
         return {p,
-                quad.row - row,
-                quad.code,
+                point_group.row - row,
+                point_group.code,
                 P.patch_functions[p],
                 n_all,
                 planar ? Legendre::n_functions(dim - 1,
@@ -187,13 +188,13 @@ namespace Tessella
 
       /// End of the point groups of a patch in a slice, which begin at @p q0.
       __device__ inline unsigned int
-      patch_end(const HDGSliceQuad *quads,
-                const unsigned int  q0,
-                const unsigned int  end)
+      patch_end(const HDGSlicePointGroup *point_groups,
+                const unsigned int        q0,
+                const unsigned int        end)
       {
         unsigned int q1 = q0 + 1;
-        while (q1 < end && quads[q1].patch == quads[q0].patch &&
-               quads[q1].row == quads[q0].row)
+        while (q1 < end && point_groups[q1].patch == point_groups[q0].patch &&
+               point_groups[q1].row == point_groups[q0].row)
           ++q1;
         return q1;
       }
@@ -239,47 +240,52 @@ namespace Tessella
       /// unless @p valid.
       template <int dim>
       __device__ inline HDGFacetPoint<dim>
-      facet_point_of(const HDGData<dim> &P,
-                     const HDGFacetQuad &quad,
-                     const unsigned int  number,
-                     const unsigned int  r,
-                     const bool          valid)
+      facet_point_of(const HDGData<dim>       &P,
+                     const HDGFacetPointGroup &point_group,
+                     const unsigned int        number,
+                     const unsigned int        r,
+                     const bool                valid)
       {
         const HDGForm<dim> &form        = P.form;
-        const unsigned int  rule_degree = quad.code >> 4 & 15u;
+        const unsigned int  rule_degree = point_group.code >> 4 & 15u;
         const unsigned int  n_points =
-          n_facet_points<Cells::others>(P.D, quad.facet, rule_degree);
-        const unsigned int point = quad.first + r;
-        const unsigned int side  = quad.code & 1u;
+          n_facet_points<Cells::others>(P.D, point_group.facet, rule_degree);
+        const unsigned int point = point_group.first + r;
+        const unsigned int side  = point_group.code & 1u;
         HDGFacetPoint<dim> result;
         double             y[dim], normal[dim];
-        const double       w = general_facet_point(
-          P.D, quad.facet, min(point, n_points - 1), rule_degree, y, normal);
-        result.w  = valid && point < n_points ? w : 0.;
-        double bn = 0.;
+        const double       w = general_facet_point(P.D,
+                                             point_group.facet,
+                                             min(point, n_points - 1),
+                                             rule_degree,
+                                             y,
+                                             normal);
+        result.w             = valid && point < n_points ? w : 0.;
+        double bn            = 0.;
 #pragma unroll
         for (int d = 0; d < dim; ++d)
           {
             result.trace_x[d] = y[d];
             result.x[d] =
-              side == 0 ? y[d] : y[d] + P.D.shift[(quad.code >> 8) * dim + d];
+              side == 0 ? y[d]
+                        : y[d] + P.D.shift[(point_group.code >> 8) * dim + d];
             result.normal[d] = side == 1 ? -normal[d] : normal[d];
             bn += form.b[d] * result.normal[d];
           }
         if (!form.advection)
           bn = 0.;
         else if (P.facet_table != nullptr)
-          bn = P.facet_table[4 * (number - P.first_facet_quad) + r];
+          bn = P.facet_table[4 * (number - P.first_facet_point_group) + r];
         const double tau  = P.tau != nullptr
-                              ? P.tau[2 * std::size_t(quad.facet) + side]
+                              ? P.tau[2 * std::size_t(point_group.facet) + side]
                               : form.tau;
         result.S          = tau + (bn > 0. ? bn : 0.);
         result.difference = result.S - bn;
         result.g = result.alpha = 0.;
-        if (quad.boundary != invalid_index)
+        if (point_group.boundary != invalid_index)
           {
             const double *t =
-              P.boundary_table + 4 * std::size_t(quad.boundary) + r;
+              P.boundary_table + 4 * std::size_t(point_group.boundary) + r;
             result.g     = t[0];
             result.alpha = t[P.n_boundary_points];
           }
@@ -328,12 +334,12 @@ namespace Tessella
           , inverse_n(0xffffffffu / n + 1)
         {}
 
-        /// Sets the size of a slice for the remaining @p n_quads point groups,
-        /// or as many as fit. @p wide: only values are evaluated.
+        /// Sets the size of a slice for the remaining @p n_point_groups point
+        /// groups, or as many as fit. @p wide: only values are evaluated.
         __device__ void
-        set_slice(const bool wide, const unsigned int n_quads)
+        set_slice(const bool wide, const unsigned int n_point_groups)
         {
-          n_slice       = min(wide ? L.n_wide : L.n_points, 4 * n_quads);
+          n_slice       = min(wide ? L.n_wide : L.n_points, 4 * n_point_groups);
           ld_slice      = wide ? L.wide_stride : L.point_stride;
           inverse_slice = 0xffffffffu / n_slice + 1;
         }
@@ -501,17 +507,22 @@ namespace Tessella
           const bool mass_rule = what == Volume::mass;
           for (unsigned int q = threadIdx.x; q < n_slice; q += blockDim.x)
             {
-              const unsigned int  i = min(begin + q / 4, end - 1);
-              const HDGVolumeQuad quad =
-                mass_rule ? P.mass_quad[i] : P.volume_quad[i];
+              const unsigned int        i = min(begin + q / 4, end - 1);
+              const HDGVolumePointGroup point_group =
+                mass_rule ? P.mass_point_group[i] : P.volume_point_group[i];
               const unsigned int rule_degree =
                 mass_rule ? P.mass_degree[degree] : degree;
               const unsigned int n_points =
-                n_volume_points<Cells::others>(P.D, quad.subcell, rule_degree);
-              const unsigned int point = quad.first + q % 4;
+                n_volume_points<Cells::others>(P.D,
+                                               point_group.subcell,
+                                               rule_degree);
+              const unsigned int point = point_group.first + q % 4;
               double             y[dim];
-              double             w = general_volume_point(
-                P.D, quad.subcell, min(point, n_points - 1), rule_degree, y);
+              double             w = general_volume_point(P.D,
+                                              point_group.subcell,
+                                              min(point, n_points - 1),
+                                              rule_degree,
+                                              y);
               if (begin + q / 4 >= end || point >= n_points)
                 w = 0.;
               for (int d = 0; d < dim; ++d)
@@ -522,7 +533,7 @@ namespace Tessella
               const HDGForm<dim> &form = P.form;
               const double       *t =
                 P.volume_table +
-                (P.D.subcell_q[quad.subcell] - P.first_volume_point) +
+                (P.D.subcell_q[point_group.subcell] - P.first_volume_point) +
                 min(point, n_points - 1);
               const auto at = [&](const int array, const double constant) {
                 return w *
@@ -962,22 +973,28 @@ namespace Tessella
                 rows_of_function(P, min(i0 + lane, n - 1), degree);
               for (unsigned int q0 = 32 * warp; q0 < n_points; q0 += blockDim.x)
                 {
-                  const unsigned int  q    = min(q0 + lane, n_points - 1);
-                  const HDGVolumeQuad quad = P.volume_quad[begin + q / 4];
-                  const unsigned int  n_all =
-                    n_volume_points<Cells::others>(P.D, quad.subcell, degree);
-                  const unsigned int point = min(quad.first + q % 4, n_all - 1);
-                  double             x[dim];
-                  const double       w =
-                    general_volume_point(P.D, quad.subcell, point, degree, x);
+                  const unsigned int        q = min(q0 + lane, n_points - 1);
+                  const HDGVolumePointGroup point_group =
+                    P.volume_point_group[begin + q / 4];
+                  const unsigned int n_all =
+                    n_volume_points<Cells::others>(P.D,
+                                                   point_group.subcell,
+                                                   degree);
+                  const unsigned int point =
+                    min(point_group.first + q % 4, n_all - 1);
+                  double       x[dim];
+                  const double w = general_volume_point(
+                    P.D, point_group.subcell, point, degree, x);
                   double f =
-                    w * (form.table_f < 0
-                           ? form.f
-                           : P.volume_table[form.table_f * P.n_volume_points +
-                                            (P.D.subcell_q[quad.subcell] -
-                                             P.first_volume_point) +
-                                            point]);
-                  if (q0 + lane >= n_points || quad.first + q % 4 >= n_all)
+                    w *
+                    (form.table_f < 0
+                       ? form.f
+                       : P.volume_table[form.table_f * P.n_volume_points +
+                                        (P.D.subcell_q[point_group.subcell] -
+                                         P.first_volume_point) +
+                                        point]);
+                  if (q0 + lane >= n_points ||
+                      point_group.first + q % 4 >= n_all)
                     f = 0.;
                   write_tables_of_box(P, k, degree, x, table);
 #pragma unroll

@@ -170,14 +170,20 @@ namespace Tessella
               for (unsigned int q0 = begin + 8 * warp; q0 < end;
                    q0 += blockDim.x / 4)
                 {
-                  const HDGVolumeQuad quad =
-                    P.mass_quad[min(q0 + lane / 4, end - 1)];
+                  const HDGVolumePointGroup point_group =
+                    P.mass_point_group[min(q0 + lane / 4, end - 1)];
                   const unsigned int n_points =
-                    n_volume_points<Cells::others>(P.D, quad.subcell, rule);
-                  const unsigned int point = quad.first + lane % 4;
+                    n_volume_points<Cells::others>(P.D,
+                                                   point_group.subcell,
+                                                   rule);
+                  const unsigned int point = point_group.first + lane % 4;
                   double             x[dim];
-                  const double       w = general_volume_point(
-                    P.D, quad.subcell, min(point, n_points - 1), rule, x);
+                  const double       w =
+                    general_volume_point(P.D,
+                                         point_group.subcell,
+                                         min(point, n_points - 1),
+                                         rule,
+                                         x);
                   __syncwarp();
                   moments.write_tables(2 * max_degree,
                                        q0 + lane / 4 < end && point < n_points
@@ -204,22 +210,24 @@ namespace Tessella
             for (unsigned int q0 = begin + 8 * warp; q0 < end;
                  q0 += blockDim.x / 4)
               {
-                const HDGVolumeQuad quad =
-                  P.volume_quad[min(q0 + lane / 4, end - 1)];
+                const HDGVolumePointGroup point_group =
+                  P.volume_point_group[min(q0 + lane / 4, end - 1)];
                 const unsigned int n_points =
-                  n_volume_points<Cells::others>(P.D, quad.subcell, degree);
-                const bool valid =
-                  q0 + lane / 4 < end && quad.first + lane % 4 < n_points;
+                  n_volume_points<Cells::others>(P.D,
+                                                 point_group.subcell,
+                                                 degree);
+                const bool valid = q0 + lane / 4 < end &&
+                                   point_group.first + lane % 4 < n_points;
                 const unsigned int point =
-                  min(quad.first + lane % 4, n_points - 1);
+                  min(point_group.first + lane % 4, n_points - 1);
                 double       x[dim];
-                const double w =
-                  general_volume_point(P.D, quad.subcell, point, degree, x);
+                const double w = general_volume_point(
+                  P.D, point_group.subcell, point, degree, x);
                 const double f =
                   form.table_f < 0
                     ? form.f
                     : P.volume_table[form.table_f * P.n_volume_points +
-                                     (P.D.subcell_q[quad.subcell] -
+                                     (P.D.subcell_q[point_group.subcell] -
                                       P.first_volume_point) +
                                      point];
                 __syncwarp();

@@ -100,25 +100,26 @@ namespace Tessella
         if (number >= n_faces)
           return;
         const unsigned int k = number / (dim + 1), f = number % (dim + 1),
-                           n_quads =
+                           n_point_groups =
                              (P.D.facet_rule[0][P.D.degree[k]].n_points + 3) /
                              4;
         unsigned int at = P.facet_begin[k];
-        while (opposite_vertex<dim>(P.facet_quad[at].orientation) != f)
-          at += n_quads;
-        const HDGFacetQuad quad = P.facet_quad[at];
-        HDGSimplexFace     face = {};
-        face.row                = quad.row;
-        face.facet              = quad.facet;
-        face.code               = quad.code;
-        face.boundary           = quad.boundary;
-        face.orientation        = quad.orientation;
-        face.n_functions        = P.patch_functions[quad.patch];
+        while (opposite_vertex<dim>(P.facet_point_group[at].orientation) != f)
+          at += n_point_groups;
+        const HDGFacetPointGroup point_group = P.facet_point_group[at];
+        HDGSimplexFace           face        = {};
+        face.row                             = point_group.row;
+        face.facet                           = point_group.facet;
+        face.code                            = point_group.code;
+        face.boundary                        = point_group.boundary;
+        face.orientation                     = point_group.orientation;
+        face.n_functions = P.patch_functions[point_group.patch];
         if (dim == 2 && P.transfer == nullptr)
           {
             const double *v = P.D.subcell_vertices +
                               std::size_t(P.D.subcell_offset[k]) * 6,
-                         *axis = P.patch_frame + std::size_t(quad.patch) * 8;
+                         *axis =
+                           P.patch_frame + std::size_t(point_group.patch) * 8;
             const unsigned int first = f == 0 ? 1 : 0, second = f == 2 ? 1 : 2;
             face.reversed = axis[0] * (v[2 * second] - v[2 * first]) +
                               axis[1] * (v[2 * second + 1] - v[2 * first + 1]) <
@@ -1006,24 +1007,26 @@ namespace Tessella
         const HDGSimplexFace face = P.faces[blockIdx.x];
         // A point group of the facet has its patch.
         unsigned int at = P.facet_begin[k];
-        while (P.facet_quad[at].orientation != face.orientation)
+        while (P.facet_point_group[at].orientation != face.orientation)
           ++at;
-        const HDGFacetQuad quad = P.facet_quad[at];
-        const RuleEntry    rule = P.D.facet_rule[0][P.D.degree[k]];
-        double *const      to   = transfer + std::size_t(blockIdx.x) *
+        const HDGFacetPointGroup point_group = P.facet_point_group[at];
+        const RuleEntry          rule        = P.D.facet_rule[0][P.D.degree[k]];
+        double *const            to = transfer + std::size_t(blockIdx.x) *
                                         P.max_functions * P.n_face_functions;
         const double *frame =
-          P.patch_frame + std::size_t(quad.patch) * (dim * (dim + 2));
-        const HDGSliceQuad generators = make_slice_quad(P, quad, 0);
-        const double       root =
-          sqrt((dim == 3 ? 2. : 1.) * P.D.facet_measure[quad.facet]);
+          P.patch_frame + std::size_t(point_group.patch) * (dim * (dim + 2));
+        const HDGSlicePointGroup generators =
+          make_slice_point_group(P, point_group, 0);
+        const double root =
+          sqrt((dim == 3 ? 2. : 1.) * P.D.facet_measure[point_group.facet]);
         for (unsigned int i = lane; i < face.n_functions * n; i += 32)
           to[i] = 0.;
         for (unsigned int first = 0; first < rule.n_points; first += 32)
           {
             const unsigned int q = min(first + lane, rule.n_points - 1);
             double             x[dim], normal[dim];
-            general_facet_point(P.D, quad.facet, q, P.D.degree[k], x, normal);
+            general_facet_point(
+              P.D, point_group.facet, q, P.D.degree[k], x, normal);
             const double w =
               first + lane < rule.n_points
                 ? root * P.D.rules[rule.offset + (dim - 1) * rule.n_points + q]
@@ -1035,7 +1038,7 @@ namespace Tessella
                 double       y     = -frame[dim * dim + d];
                 for (unsigned int e = 0; e < dim; ++e)
                   y += frame[d * dim + e] * x[e];
-                const unsigned int degree = P.patch_degree[quad.patch];
+                const unsigned int degree = P.patch_degree[point_group.patch];
                 double *const      column = values + d * (max_degree + 1) * 32;
                 for (unsigned int i = 0; i <= degree; ++i)
                   column[32 * i] = i == 0 ? 1. : 0.;

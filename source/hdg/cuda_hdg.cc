@@ -346,7 +346,7 @@ namespace Tessella
         }
       else
         {
-          result.boundary.assign(8ull * device->n_boundary_quads(), 0.);
+          result.boundary.assign(8ull * device->n_boundary_point_groups(), 0.);
           tabulate_boundary(problem, result.boundary);
           const std::string reason = problem.form.why_not_on_device();
           coefficients_are         = form.n_tables == 0
@@ -398,10 +398,10 @@ namespace Tessella
     template <int dim>
     template <typename Function>
     void
-    CUDAHDG<dim>::for_boundary_quads(const LocalProblem<dim> &problem,
-                                     const unsigned int       k,
-                                     const bool               dirichlet,
-                                     const Function          &function) const
+    CUDAHDG<dim>::for_boundary_point_groups(const LocalProblem<dim> &problem,
+                                            const unsigned int       k,
+                                            const bool               dirichlet,
+                                            const Function &function) const
     {
       static thread_local std::vector<double> memory;
       InterfaceQuadrature<dim>                quadrature;
@@ -411,14 +411,15 @@ namespace Tessella
            i < device->facet_begin()[k + 1];
            ++i)
         {
-          const Device::HDGFacetQuad &quad = device->facet_quads()[i];
+          const Device::HDGFacetPointGroup &point_group =
+            device->facet_point_groups()[i];
           // Bit 2 is set on Dirichlet boundaries.
-          if (quad.boundary == invalid_index ||
-              (!dirichlet && (quad.code & 4u) != 0))
+          if (point_group.boundary == invalid_index ||
+              (!dirichlet && (point_group.code & 4u) != 0))
             continue;
-          if (quad.facet != facet)
+          if (point_group.facet != facet)
             {
-              facet                        = quad.facet;
+              facet                        = point_group.facet;
               const unsigned int interface = interface_of_facet(mesh, facet);
               quadrature.reinit_facet(
                 mesh, interface, facet, 0, order[mesh.degree[k]]);
@@ -458,7 +459,7 @@ namespace Tessella
                  16,
                  [&](const std::size_t begin, const std::size_t end) {
                    for (std::size_t l = begin; l < end; ++l)
-                     for_boundary_quads(
+                     for_boundary_point_groups(
                        problem,
                        boundary_polytopes[l],
                        true,
@@ -466,13 +467,15 @@ namespace Tessella
                            const InterfaceQuadrature<dim> &quadrature,
                            const double                   *g,
                            const double                   *alpha) {
-                         const Device::HDGFacetQuad &quad =
-                           device->facet_quads()[i];
+                         const Device::HDGFacetPointGroup &point_group =
+                           device->facet_point_groups()[i];
                          for (unsigned int q = 0; q < 4; ++q)
                            {
                              const unsigned int from =
-                               std::min(quad.first + q, quadrature.size() - 1);
-                             const std::size_t to = 4ull * quad.boundary + q;
+                               std::min(point_group.first + q,
+                                        quadrature.size() - 1);
+                             const std::size_t to =
+                               4ull * point_group.boundary + q;
                              table[to]            = g[from];
                              table[n_points + to] = alpha[from];
                            }
@@ -488,20 +491,21 @@ namespace Tessella
                                  const unsigned int       k) const
     {
       double sum = 0.;
-      for_boundary_quads(problem,
-                         k,
-                         false,
-                         [&](const unsigned int              i,
-                             const InterfaceQuadrature<dim> &quadrature,
-                             const double                   *g,
-                             const double *) {
-                           const Device::HDGFacetQuad &quad =
-                             device->facet_quads()[i];
-                           for (unsigned int q = quad.first;
-                                q < std::min(quad.first + 4, quadrature.size());
-                                ++q)
-                             sum += quadrature.JxW[q] * std::abs(g[q]);
-                         });
+      for_boundary_point_groups(
+        problem,
+        k,
+        false,
+        [&](const unsigned int              i,
+            const InterfaceQuadrature<dim> &quadrature,
+            const double                   *g,
+            const double *) {
+          const Device::HDGFacetPointGroup &point_group =
+            device->facet_point_groups()[i];
+          for (unsigned int q = point_group.first;
+               q < std::min(point_group.first + 4, quadrature.size());
+               ++q)
+            sum += quadrature.JxW[q] * std::abs(g[q]);
+        });
       return sum;
     }
 
@@ -597,18 +601,19 @@ namespace Tessella
               unsigned int facet = invalid_index, row = invalid_index;
               for (unsigned int i = facet_begin[k]; i < facet_begin[k + 1]; ++i)
                 {
-                  const Device::HDGFacetQuad &quad = device->facet_quads()[i];
-                  const unsigned int          side = quad.code & 1u;
-                  if (quad.facet != facet || quad.row != row)
+                  const Device::HDGFacetPointGroup &point_group =
+                    device->facet_point_groups()[i];
+                  const unsigned int side = point_group.code & 1u;
+                  if (point_group.facet != facet || point_group.row != row)
                     {
-                      facet = quad.facet;
-                      row   = quad.row;
+                      facet = point_group.facet;
+                      row   = point_group.row;
                       facet_quadrature.reinit_facet(
                         mesh,
                         interface_of_facet(mesh, facet),
                         facet,
                         side,
-                        order[quad.code >> 4 & 15u]);
+                        order[point_group.code >> 4 & 15u]);
                       const unsigned int m = facet_quadrature.size();
                       values.resize((dim + 1) * m);
                       FacetPointBatch<dim> batch;
@@ -624,7 +629,7 @@ namespace Tessella
                   const unsigned int m = facet_quadrature.size();
                   for (unsigned int q = 0; q < 4; ++q)
                     facets[4 * std::size_t(i - facet_begin[first]) + q] =
-                      values[dim * m + std::min(quad.first + q, m - 1)];
+                      values[dim * m + std::min(point_group.first + q, m - 1)];
                 }
             }
         });

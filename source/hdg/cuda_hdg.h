@@ -127,10 +127,10 @@ namespace Tessella
       /// Dirichlet boundaries are included if @p dirichlet.
       template <typename Function>
       void
-      for_boundary_quads(const LocalProblem<dim> &problem,
-                         const unsigned int       polytope,
-                         const bool               dirichlet,
-                         const Function          &function) const;
+      for_boundary_point_groups(const LocalProblem<dim> &problem,
+                                const unsigned int       polytope,
+                                const bool               dirichlet,
+                                const Function          &function) const;
 
       void
       tabulate(const LocalProblem<dim>    &problem,

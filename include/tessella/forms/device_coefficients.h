@@ -43,7 +43,7 @@ namespace Tessella
 
       /// Point group of a facet (up to four quadrature points), seen from one
       /// of its polytopes, for hybridizable methods.
-      struct HDGFacetQuad
+      struct HDGFacetPointGroup
       {
         unsigned int facet, first, patch;
         /// Index of the patch's first function among the polytope's.
@@ -131,12 +131,13 @@ namespace Tessella
         // ---- hybridizable methods (CoefficientKernel::traces)
         /// All point groups, and the first one of each entry of
         /// polytope_interface.
-        const HDGFacetQuad *quads;
-        const unsigned int *entry_quad;
-        /// Point groups to evaluate: the entries of quad_list, in ascending
-        /// order, or, if it is null, n_quads groups from first_quad on.
-        const unsigned int *quad_list;
-        unsigned int        first_quad, n_quads;
+        const HDGFacetPointGroup *point_groups;
+        const unsigned int       *entry_point_group;
+        /// Point groups to evaluate: the entries of point_group_list, in
+        /// ascending order, or, if it is null, n_point_groups groups from
+        /// first_point_group on.
+        const unsigned int *point_group_list;
+        unsigned int        first_point_group, n_point_groups;
         /// Output: b.n at four points per point group (unless null); g, then
         /// alpha, at four points per point group of the boundary.
         double       *normal_advection, *boundary_data;

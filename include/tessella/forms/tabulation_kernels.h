@@ -512,45 +512,48 @@ namespace Tessella
 #  pragma unroll 1
         for (std::uint64_t t =
                std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-             t < 4 * std::uint64_t(T.n_quads);
+             t < 4 * std::uint64_t(T.n_point_groups);
              t += std::uint64_t(gridDim.x) * blockDim.x)
           {
-            const unsigned int i_quad = static_cast<unsigned int>(t / 4),
-                               r      = static_cast<unsigned int>(t % 4);
-            const unsigned int number = T.quad_list != nullptr
-                                          ? T.quad_list[i_quad]
-                                          : T.first_quad + i_quad;
-            const HDGFacetQuad quad   = T.quads[number];
-            const unsigned int entry =
-              find(T.entry_quad, e_begin, e_end, number);
-            const unsigned int code = M.polytope_interface[entry],
-                               side = code % 2, degree = quad.code >> 4 & 15u;
-            const FacetType    type = M.facet_type[quad.facet];
+            const unsigned int i_point_group = static_cast<unsigned int>(t / 4),
+                               r             = static_cast<unsigned int>(t % 4);
+            const unsigned int       number  = T.point_group_list != nullptr
+                                                 ? T.point_group_list[i_point_group]
+                                                 : T.first_point_group + i_point_group;
+            const HDGFacetPointGroup point_group = T.point_groups[number];
+            const unsigned int       entry =
+              find(T.entry_point_group, e_begin, e_end, number);
+            const unsigned int code   = M.polytope_interface[entry],
+                               side   = code % 2,
+                               degree = point_group.code >> 4 & 15u;
+            const FacetType    type   = M.facet_type[point_group.facet];
             const unsigned int n_points =
               type == FacetType::tabulated
-                ? M.facet_point_offset[quad.facet + 1] -
-                    M.facet_point_offset[quad.facet]
+                ? M.facet_point_offset[point_group.facet + 1] -
+                    M.facet_point_offset[point_group.facet]
                 : M.facet_rule[static_cast<unsigned int>(type)][degree]
                     .n_points;
 
             PointData<dim> p;
             facet_position(M,
-                           quad.facet,
-                           quad.first + r < n_points ? quad.first + r
-                                                     : n_points - 1,
+                           point_group.facet,
+                           point_group.first + r < n_points
+                             ? point_group.first + r
+                             : n_points - 1,
                            degree,
                            p.x,
                            p.normal);
-            p.t        = T.t;
-            p.side     = 0;
-            p.subcell  = M.facet_subcell[2 * std::uint64_t(quad.facet) + side];
-            p.material = M.subcell_material[p.subcell - M.first_subcell];
+            p.t    = T.t;
+            p.side = 0;
+            p.subcell =
+              M.facet_subcell[2 * std::uint64_t(point_group.facet) + side];
+            p.material    = M.subcell_material[p.subcell - M.first_subcell];
             p.boundary_id = M.boundary_id[code / 2];
             if (side == 1)
               for (int d = 0; d < dim; ++d)
                 {
                   p.normal[d] = -p.normal[d];
-                  p.x[d] += M.shift[(quad.code >> 8) * dim + d];
+                  p.x[d] += M.shift[(point_group.code >> 8) * dim + d];
                 }
             set_data<dim, Coefficients>(T, M.interface_polytope[code], p);
 
@@ -568,14 +571,15 @@ namespace Tessella
                   }
               }
             if (T.normal_advection != nullptr)
-              T.normal_advection[4 * std::uint64_t(number - T.first_quad) + r] =
-                bn;
-            if (quad.boundary != invalid_index)
+              T.normal_advection[4 *
+                                   std::uint64_t(number - T.first_point_group) +
+                                 r] = bn;
+            if (point_group.boundary != invalid_index)
               {
                 const BoundaryType condition =
                   Coefficients::boundary_type(f, p.boundary_id);
                 double *const to =
-                  T.boundary_data + 4 * std::uint64_t(quad.boundary) + r;
+                  T.boundary_data + 4 * std::uint64_t(point_group.boundary) + r;
                 to[0] = Coefficients::boundary_value(f, condition, p, error);
                 to[T.n_boundary_points] =
                   condition == BoundaryType::robin
