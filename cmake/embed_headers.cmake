@@ -13,7 +13,7 @@ set(content "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-
 
 // Made by cmake/embed_headers.cmake.
 
-#include \"run_time_compiler.h\"
+#include \"device/run_time_compiler.h\"
 
 namespace Tessella
 {

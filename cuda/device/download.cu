@@ -38,6 +38,8 @@ namespace Tessella
           std::size_t  bytes;
         };
 
+        static constexpr unsigned int no_chunk = static_cast<unsigned int>(-1);
+
         struct alignas(128) Worker
         {
           Array<char, true> buffer[n_buffers];
@@ -46,7 +48,7 @@ namespace Tessella
                                         // buffer or on its way there
           unsigned int n_started = 0, n_taken = 0;
           // Chunk for whose kernels the stream waits already.
-          unsigned int      chunk = invalid_index;
+          unsigned int      chunk = no_chunk;
           Clock::time_point arrival;
         };
 
@@ -165,7 +167,7 @@ namespace Tessella
         for (Implementation::Worker &worker : I.worker)
           {
             worker.n_started = worker.n_taken = 0;
-            worker.chunk                      = invalid_index;
+            worker.chunk                      = Implementation::no_chunk;
             worker.arrival                    = {};
           }
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <tessella/base/config.h>
 #include <tessella/device/cuda_device.h>
 
 #include "../device/device_call.h"
