@@ -6,6 +6,7 @@
 
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/portable/geometry.h>
+#include <tessella/portable/multilinear_map.h>
 #include <tessella/quadrature/reference_quadrature.h>
 
 #include <cmath>
@@ -77,12 +78,13 @@ namespace Tessella
       double             J[dim][dim];
       if (type == SubCellType::hypercube)
         {
+          const Geometry::MultilinearMap<dim, dim> map(v);
           for (unsigned int q = 0; q < n; ++q)
             {
               double xi[dim];
               for (int d = 0; d < dim; ++d)
                 xi[d] = rule->points[d * n + q];
-              Geometry::multilinear_map<dim, dim>(v, xi, x, J);
+              map.evaluate(xi, x, J);
               // Vertices may be numbered such that the map is left-handed.
               store(q,
                     x,
@@ -147,22 +149,25 @@ namespace Tessella
       if (type == FacetType::quadrilateral)
         {
           if constexpr (dim == 3)
-            for (unsigned int q = 0; q < n; ++q)
-              {
-                const double xi[2] = {rule->points[q], rule->points[n + q]};
-                double       J[2][3];
-                Geometry::multilinear_map<2, 3>(v, xi, x, J);
-                Geometry::cross_product(J, normal);
-                const double area =
-                  std::sqrt(normal[0] * normal[0] + normal[1] * normal[1] +
-                            normal[2] * normal[2]);
-                // A facet may have a corner of 180 degrees or two equal
-                // vertices, but Gauss points do not lie there.
-                Assert(area > 0., dealii::ExcMessage("Facet without area."));
-                for (int d = 0; d < dim; ++d)
-                  normal[d] /= area;
-                store(q, x, normal, rule->weights[q] * area);
-              }
+            {
+              const Geometry::MultilinearMap<2, 3> map(v);
+              for (unsigned int q = 0; q < n; ++q)
+                {
+                  const double xi[2] = {rule->points[q], rule->points[n + q]};
+                  double       J[2][3];
+                  map.evaluate(xi, x, J);
+                  Geometry::cross_product(J, normal);
+                  const double area =
+                    std::sqrt(normal[0] * normal[0] + normal[1] * normal[1] +
+                              normal[2] * normal[2]);
+                  // A facet may have a corner of 180 degrees or two equal
+                  // vertices, but Gauss points do not lie there.
+                  Assert(area > 0., dealii::ExcMessage("Facet without area."));
+                  for (int d = 0; d < dim; ++d)
+                    normal[d] /= area;
+                  store(q, x, normal, rule->weights[q] * area);
+                }
+            }
           else
             Assert(false, dealii::ExcInternalError());
           return;

@@ -423,6 +423,7 @@ namespace Tessella
         static bool
         inside_multilinear(const double *v, const Point<dim> &point)
         {
+          const Geometry::MultilinearMap<dim, dim> map(v);
           // Newton's method starts at the centre. In strongly distorted cells
           // it may leave the range of the map; it then starts again near each
           // corner.
@@ -437,7 +438,7 @@ namespace Tessella
                 {
                   double x[dim], j[dim][dim], r[dim], step[dim], length = 0.,
                                                                  size = 0.;
-                  Geometry::multilinear_map<dim, dim>(v, xi, x, j);
+                  map.evaluate(xi, x, j);
                   for (int d = 0; d < dim; ++d)
                     r[d] = point[d] - x[d];
                   if (!solve(j, r, step))
