@@ -96,8 +96,11 @@ check_suite() {
 
   # The files keep their time stamps, so that a second run builds only changed
   # files.
+  # Files that are gone from the tree go there, too.
   mkdir -p "$target/tessella"
   $clean && rm -rf "$target/tessella"/*
+  find "$target/tessella" -mindepth 1 -maxdepth 1 ! -name 'build*' \
+    -exec rm -rf {} +
   (cd "$root" && git ls-files -z --cached --others --exclude-standard |
     while IFS= read -r -d '' file; do [ -e "$file" ] && printf '%s\0' "$file"; done |
     tar --null --files-from - -c) |
