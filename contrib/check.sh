@@ -38,6 +38,12 @@ if ! command -v clang-format-14 >/dev/null &&
   apt-cache show clang-format-14 >/dev/null 2>&1; then
   need_packages clang-format-14
 fi
+# Debian 13's deal.II asks for the linker mold without depending on its package.
+# Everything links without it, but the check links a hundred programs.
+if grep -qs -e -fuse-ld=mold /usr/share/cmake/deal.II/deal.IIConfig.cmake &&
+  apt-cache show mold >/dev/null 2>&1; then
+  need_packages mold
+fi
 
 failures=()
 
