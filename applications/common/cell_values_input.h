@@ -28,11 +28,11 @@ namespace Tessella
     class CellValuesInput
     {
     public:
-      /// To be called inside section "Equation", which also has Diffusion,
+      /// Callers are inside section "Equation", which also has Diffusion,
       /// Reaction and Source.
       void
       declare_parameters(dealii::ParameterHandler &prm);
-      /// To be called inside section "Equation". Reads the files, which are
+      /// Callers are inside section "Equation". Reads the files, which are
       /// also looked for beside @p parameter_file.
       void
       parse_parameters(dealii::ParameterHandler &prm,
