@@ -86,8 +86,7 @@ namespace Tessella
                                   const Data<dim>    &data,
                                   const cudaStream_t  stream)
       {
-        // At most three tiles occur in four variables, see choose() in
-        // launch.cu.
+        // At most three tiles occur in four variables, see KernelRegistry.
         if constexpr (dim == 4)
           {
             if (choice.tiles <= 2)
