@@ -40,6 +40,33 @@ namespace Tessella
       unsigned int first;
       /// Indices of the part's polytopes and facets in the whole mesh.
       std::vector<unsigned int> polytope, facet;
+
+    private:
+      /// Lists the polytopes of the part and their neighbours, sorted.
+      void
+      find_polytopes(const BlockSparsity &blocks);
+
+      /// Indices of the part's interfaces in the whole mesh.
+      std::vector<unsigned int>
+      find_interfaces(const PolytopicMesh<dim> &whole) const;
+
+      void
+      copy_polytopes(const PolytopicMesh<dim> &whole,
+                     const BlockSparsity      &blocks);
+
+      void
+      copy_blocks(const BlockSparsity &blocks);
+
+      void
+      copy_subcells(const PolytopicMesh<dim> &whole);
+
+      /// Copies the interfaces of a list, and lists the facets.
+      void
+      copy_interfaces(const PolytopicMesh<dim>        &whole,
+                      const std::vector<unsigned int> &interface);
+
+      void
+      copy_facets(const PolytopicMesh<dim> &whole);
     };
   } // namespace internal
 } // namespace Tessella
