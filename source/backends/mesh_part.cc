@@ -354,6 +354,32 @@ namespace Tessella
 
 
 
+    template <int dim>
+    Device::CoefficientArrays
+    MeshPart<dim>::coefficient_arrays(const PolytopicMesh<dim> &whole) const
+    {
+      Device::CoefficientArrays arrays;
+      arrays.first_subcell = whole.subcell_offset[begin];
+      arrays.subcell_material.assign(whole.subcell_material.begin() +
+                                       whole.subcell_offset[begin],
+                                     whole.subcell_material.begin() +
+                                       whole.subcell_offset[end]);
+      for (const unsigned int k : polytope)
+        arrays.dof_offset.push_back(whole.dof_offset[k]);
+      for (const unsigned int f : facet)
+        for (unsigned int side = 0; side < 2; ++side)
+          {
+            const unsigned int s =
+              whole.facet_subcell[2 * std::size_t(f) + side];
+            arrays.facet_subcell.push_back(s);
+            arrays.facet_material.push_back(
+              s == invalid_index ? s : whole.subcell_material[s]);
+          }
+      return arrays;
+    }
+
+
+
     template struct MeshPart<2>;
     template struct MeshPart<3>;
     template struct MeshPart<4>;

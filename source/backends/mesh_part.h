@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../cuda/backends/assembly.h"
+
 namespace Tessella
 {
   namespace internal
@@ -32,6 +34,11 @@ namespace Tessella
                const BlockSparsity      &sparsity,
                const unsigned int        begin,
                const unsigned int        end);
+
+      /// Arrays for coefficients that are evaluated on a device; indices refer
+      /// to the whole mesh @p whole.
+      Device::CoefficientArrays
+      coefficient_arrays(const PolytopicMesh<dim> &whole) const;
 
       unsigned int       begin, end;
       PolytopicMesh<dim> mesh;
