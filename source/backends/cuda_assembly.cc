@@ -192,7 +192,11 @@ namespace Tessella
           , assembler(assembler)
           , first(first)
           , shift(shift)
-          , kernels(select_kernels<dim>(problem.instruction_set))
+          , host{problem.mesh,
+                 problem.form,
+                 problem.rules,
+                 select_kernels<dim>(problem.instruction_set),
+                 data}
           , sigma(problem.penalty.sigma)
           , diffusion(problem.diffusion)
         {}
@@ -210,17 +214,12 @@ namespace Tessella
           for_polytopes(chunk.end - chunk.begin,
                         [&](const unsigned int begin, const unsigned int end) {
                           if (data.volume_layout.n > 0)
-                            tabulate_volume(mesh,
-                                            problem.form,
-                                            problem.rules,
-                                            kernels,
-                                            data.volume_layout,
-                                            subcell_points(),
-                                            chunk,
-                                            chunk.begin + begin,
-                                            chunk.begin + end,
-                                            volume_table,
-                                            diffusion);
+                            host.volume(subcell_points(),
+                                        chunk,
+                                        chunk.begin + begin,
+                                        chunk.begin + end,
+                                        volume_table,
+                                        diffusion);
                           facets(chunk, begin, end, facet_table);
                         });
         }
@@ -244,20 +243,13 @@ namespace Tessella
             set_zero(a_bar, 2 * std::size_t(mesh.n_facets()));
           else
             kept_sigma.assign(mesh.n_facets(), 0.);
-          tabulation.volume =
-            [this, &a_bar, penalty_varies](const Device::Chunk &chunk,
-                                           double              *table) {
-              return tabulate_packed_volume(mesh,
-                                            problem.form,
-                                            problem.rules,
-                                            kernels,
-                                            data,
-                                            subcell_points(),
-                                            chunk,
-                                            table,
-                                            penalty_varies ? a_bar.data()
-                                                           : nullptr);
-            };
+          tabulation.volume = [this, &a_bar, penalty_varies](
+                                const Device::Chunk &chunk, double *table) {
+            return host.packed_volume(subcell_points(),
+                                      chunk,
+                                      table,
+                                      penalty_varies ? a_bar.data() : nullptr);
+          };
           tabulation.start_facets =
             [this, &a_bar, &kept_sigma, penalty_varies]() {
               if (penalty_varies)
@@ -278,17 +270,12 @@ namespace Tessella
           tabulation.packed_facets = [this](const Device::Chunk &chunk,
                                             double              *interior,
                                             double              *boundary) {
-            tabulate_packed_facets(mesh,
-                                   problem.form,
-                                   sigma,
-                                   problem.rules,
-                                   kernels,
-                                   data,
-                                   assembler.packed_interior_points(),
-                                   assembler.packed_boundary_points(),
-                                   chunk,
-                                   interior,
-                                   boundary);
+            host.packed_facets(sigma,
+                               assembler.packed_interior_points(),
+                               assembler.packed_boundary_points(),
+                               chunk,
+                               interior,
+                               boundary);
           };
         }
 
@@ -307,19 +294,14 @@ namespace Tessella
                double              *table) const
         {
           if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
-            tabulate_facets(mesh,
-                            problem.form,
-                            sigma,
-                            problem.rules,
-                            kernels,
-                            data,
-                            Device::Range<std::uint64_t>{
-                              assembler.entry_points(),
-                              mesh.polytope_interface_offset[first]},
-                            chunk,
-                            chunk.begin + begin,
-                            chunk.begin + end,
-                            table);
+            host.facets(sigma,
+                        Device::Range<std::uint64_t>{
+                          assembler.entry_points(),
+                          mesh.polytope_interface_offset[first]},
+                        chunk,
+                        chunk.begin + begin,
+                        chunk.begin + end,
+                        table);
         }
 
         /// Sets an array to zero with all threads.
@@ -333,12 +315,12 @@ namespace Tessella
             });
         }
 
-        const Problem                   &problem;
-        const PolytopicMesh<dim>        &mesh;
-        const Device::FormData<dim>     &data;
-        const AssemblerType             &assembler;
-        const unsigned int               first, shift;
-        const HostKernels::Kernels<dim> &kernels;
+        const Problem               &problem;
+        const PolytopicMesh<dim>    &mesh;
+        const Device::FormData<dim> &data;
+        const AssemblerType         &assembler;
+        const unsigned int           first, shift;
+        const HostTabulation<dim>    host;
         /// Set later if the penalty is not known yet.
         const double               *sigma;
         const DiffusionValues<dim> *diffusion;

@@ -64,21 +64,15 @@ namespace Tessella
       class PackedVolumeTabulation
       {
       public:
-        PackedVolumeTabulation(const PolytopicMesh<dim>           &mesh,
-                               const Form<dim>                    &form,
-                               const HostRules<dim>               &rules,
-                               const HostKernels::Kernels<dim>    &kernels,
-                               const Device::FormData<dim>        &data,
+        PackedVolumeTabulation(const HostTabulation<dim>          &in,
                                const Device::Range<std::uint64_t> &first_point,
                                const Device::Chunk                &chunk,
                                double                             *table,
                                double                             *a_bar)
-          : mesh(mesh)
-          , form(form)
-          , rules(rules)
-          , kernels(kernels)
-          , L(data.volume_layout)
-          , packed(data)
+          : in(in)
+          , mesh(in.mesh)
+          , L(in.data.volume_layout)
+          , packed(in.data)
           , n_upper(packed.n_volume - packed.n_lower)
           , first_point(first_point)
           , chunk(chunk)
@@ -91,7 +85,7 @@ namespace Tessella
         void
         tabulate(const unsigned int begin, const unsigned int end)
         {
-          VolumePointBuffer<dim> points(buffer_capacity(rules));
+          VolumePointBuffer<dim> points(buffer_capacity(in.rules));
           // Evaluated in the cache, and copied to the table with streaming
           // stores.
           const std::unique_ptr<double[]> memory(
@@ -103,7 +97,7 @@ namespace Tessella
           });
           for (unsigned int k = chunk.begin + begin; k < chunk.begin + end; ++k)
             tabulate_polytope(k, points, memory.get(), blocks);
-          kernels.finish_streams();
+          in.kernels.finish_streams();
         }
 
         /// Whether no polytope has entries below the diagonal in the table.
@@ -162,14 +156,19 @@ namespace Tessella
           unsigned char &lower = general[k - chunk.begin];
           while (subcell < mesh.subcell_offset[k + 1])
             {
-              points.fill(mesh, rules, kernels, k, subcell, point);
-              form.evaluate_volume(make_batch(points), blocks);
+              points.fill(mesh, in.rules, in.kernels, k, subcell, point);
+              in.form.evaluate_volume(make_batch(points), blocks);
               bool symmetric = true;
               if (a_bar != nullptr)
-                symmetric = raise_largest_diffusion(
-                  mesh, kernels, L.tensor, k, blocks.a, points.n_points, a_bar);
+                symmetric = raise_largest_diffusion(mesh,
+                                                    in.kernels,
+                                                    L.tensor,
+                                                    k,
+                                                    blocks.a,
+                                                    points.n_points,
+                                                    a_bar);
               else if (packed.n_lower > 0)
-                symmetric = kernels.is_symmetric(blocks.a, points.n_points);
+                symmetric = in.kernels.is_symmetric(blocks.a, points.n_points);
               if (packed.n_lower > 0 && lower == 0 && !symmetric)
                 {
                   lower = 1;
@@ -178,18 +177,16 @@ namespace Tessella
               for (int array = 0;
                    array < (lower != 0 ? packed.n_volume : n_upper);
                    ++array)
-                kernels.stream(memory + array * pitch(points.capacity),
-                               points.n_points,
-                               table + array * chunk.n_volume_points +
-                                 position);
+                in.kernels.stream(memory + array * pitch(points.capacity),
+                                  points.n_points,
+                                  table + array * chunk.n_volume_points +
+                                    position);
               position += points.n_points;
             }
         }
 
+        const HostTabulation<dim>         &in;
         const PolytopicMesh<dim>          &mesh;
-        const Form<dim>                   &form;
-        const HostRules<dim>              &rules;
-        const HostKernels::Kernels<dim>   &kernels;
         const Device::VolumeLayout        &L;
         const Device::PackedTables<dim>    packed;
         const int                          n_upper;
@@ -266,19 +263,15 @@ namespace Tessella
 
     template <int dim>
     void
-    tabulate_volume(const PolytopicMesh<dim>           &mesh,
-                    const Form<dim>                    &form,
-                    const HostRules<dim>               &rules,
-                    const HostKernels::Kernels<dim>    &kernels,
-                    const Device::VolumeLayout         &L,
-                    const Device::Range<std::uint64_t> &first_point,
-                    const Device::Chunk                &chunk,
-                    const unsigned int                  begin,
-                    const unsigned int                  end,
-                    double                             *table,
-                    const DiffusionValues<dim>         *diffusion)
+    HostTabulation<dim>::volume(const Device::Range<std::uint64_t> &first_point,
+                                const Device::Chunk                &chunk,
+                                const unsigned int                  begin,
+                                const unsigned int                  end,
+                                double                             *table,
+                                const DiffusionValues<dim> *diffusion) const
     {
-      VolumePointBuffer<dim> points(buffer_capacity(rules));
+      const Device::VolumeLayout &L = data.volume_layout;
+      VolumePointBuffer<dim>      points(buffer_capacity(rules));
       // Evaluated in the cache, and copied to the table with streaming stores.
       std::vector<double> memory(static_cast<std::size_t>(L.n) *
                                  pitch(points.capacity));
@@ -328,18 +321,14 @@ namespace Tessella
 
     template <int dim>
     bool
-    tabulate_packed_volume(const PolytopicMesh<dim>           &mesh,
-                           const Form<dim>                    &form,
-                           const HostRules<dim>               &rules,
-                           const HostKernels::Kernels<dim>    &kernels,
-                           const Device::FormData<dim>        &data,
-                           const Device::Range<std::uint64_t> &first_point,
-                           const Device::Chunk                &chunk,
-                           double                             *table,
-                           double                             *a_bar)
+    HostTabulation<dim>::packed_volume(
+      const Device::Range<std::uint64_t> &first_point,
+      const Device::Chunk                &chunk,
+      double                             *table,
+      double                             *a_bar) const
     {
       PackedVolumeTabulation<dim> tabulation(
-        mesh, form, rules, kernels, data, first_point, chunk, table, a_bar);
+        *this, first_point, chunk, table, a_bar);
       for_polytopes(
         chunk.end - chunk.begin,
         [&](const unsigned int begin, const unsigned int end) {
@@ -357,30 +346,22 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                                               \
-  template TablePositions table_positions(const PolytopicMesh<dim> &,                  \
-                                          const HostRules<dim> &,                      \
-                                          const Device::FormData<dim> &);              \
-  template bool           tabulate_packed_volume(const PolytopicMesh<dim> &,           \
-                                                 const Form<dim> &,                    \
-                                                 const HostRules<dim> &,               \
-                                                 const HostKernels::Kernels<dim> &,    \
-                                                 const Device::FormData<dim> &,        \
-                                                 const Device::Range<std::uint64_t> &, \
-                                                 const Device::Chunk &,                \
-                                                 double *,                             \
-                                                 double *);                            \
-  template void           tabulate_volume(const PolytopicMesh<dim> &,                  \
-                                          const Form<dim> &,                           \
-                                          const HostRules<dim> &,                      \
-                                          const HostKernels::Kernels<dim> &,           \
-                                          const Device::VolumeLayout &,                \
-                                          const Device::Range<std::uint64_t> &,        \
-                                          const Device::Chunk &,                       \
-                                          const unsigned int,                          \
-                                          const unsigned int,                          \
-                                          double *,                                    \
-                                          const DiffusionValues<dim> *)
+#define INSTANTIATE(dim)                                                  \
+  template TablePositions table_positions(const PolytopicMesh<dim> &,     \
+                                          const HostRules<dim> &,         \
+                                          const Device::FormData<dim> &); \
+  template void           HostTabulation<dim>::volume(                    \
+    const Device::Range<std::uint64_t> &,                       \
+    const Device::Chunk &,                                      \
+    const unsigned int,                                         \
+    const unsigned int,                                         \
+    double *,                                                   \
+    const DiffusionValues<dim> *) const;                        \
+  template bool HostTabulation<dim>::packed_volume(                       \
+    const Device::Range<std::uint64_t> &,                                 \
+    const Device::Chunk &,                                                \
+    double *,                                                             \
+    double *) const
 
     INSTANTIATE(2);
     INSTANTIATE(3);

@@ -60,17 +60,16 @@ namespace Tessella
         // Writes the points of facet f from `position` on; returns their
         // number.
         unsigned int
-        append(const PolytopicMesh<dim>        &mesh,
-               const HostRules<dim>            &rules,
-               const HostKernels::Kernels<dim> &kernels,
-               const double                     penalty,
-               const unsigned int               f,
-               const unsigned int               side,
-               const unsigned int               degree,
-               const double                    *shift,
-               const std::size_t                position)
+        append(const HostTabulation<dim> &in,
+               const double               penalty,
+               const unsigned int         f,
+               const unsigned int         side,
+               const unsigned int         degree,
+               const double              *shift,
+               const std::size_t          position)
         {
-          double *target[dim], *target_normal[dim];
+          const PolytopicMesh<dim> &mesh = in.mesh;
+          double                   *target[dim], *target_normal[dim];
           for (unsigned int d = 0; d < dim; ++d)
             {
               target[d]        = x[d] + position;
@@ -93,12 +92,12 @@ namespace Tessella
             }
           else
             {
-              const HostKernels::Rule &rule = rules.facet(type, degree);
+              const HostKernels::Rule &rule = in.rules.facet(type, degree);
               const double            *v =
                 &mesh.facet_vertices[mesh.facet_vertex_offset[f] * dim];
               n = rule.n_points;
               if (type == FacetType::quadrilateral)
-                kernels.multilinear_facet(
+                in.kernels.multilinear_facet(
                   v, rule, target, target_normal, w + position);
               else
                 {
@@ -106,7 +105,7 @@ namespace Tessella
                   for (unsigned int d = 0; d + 1 < dim; ++d)
                     for (unsigned int e = 0; e < dim; ++e)
                       edges[d][e] = v[(d + 1) * dim + e] - v[e];
-                  kernels.affine_points(
+                  in.kernels.affine_points(
                     v, &edges[0][0], dim - 1, 1., rule, target, w + position);
                   constant_normal = true;
                 }
@@ -153,21 +152,15 @@ namespace Tessella
       class FacetTabulation
       {
       public:
-        FacetTabulation(const PolytopicMesh<dim>           &mesh,
-                        const Form<dim>                    &form,
+        FacetTabulation(const HostTabulation<dim>          &in,
                         const double                       *sigma,
-                        const HostRules<dim>               &rules,
-                        const HostKernels::Kernels<dim>    &kernels,
-                        const Device::FacetLayout          &layout,
                         const Device::Range<std::uint64_t> &first_point,
                         const Device::Chunk                &chunk,
                         double                             *table)
-          : mesh(mesh)
-          , form(form)
+          : in(in)
+          , mesh(in.mesh)
+          , L(in.data.facet_layout)
           , sigma(sigma)
-          , rules(rules)
-          , kernels(kernels)
-          , L(layout)
           , first_point(first_point)
           , chunk(chunk)
           , table(table)
@@ -263,9 +256,7 @@ namespace Tessella
                f < mesh.facet_offset[interface + 1];
                ++f)
             n_points +=
-              points.append(mesh,
-                            rules,
-                            kernels,
+              points.append(in,
                             sigma[f],
                             f,
                             side,
@@ -354,10 +345,10 @@ namespace Tessella
         store(const std::vector<int> &arrays, const std::size_t n) const
         {
           for (const int array : arrays)
-            kernels.stream(present.data() + array * n,
-                           n,
-                           table + array * chunk.n_facet_points +
-                             (first - chunk_first) + run_begin);
+            in.kernels.stream(present.data() + array * n,
+                              n,
+                              table + array * chunk.n_facet_points +
+                                (first - chunk_first) + run_begin);
         }
 
         void
@@ -369,7 +360,7 @@ namespace Tessella
           FacetBlocks<dim> blocks    = make_blocks(values(present, n), n, true);
           FacetPointBatch<dim> batch = make_batch();
           batch.boundary_id          = boundary_id;
-          form.evaluate_boundary_facets(batch, blocks);
+          in.form.evaluate_boundary_facets(batch, blocks);
           store(boundary_arrays, n);
         }
 
@@ -388,12 +379,12 @@ namespace Tessella
           batch.neighbor_material    = points.material[1].data() + run_begin;
           if (from_entry == to_entry)
             {
-              form.evaluate_interior_facets(batch, blocks);
+              in.form.evaluate_interior_facets(batch, blocks);
               store(interior_arrays, n);
               return;
             }
           FacetBlocks<dim> others = make_blocks(values(mirrored, n), n, false);
-          form.evaluate_both_sides(batch, blocks, others);
+          in.form.evaluate_both_sides(batch, blocks, others);
           store(interior_arrays, n);
           for (unsigned int e = from_entry; e < to_entry; ++e)
             store_mirrored(e, n);
@@ -412,18 +403,16 @@ namespace Tessella
             ++other;
           const std::size_t offset = first_point[e] - first - run_begin;
           for (const int array : interior_arrays)
-            kernels.stream(mirrored.data() + array * n + offset,
-                           first_point[e + 1] - first_point[e],
-                           table + array * chunk.n_facet_points +
-                             (first_point[other] - chunk_first));
+            in.kernels.stream(mirrored.data() + array * n + offset,
+                              first_point[e + 1] - first_point[e],
+                              table + array * chunk.n_facet_points +
+                                (first_point[other] - chunk_first));
         }
 
+        const HostTabulation<dim>         &in;
         const PolytopicMesh<dim>          &mesh;
-        const Form<dim>                   &form;
-        const double *const                sigma;
-        const HostRules<dim>              &rules;
-        const HostKernels::Kernels<dim>   &kernels;
         const Device::FacetLayout         &L;
+        const double *const                sigma;
         const Device::Range<std::uint64_t> first_point;
         const Device::Chunk               &chunk;
         double *const                      table;
@@ -463,21 +452,15 @@ namespace Tessella
           std::uint64_t        position = 0; ///< next point to be stored
         };
 
-        PackedFacetTabulation(const PolytopicMesh<dim>        &mesh,
-                              const Form<dim>                 &form,
-                              const double                    *sigma,
-                              const HostRules<dim>            &rules,
-                              const HostKernels::Kernels<dim> &kernels,
-                              const Device::FormData<dim>     &data,
-                              const Device::Chunk             &chunk,
-                              const Table                     &interior,
-                              const Table                     &boundary)
-          : mesh(mesh)
-          , form(form)
+        PackedFacetTabulation(const HostTabulation<dim> &in,
+                              const double              *sigma,
+                              const Device::Chunk       &chunk,
+                              const Table               &interior,
+                              const Table               &boundary)
+          : in(in)
+          , mesh(in.mesh)
+          , data(in.data)
           , sigma(sigma)
-          , rules(rules)
-          , kernels(kernels)
-          , data(data)
           , chunk(chunk)
           , interior(interior)
           , boundary(boundary)
@@ -533,15 +516,8 @@ namespace Tessella
           for (unsigned int f = mesh.facet_offset[interface];
                f < mesh.facet_offset[interface + 1];
                ++f)
-            n += points.append(mesh,
-                               rules,
-                               kernels,
-                               sigma[f],
-                               f,
-                               0,
-                               degree,
-                               mesh.shift.data(),
-                               n);
+            n +=
+              points.append(in, sigma[f], f, 0, degree, mesh.shift.data(), n);
         }
 
         /// Evaluates and stores the points that were added.
@@ -557,9 +533,10 @@ namespace Tessella
           else
             evaluate_interior();
           for (int i = 0; i < table.n_arrays; ++i)
-            kernels.stream(values.data() + i * n,
-                           n,
-                           table.values + i * table.n_points + table.position);
+            in.kernels.stream(values.data() + i * n,
+                              n,
+                              table.values + i * table.n_points +
+                                table.position);
           table.position += n;
           n = 0;
         }
@@ -599,7 +576,7 @@ namespace Tessella
                   own.b[side][d] = p;
                   p += n;
                 }
-          form.evaluate_both_sides(batch, own, other);
+          in.form.evaluate_both_sides(batch, own, other);
         }
 
         void
@@ -621,17 +598,15 @@ namespace Tessella
             }
           for (unsigned int d = 0; L.s >= 0 && d < dim; ++d, p += n)
             blocks.s[d] = p;
-          form.evaluate_boundary_facets(batch, blocks);
+          in.form.evaluate_boundary_facets(batch, blocks);
         }
 
-        const PolytopicMesh<dim>        &mesh;
-        const Form<dim>                 &form;
-        const double *const              sigma;
-        const HostRules<dim>            &rules;
-        const HostKernels::Kernels<dim> &kernels;
-        const Device::FormData<dim>     &data;
-        const Device::Chunk             &chunk;
-        Table                            interior, boundary;
+        const HostTabulation<dim>   &in;
+        const PolytopicMesh<dim>    &mesh;
+        const Device::FormData<dim> &data;
+        const double *const          sigma;
+        const Device::Chunk         &chunk;
+        Table                        interior, boundary;
 
         FacetPoints<dim>    points;
         std::vector<double> values;
@@ -645,27 +620,14 @@ namespace Tessella
 
     template <int dim>
     void
-    tabulate_facets(const PolytopicMesh<dim>           &mesh,
-                    const Form<dim>                    &form,
-                    const double                       *sigma,
-                    const HostRules<dim>               &rules,
-                    const HostKernels::Kernels<dim>    &kernels,
-                    const Device::FormData<dim>        &data,
-                    const Device::Range<std::uint64_t> &first_point,
-                    const Device::Chunk                &chunk,
-                    const unsigned int                  begin,
-                    const unsigned int                  end,
-                    double                             *table)
+    HostTabulation<dim>::facets(const double                       *sigma,
+                                const Device::Range<std::uint64_t> &first_point,
+                                const Device::Chunk                &chunk,
+                                const unsigned int                  begin,
+                                const unsigned int                  end,
+                                double                             *table) const
     {
-      FacetTabulation<dim> tabulation(mesh,
-                                      form,
-                                      sigma,
-                                      rules,
-                                      kernels,
-                                      data.facet_layout,
-                                      first_point,
-                                      chunk,
-                                      table);
+      FacetTabulation<dim> tabulation(*this, sigma, first_point, chunk, table);
       for (unsigned int k = begin; k < end; ++k)
         tabulation.tabulate(k);
       kernels.finish_streams();
@@ -675,17 +637,12 @@ namespace Tessella
 
     template <int dim>
     void
-    tabulate_packed_facets(const PolytopicMesh<dim>        &mesh,
-                           const Form<dim>                 &form,
-                           const double                    *sigma,
-                           const HostRules<dim>            &rules,
-                           const HostKernels::Kernels<dim> &kernels,
-                           const Device::FormData<dim>     &data,
-                           const std::uint64_t             *interior_points,
-                           const std::uint64_t             *boundary_points,
-                           const Device::Chunk             &chunk,
-                           double                          *interior,
-                           double                          *boundary)
+    HostTabulation<dim>::packed_facets(const double        *sigma,
+                                       const std::uint64_t *interior_points,
+                                       const std::uint64_t *boundary_points,
+                                       const Device::Chunk &chunk,
+                                       double              *interior,
+                                       double              *boundary) const
     {
       using Table = typename PackedFacetTabulation<dim>::Table;
       const Device::PackedTables<dim> packed(data);
@@ -698,15 +655,8 @@ namespace Tessella
       for_polytopes(
         chunk.end - chunk.begin,
         [&](const unsigned int begin, const unsigned int end) {
-          PackedFacetTabulation<dim>(mesh,
-                                     form,
-                                     sigma,
-                                     rules,
-                                     kernels,
-                                     data,
-                                     chunk,
-                                     interior_table,
-                                     boundary_table)
+          PackedFacetTabulation<dim>(
+            *this, sigma, chunk, interior_table, boundary_table)
             .tabulate(chunk.begin + begin, chunk.begin + end);
           kernels.finish_streams();
         },
@@ -716,28 +666,19 @@ namespace Tessella
 
 
 #define INSTANTIATE(dim)                                                  \
-  template void tabulate_packed_facets(const PolytopicMesh<dim> &,        \
-                                       const Form<dim> &,                 \
-                                       const double *,                    \
-                                       const HostRules<dim> &,            \
-                                       const HostKernels::Kernels<dim> &, \
-                                       const Device::FormData<dim> &,     \
-                                       const std::uint64_t *,             \
-                                       const std::uint64_t *,             \
-                                       const Device::Chunk &,             \
-                                       double *,                          \
-                                       double *);                         \
-  template void tabulate_facets(const PolytopicMesh<dim> &,               \
-                                const Form<dim> &,                        \
-                                const double *,                           \
-                                const HostRules<dim> &,                   \
-                                const HostKernels::Kernels<dim> &,        \
-                                const Device::FormData<dim> &,            \
-                                const Device::Range<std::uint64_t> &,     \
-                                const Device::Chunk &,                    \
-                                const unsigned int,                       \
-                                const unsigned int,                       \
-                                double *)
+  template void HostTabulation<dim>::facets(                              \
+    const double *,                                                       \
+    const Device::Range<std::uint64_t> &,                                 \
+    const Device::Chunk &,                                                \
+    const unsigned int,                                                   \
+    const unsigned int,                                                   \
+    double *) const;                                                      \
+  template void HostTabulation<dim>::packed_facets(const double *,        \
+                                                   const std::uint64_t *, \
+                                                   const std::uint64_t *, \
+                                                   const Device::Chunk &, \
+                                                   double *,              \
+                                                   double *) const
 
     INSTANTIATE(2);
     INSTANTIATE(3);
