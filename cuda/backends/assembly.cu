@@ -37,15 +37,7 @@ namespace Tessella
       template <int dim>
       struct Assembler<dim>::Implementation
       {
-        Implementation(const PolytopicMesh<dim>         &mesh,
-                       const BlockSparsity              &sparsity,
-                       const unsigned int                first,
-                       const unsigned int                last,
-                       const Degrees                    &degrees,
-                       const RuleTables                 &rules,
-                       const std::vector<unsigned char> &exponents,
-                       Workspace                        &workspace,
-                       const Parallel                   &parallel);
+        explicit Implementation(const AssemblerInput<dim> &input);
 
         /// Arrays on the device that do not depend on the form, and that are
         /// not part of a mesh that is shared with others.
@@ -76,8 +68,7 @@ namespace Tessella
 
         /// Sets all data on the device that do not depend on the form.
         void
-        upload(const RuleTables                 &rules,
-               const std::vector<unsigned char> &exponents);
+        upload();
 
         /// Prepares kernels, point numbers and penalty for a form.
         void
@@ -113,12 +104,9 @@ namespace Tessella
         void
         cancel();
 
+        const AssemblerInput<dim>     in;
         const PolytopicMesh<dim>     &mesh;
-        const BlockSparsity          &sparsity;
-        const unsigned int            first, last;
         Workspace                    &workspace;
-        const Parallel                parallel;
-        const Degrees                 degrees;
         PointNumbers<dim>             points;
         DeviceEvaluation<dim>         evaluation;
         std::unique_ptr<Kernels<dim>> kernels;
@@ -134,35 +122,22 @@ namespace Tessella
 
       template <int dim>
       Assembler<dim>::Implementation::Implementation(
-        const PolytopicMesh<dim>         &mesh,
-        const BlockSparsity              &sparsity,
-        const unsigned int                first,
-        const unsigned int                last,
-        const Degrees                    &degrees,
-        const RuleTables                 &rules,
-        const std::vector<unsigned char> &exponents,
-        Workspace                        &workspace,
-        const Parallel                   &parallel)
-        : mesh(mesh)
-        , sparsity(sparsity)
-        , first(first)
-        , last(last)
-        , workspace(workspace)
-        , parallel(parallel)
-        , degrees(degrees)
-        , points(mesh, rules, degrees.bottom_id, workspace, parallel)
-        , evaluation(points, first, last, workspace)
+        const AssemblerInput<dim> &input)
+        : in(input)
+        , mesh(in.mesh)
+        , workspace(in.workspace)
+        , points(in)
+        , evaluation(in, points)
       {
-        upload(rules, exponents);
+        upload();
         for (unsigned int p = 0; p <= 10; ++p)
           {
             for (unsigned int t = 0; t < 5; ++t)
-              D.subcell_rule[t][p] = rules.subcell[t][p];
+              D.subcell_rule[t][p] = in.rules.subcell[t][p];
             for (unsigned int t = 0; t < 4; ++t)
-              D.facet_rule[t][p] = rules.facet[t][p];
+              D.facet_rule[t][p] = in.rules.facet[t][p];
           }
-        kernels = std::make_unique<Kernels<dim>>(
-          mesh, sparsity, first, last, degrees, rules, workspace, parallel);
+        kernels = std::make_unique<Kernels<dim>>(in);
         kernels->bind(D);
       }
 
@@ -202,23 +177,25 @@ namespace Tessella
       Assembler<dim>::Implementation::make_box_map() const
       {
         RawArray<double> map(4 * dim * std::size_t(mesh.n_polytopes()));
-        parallel(mesh.n_polytopes(),
-                 1024,
-                 [&](const std::size_t begin, const std::size_t end) {
-                   for (std::size_t k = begin; k < end; ++k)
-                     for (unsigned int d = 0; d < dim; ++d)
-                       {
-                         const double lower  = mesh.box[2 * dim * k + d],
-                                      upper  = mesh.box[2 * dim * k + dim + d];
-                         const double scale  = 2. / (upper - lower),
-                                      value  = std::sqrt(1. / (upper - lower));
-                         double *const entry = &map[4 * (dim * k + d)];
-                         entry[0]            = 0.5 * (lower + upper);
-                         entry[1]            = scale;
-                         entry[2]            = value;
-                         entry[3]            = value * scale;
-                       }
-                 });
+        in.parallel(mesh.n_polytopes(),
+                    1024,
+                    [&](const std::size_t begin, const std::size_t end) {
+                      for (std::size_t k = begin; k < end; ++k)
+                        for (unsigned int d = 0; d < dim; ++d)
+                          {
+                            const double lower = mesh.box[2 * dim * k + d],
+                                         upper =
+                                           mesh.box[2 * dim * k + dim + d];
+                            const double scale = 2. / (upper - lower),
+                                         value =
+                                           std::sqrt(1. / (upper - lower));
+                            double *const entry = &map[4 * (dim * k + d)];
+                            entry[0]            = 0.5 * (lower + upper);
+                            entry[1]            = scale;
+                            entry[2]            = value;
+                            entry[3]            = value * scale;
+                          }
+                    });
         return map;
       }
 
@@ -226,24 +203,23 @@ namespace Tessella
 
       template <int dim>
       void
-      Assembler<dim>::Implementation::upload(
-        const RuleTables &rules, const std::vector<unsigned char> &exponents)
+      Assembler<dim>::Implementation::upload()
       {
         const RawArray<double> map = make_box_map();
         own.box_map                = map.data();
         own.subcell_q              = points.subcell.data();
         own.facet_q                = points.facet.data();
-        own.exponents              = exponents.data();
+        own.exponents              = in.exponents.data();
         ArrayList list;
-        own.add_to(list, D, mesh, sparsity, rules, exponents.size());
+        own.add_to(list, D, mesh, in.sparsity, in.rules, in.exponents.size());
         if (DeviceMesh<dim>::is_shareable(mesh))
           {
             shared_mesh = DeviceMesh<dim>::share(mesh, &workspace);
             static_cast<MeshArrays<dim> &>(D) = shared_mesh->arrays();
           }
         // As large as memory() says, which includes the data of the kernels.
-        workspace->reserve_mesh(list.bytes() +
-                                Kernels<dim>::memory(mesh, sparsity, rules));
+        workspace->reserve_mesh(
+          list.bytes() + Kernels<dim>::memory(mesh, in.sparsity, in.rules));
         list.place(workspace->mesh.data());
         workspace->upload(workspace->mesh.data(), list.parts());
         D.sigma   = own.sigma;
@@ -259,7 +235,7 @@ namespace Tessella
                                                   const Tabulation &tabulation,
                                                   const Evaluation<dim> *given)
       {
-        kernels->prepare(form, points.subcell.data(), workspace, parallel, D);
+        kernels->prepare(form, points.subcell.data(), D);
         kernels->bind(D);
         D.form = form;
         points.select_entries(form.constant_facets,
@@ -382,24 +358,8 @@ namespace Tessella
 
 
       template <int dim>
-      Assembler<dim>::Assembler(const PolytopicMesh<dim>         &mesh,
-                                const BlockSparsity              &sparsity,
-                                const unsigned int                first,
-                                const unsigned int                last,
-                                const Degrees                    &degrees,
-                                const RuleTables                 &rules,
-                                const std::vector<unsigned char> &exponents,
-                                Workspace                        &workspace,
-                                const Parallel                   &parallel)
-        : implementation(std::make_unique<Implementation>(mesh,
-                                                          sparsity,
-                                                          first,
-                                                          last,
-                                                          degrees,
-                                                          rules,
-                                                          exponents,
-                                                          workspace,
-                                                          parallel))
+      Assembler<dim>::Assembler(const AssemblerInput<dim> &input)
+        : implementation(std::make_unique<Implementation>(input))
       {}
 
 
@@ -517,21 +477,24 @@ namespace Tessella
         // ---- the plan: where coefficients come from, where results go, chunks
         std::size_t             available = I.available_memory();
         ResultSink<dim, Number> sink(
-          form, target, I.mesh, I.sparsity, I.first, W, times);
+          form, target, I.mesh, I.in.sparsity, I.in.first, W, times);
         const auto source = CoefficientSource<dim>::make(
-          {form, I.points, I.first, I.last, W, times},
+          {form, I.points, I.in.first, I.in.last, W, times},
           tabulation,
           on_device ? &I.evaluation : nullptr,
           I.D,
           available);
         const ChunkPlanner<dim> planner(I.mesh,
-                                        I.sparsity,
+                                        I.in.sparsity,
                                         I.points,
                                         form,
                                         sink.values_size(),
                                         sink.rhs_size());
-        const ChunkPlan         plan = planner.plan(
-          I.first, I.last, I.pace(form, on_device, sink.copies()), available);
+        const ChunkPlan         plan =
+          planner.plan(I.in.first,
+                       I.in.last,
+                       I.pace(form, on_device, sink.copies()),
+                       available);
         plan.reserve_slots(W);
         if (sink.copies())
           W.reserve_pinned(plan.total);
@@ -578,42 +541,22 @@ namespace Tessella
       template class Assembler<2>;
       template class Assembler<3>;
       template class Assembler<4>;
-      template Times
-      Assembler<2>::assemble(const FormData<2> &,
-                             const Penalty &,
-                             const Tabulation &,
-                             const Target<double> &,
-                             const Evaluation<2> *);
-      template Times
-      Assembler<3>::assemble(const FormData<3> &,
-                             const Penalty &,
-                             const Tabulation &,
-                             const Target<double> &,
-                             const Evaluation<3> *);
-      template Times
-      Assembler<4>::assemble(const FormData<4> &,
-                             const Penalty &,
-                             const Tabulation &,
-                             const Target<double> &,
-                             const Evaluation<4> *);
-      template Times
-      Assembler<2>::assemble(const FormData<2> &,
-                             const Penalty &,
-                             const Tabulation &,
-                             const Target<float> &,
-                             const Evaluation<2> *);
-      template Times
-      Assembler<3>::assemble(const FormData<3> &,
-                             const Penalty &,
-                             const Tabulation &,
-                             const Target<float> &,
-                             const Evaluation<3> *);
-      template Times
-      Assembler<4>::assemble(const FormData<4> &,
-                             const Penalty &,
-                             const Tabulation &,
-                             const Target<float> &,
-                             const Evaluation<4> *);
+#define INSTANTIATE(dim)                                            \
+  template Times Assembler<dim>::assemble(const FormData<dim> &,    \
+                                          const Penalty &,          \
+                                          const Tabulation &,       \
+                                          const Target<double> &,   \
+                                          const Evaluation<dim> *); \
+  template Times Assembler<dim>::assemble(const FormData<dim> &,    \
+                                          const Penalty &,          \
+                                          const Tabulation &,       \
+                                          const Target<float> &,    \
+                                          const Evaluation<dim> *)
+
+      INSTANTIATE(2);
+      INSTANTIATE(3);
+      INSTANTIATE(4);
+#undef INSTANTIATE
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

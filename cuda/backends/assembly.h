@@ -259,6 +259,21 @@ namespace Tessella
         unsigned int bottom_id = invalid_index;
       };
 
+      /// The rows of polytopes [first, last) of a mesh, and what their assembly
+      /// needs. Objects given by reference must outlive the Assembler.
+      template <int dim>
+      struct AssemblerInput
+      {
+        const PolytopicMesh<dim>         &mesh;
+        const BlockSparsity              &sparsity;
+        const unsigned int                first, last;
+        const Degrees                     degrees;
+        const RuleTables                 &rules;
+        const std::vector<unsigned char> &exponents;
+        Workspace                        &workspace;
+        const Parallel                    parallel;
+      };
+
       /**
        * Assembly of block rows of a matrix on the device. The constructor
        * uploads mesh, structure and rules; assemble() processes the block rows
@@ -285,16 +300,7 @@ namespace Tessella
       class Assembler
       {
       public:
-        /// Objects passed by reference must outlive this object.
-        Assembler(const PolytopicMesh<dim>         &mesh,
-                  const BlockSparsity              &sparsity,
-                  const unsigned int                first,
-                  const unsigned int                last,
-                  const Degrees                    &degrees,
-                  const RuleTables                 &rules,
-                  const std::vector<unsigned char> &exponents,
-                  Workspace                        &workspace,
-                  const Parallel                   &parallel);
+        explicit Assembler(const AssemblerInput<dim> &input);
         ~Assembler();
 
         /// Prepares the data for forms whose interior facets have constant

@@ -35,15 +35,13 @@ namespace Tessella
 
 
       template <int dim>
-      DeviceEvaluation<dim>::DeviceEvaluation(const PointNumbers<dim> &points,
-                                              const unsigned int       first,
-                                              const unsigned int       last,
-                                              Workspace &workspace)
+      DeviceEvaluation<dim>::DeviceEvaluation(const AssemblerInput<dim> &input,
+                                              const PointNumbers<dim>   &points)
         : points(points)
-        , mesh(points.mesh)
-        , first(first)
-        , last(last)
-        , workspace(workspace)
+        , mesh(input.mesh)
+        , first(input.first)
+        , last(input.last)
+        , workspace(input.workspace)
       {}
 
 

@@ -31,11 +31,8 @@ namespace Tessella
       class DeviceEvaluation
       {
       public:
-        /// For the polytopes [first, last) of the mesh of @p points.
-        DeviceEvaluation(const PointNumbers<dim> &points,
-                         const unsigned int       first,
-                         const unsigned int       last,
-                         Workspace               &workspace);
+        DeviceEvaluation(const AssemblerInput<dim> &input,
+                         const PointNumbers<dim>   &points);
 
         /// Uploads what the coefficients read: once data of the mesh, which @p
         /// D has on the device, and in each call fields and values of cells. @p

@@ -153,20 +153,14 @@ namespace Tessella
 
 
       template <int dim>
-      Kernels<dim>::Kernels(const PolytopicMesh<dim> &mesh,
-                            const BlockSparsity      &sparsity,
-                            const unsigned int        first,
-                            const unsigned int        last,
-                            const Degrees            &degrees,
-                            const RuleTables         &rules,
-                            Workspace                &workspace,
-                            const Parallel           &parallel)
-        : mesh(mesh)
-        , sparsity(sparsity)
-        , rules(rules)
-        , first(first)
-        , last(last)
-        , properties(dim, degrees)
+      Kernels<dim>::Kernels(const AssemblerInput<dim> &input)
+        : in(input)
+        , mesh(in.mesh)
+        , sparsity(in.sparsity)
+        , rules(in.rules)
+        , first(in.first)
+        , last(in.last)
+        , properties(dim, in.degrees)
         , registry(properties)
         , choice(registry.choice())
         , max_degree(properties.degree)
@@ -177,23 +171,15 @@ namespace Tessella
         , slab_rules(make_slab_rules(properties, rules, facet_step))
         , slab(slab_rules.volume.n_space > 1 && slab_rules.facet.n_space > 1 &&
                slab_rules.facets_per_batch > 0)
-        , groups(mesh,
-                 sparsity,
-                 rules,
-                 first,
-                 last,
-                 degrees.bottom_id,
-                 facet_step,
-                 slab,
-                 parallel)
+        , groups(in, facet_step, slab)
       {
         measure_slab();
-        list_boundary_rows(degrees.bottom_id);
-        to_device(workspace, facet_point_group, groups.facet);
+        list_boundary_rows(in.degrees.bottom_id);
+        to_device(in.workspace, facet_point_group, groups.facet);
         groups.facet = RawArray<FacetPointGroup>();
-        to_device(workspace, rows, groups.row);
+        to_device(in.workspace, rows, groups.row);
         if (groups.has_empty_blocks())
-          upload_blocks(workspace, parallel);
+          upload_blocks();
         if (!groups.split_rows.empty())
           {
             make_block_units(groups.split_rows, split_units);
@@ -249,22 +235,21 @@ namespace Tessella
 
       template <int dim>
       void
-      Kernels<dim>::upload_blocks(Workspace      &workspace,
-                                  const Parallel &parallel)
+      Kernels<dim>::upload_blocks()
       {
         if (block_row.size() > 0)
           return;
         RawArray<unsigned int> row(groups.block.size());
-        parallel(last - first,
-                 1024,
-                 [&](const std::size_t begin, const std::size_t end) {
-                   for (std::size_t k = first + begin; k < first + end; ++k)
-                     std::fill(row.data() + sparsity.block_offset[k],
-                               row.data() + sparsity.block_offset[k + 1],
-                               static_cast<unsigned int>(k));
-                 });
-        to_device(workspace, block_row, row);
-        to_device(workspace, block_point_group, groups.block);
+        in.parallel(last - first,
+                    1024,
+                    [&](const std::size_t begin, const std::size_t end) {
+                      for (std::size_t k = first + begin; k < first + end; ++k)
+                        std::fill(row.data() + sparsity.block_offset[k],
+                                  row.data() + sparsity.block_offset[k + 1],
+                                  static_cast<unsigned int>(k));
+                    });
+        to_device(in.workspace, block_row, row);
+        to_device(in.workspace, block_point_group, groups.block);
       }
 
 
@@ -273,8 +258,6 @@ namespace Tessella
       void
       Kernels<dim>::prepare(const FormData<dim> &form,
                             const std::uint64_t *first_point,
-                            Workspace           &workspace,
-                            const Parallel      &parallel,
                             const Data<dim>     &D)
       {
         // Kernels that are compiled for a degree compute the points of affine
@@ -301,16 +284,16 @@ namespace Tessella
                                                   mesh.n_facets(),
                                                   slab_box.data(),
                                                   slab_facet.data(),
-                                                  workspace->kernel_stream);
+                                                  in.workspace->kernel_stream);
             }
         if (tiles || (matrix && choice.scheme == RowScheme::blocks))
-          upload_blocks(workspace, parallel);
+          upload_blocks();
         if (!(tiles || (matrix && !numbered) ||
               (rhs && (!numbered || dim == 4 || choice.degree < 1 ||
                        choice.degree > 5))) ||
             volume_point_group.size() > 0)
           return;
-        to_device(workspace, volume_point_group, groups.volume(first_point));
+        to_device(in.workspace, volume_point_group, groups.volume(first_point));
       }
 
 
@@ -778,36 +761,20 @@ namespace Tessella
       template class Kernels<2>;
       template class Kernels<3>;
       template class Kernels<4>;
-      template void
-      Kernels<2>::launch<double>(Data<2>,
-                                 const Chunk &,
-                                 const cudaStream_t,
-                                 KernelClock &);
-      template void
-      Kernels<2>::launch<float>(Data<2>,
-                                const Chunk &,
-                                const cudaStream_t,
-                                KernelClock &);
-      template void
-      Kernels<3>::launch<double>(Data<3>,
-                                 const Chunk &,
-                                 const cudaStream_t,
-                                 KernelClock &);
-      template void
-      Kernels<3>::launch<float>(Data<3>,
-                                const Chunk &,
-                                const cudaStream_t,
-                                KernelClock &);
-      template void
-      Kernels<4>::launch<double>(Data<4>,
-                                 const Chunk &,
-                                 const cudaStream_t,
-                                 KernelClock &);
-      template void
-      Kernels<4>::launch<float>(Data<4>,
-                                const Chunk &,
-                                const cudaStream_t,
-                                KernelClock &);
+#define INSTANTIATE(dim)                                         \
+  template void Kernels<dim>::launch<double>(Data<dim>,          \
+                                             const Chunk &,      \
+                                             const cudaStream_t, \
+                                             KernelClock &);     \
+  template void Kernels<dim>::launch<float>(Data<dim>,           \
+                                            const Chunk &,       \
+                                            const cudaStream_t,  \
+                                            KernelClock &)
+
+      INSTANTIATE(2);
+      INSTANTIATE(3);
+      INSTANTIATE(4);
+#undef INSTANTIATE
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

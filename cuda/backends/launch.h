@@ -33,19 +33,7 @@ namespace Tessella
       class Kernels
       {
       public:
-        /**
-         * Constructor for the block rows of polytopes [first, last) of a mesh.
-         * degrees: properties of the whole mesh, which may be larger.
-         * first_point: index of the first quadrature point of each sub-cell.
-         */
-        Kernels(const PolytopicMesh<dim> &mesh,
-                const BlockSparsity      &sparsity,
-                const unsigned int        first,
-                const unsigned int        last,
-                const Degrees            &degrees,
-                const RuleTables         &rules,
-                Workspace                &workspace,
-                const Parallel           &parallel);
+        explicit Kernels(const AssemblerInput<dim> &input);
 
         /// Memory on the device in bytes.
         std::size_t
@@ -62,13 +50,12 @@ namespace Tessella
         bind(Data<dim> &data) const;
 
         /// Prepares the list of volume point groups if kernels for a form read
-        /// it, and the data of SlabAffineKernel, from the mesh in data. The
-        /// other arguments are those of the constructor.
+        /// it, and the data of SlabAffineKernel, from the mesh in data.
+        /// @p first_point: number of the first quadrature point of each
+        /// sub-cell.
         void
         prepare(const FormData<dim> &form,
                 const std::uint64_t *first_point,
-                Workspace           &workspace,
-                const Parallel      &parallel,
                 const Data<dim>     &data);
 
         /// Returns true if special kernels for slabs compute the whole form,
@@ -129,7 +116,7 @@ namespace Tessella
         /// Uploads the row and the point groups of each block, which only some
         /// kernels read, unless they are there.
         void
-        upload_blocks(Workspace &workspace, const Parallel &parallel);
+        upload_blocks();
 
         void
         make_block_units(const std::vector<unsigned int> &rows, UnitList &list);
@@ -186,16 +173,17 @@ namespace Tessella
                      const Chunk       &chunk,
                      const cudaStream_t stream);
 
-        const PolytopicMesh<dim> &mesh;
-        const BlockSparsity      &sparsity;
-        const RuleTables         &rules;
-        const unsigned int        first, last;
-        const MeshProperties      properties;
-        const KernelRegistry<dim> registry;
-        const KernelChoice        choice;
-        const unsigned int        max_degree, pairs, facet_step;
-        const bool                simplices, prisms;
-        SlabRules                 slab_rules;
+        const AssemblerInput<dim> &in;
+        const PolytopicMesh<dim>  &mesh;
+        const BlockSparsity       &sparsity;
+        const RuleTables          &rules;
+        const unsigned int         first, last;
+        const MeshProperties       properties;
+        const KernelRegistry<dim>  registry;
+        const KernelChoice         choice;
+        const unsigned int         max_degree, pairs, facet_step;
+        const bool                 simplices, prisms;
+        SlabRules                  slab_rules;
         /// slab: SlabKernel serves the mesh, except for n_not_upright rows.
         const bool       slab;
         unsigned int     n_not_upright;

@@ -20,25 +20,19 @@ namespace Tessella
 
 
       template <int dim>
-      PointGroups<dim>::PointGroups(const PolytopicMesh<dim> &mesh,
-                                    const BlockSparsity      &sparsity,
-                                    const RuleTables         &rules,
-                                    const unsigned int        first,
-                                    const unsigned int        last,
-                                    const unsigned int        bottom_id,
-                                    const unsigned int        facet_step,
-                                    const bool                slab,
-                                    const Parallel           &parallel)
-        : row(mesh.n_polytopes())
-        , mesh(mesh)
-        , sparsity(sparsity)
-        , rules(rules)
-        , first(first)
-        , last(last)
-        , bottom_id(bottom_id)
+      PointGroups<dim>::PointGroups(const AssemblerInput<dim> &input,
+                                    const unsigned int         facet_step,
+                                    const bool                 slab)
+        : row(input.mesh.n_polytopes())
+        , mesh(input.mesh)
+        , sparsity(input.sparsity)
+        , rules(input.rules)
+        , first(input.first)
+        , last(input.last)
+        , bottom_id(input.degrees.bottom_id)
         , facet_step(facet_step)
         , slab(slab)
-        , parallel(parallel)
+        , parallel(input.parallel)
       {
         for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
           if (k < first || k >= last)

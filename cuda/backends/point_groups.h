@@ -34,15 +34,9 @@ namespace Tessella
       public:
         /// Lists rows and facet point groups. @p facet_step: number of points
         /// of a facet point group. @p slab: SlabKernel serves upright rows.
-        PointGroups(const PolytopicMesh<dim> &mesh,
-                    const BlockSparsity      &sparsity,
-                    const RuleTables         &rules,
-                    const unsigned int        first,
-                    const unsigned int        last,
-                    const unsigned int        bottom_id,
-                    const unsigned int        facet_step,
-                    const bool                slab,
-                    const Parallel           &parallel);
+        PointGroups(const AssemblerInput<dim> &input,
+                    const unsigned int         facet_step,
+                    const bool                 slab);
 
         /// Lists the volume point groups. @p first_point: number of the first
         /// quadrature point of each sub-cell.
@@ -107,7 +101,7 @@ namespace Tessella
         const RuleTables         &rules;
         const unsigned int        first, last, bottom_id, facet_step;
         const bool                slab;
-        const Parallel            parallel;
+        const Parallel           &parallel;
       };
     } // namespace Device
   }   // namespace internal

@@ -12,16 +12,11 @@ namespace Tessella
     namespace Device
     {
       template <int dim>
-      PointNumbers<dim>::PointNumbers(const PolytopicMesh<dim> &mesh,
-                                      const RuleTables         &rules,
-                                      const unsigned int        bottom_id,
-                                      Workspace                &workspace,
-                                      const Parallel           &parallel)
-        : mesh(mesh)
-        , rules(rules)
-        , bottom_id(bottom_id)
-        , workspace(workspace)
-        , parallel(parallel)
+      PointNumbers<dim>::PointNumbers(const AssemblerInput<dim> &input)
+        : mesh(input.mesh)
+        , in(input)
+        , rules(input.rules)
+        , parallel(input.parallel)
       {
         // Degree of each sub-cell, and then of each facet.
         RawArray<unsigned char> degree(
@@ -72,14 +67,14 @@ namespace Tessella
               const unsigned int code = mesh.polytope_interface[e],
                                  i    = code / 2;
               return (!boundary_only || mesh.neighbor(code) == invalid_index) &&
-                         !(no_bottom &&
-                           mesh.interface_boundary_id[i] == bottom_id)
+                         !(no_bottom && mesh.interface_boundary_id[i] ==
+                                          in.degrees.bottom_id)
                        ? facet[mesh.facet_offset[i + 1]] -
                            facet[mesh.facet_offset[i]]
                        : 0;
             });
         if (entry != sums.data())
-          workspace->copy(device, sums.data(), sums.size());
+          in.workspace->copy(device, sums.data(), sums.size());
         entry = sums.data();
       }
 
@@ -118,7 +113,7 @@ namespace Tessella
               }
           });
         packed_interface.resize(first.size());
-        workspace->copy(packed_interface.data(), first.data(), first.size());
+        in.workspace->copy(packed_interface.data(), first.data(), first.size());
       }
 
 

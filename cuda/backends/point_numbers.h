@@ -8,7 +8,6 @@
 
 #include "../../source/base/host_memory.h"
 #include "../device/memory.h"
-#include "../device/workspace.h"
 #include "assembly.h"
 
 // Numbers of quadrature points.
@@ -30,11 +29,7 @@ namespace Tessella
       {
       public:
         /// Counts the points of all sub-cells and facets.
-        PointNumbers(const PolytopicMesh<dim> &mesh,
-                     const RuleTables         &rules,
-                     const unsigned int        bottom_id,
-                     Workspace                &workspace,
-                     const Parallel           &parallel);
+        explicit PointNumbers(const AssemblerInput<dim> &input);
 
         /// Selects the entries of polytope_interface whose facets have tables:
         /// all of them, those on the boundary, or those on the boundary except
@@ -109,10 +104,9 @@ namespace Tessella
         RawArray<std::uint64_t> packed_entry[2];
 
       private:
-        const RuleTables  &rules;
-        const unsigned int bottom_id;
-        Workspace         &workspace;
-        const Parallel     parallel;
+        const AssemblerInput<dim> &in;
+        const RuleTables          &rules;
+        const Parallel            &parallel;
 
         /// Values of `entry` for all selections; empty if not used yet.
         RawArray<std::uint64_t> entries[3];

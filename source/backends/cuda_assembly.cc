@@ -552,16 +552,16 @@ namespace Tessella
       // Releases the memory of a much larger mesh.
       if (workspace->used() > 4 * bytes)
         workspace->release();
-      device =
-        std::make_unique<Device::Assembler<dim>>(mesh,
-                                                 sparsity,
-                                                 0,
-                                                 mesh.n_owned_polytopes(),
-                                                 degrees,
-                                                 tables,
-                                                 exponents,
-                                                 *workspace,
-                                                 parallel_ranges);
+      device = std::make_unique<Device::Assembler<dim>>(
+        Device::AssemblerInput<dim>{mesh,
+                                    sparsity,
+                                    0,
+                                    mesh.n_owned_polytopes(),
+                                    degrees,
+                                    tables,
+                                    exponents,
+                                    *workspace,
+                                    parallel_ranges});
     }
 
 

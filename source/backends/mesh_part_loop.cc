@@ -246,15 +246,15 @@ namespace Tessella
       if (bytes > limit)
         throw Device::RowTooLarge(part.begin, 0);
       data.workspace.reserve_mesh(std::max(bytes, mesh_limit));
-      Device::Assembler<dim> assembler(part.mesh,
-                                       part.sparsity,
-                                       part.first,
-                                       part.first + part.end - part.begin,
-                                       data.degrees,
-                                       data.tables,
-                                       data.exponents,
-                                       data.workspace,
-                                       data.parallel);
+      Device::Assembler<dim> assembler({part.mesh,
+                                        part.sparsity,
+                                        part.first,
+                                        part.first + part.end - part.begin,
+                                        data.degrees,
+                                        data.tables,
+                                        data.exponents,
+                                        data.workspace,
+                                        data.parallel});
       function(part, assembler);
     }
 
