@@ -173,12 +173,12 @@ namespace Tessella
                slab_rules.facets_per_batch > 0)
         , groups(in, facet_step, slab)
       {
-        measure_slab();
+        measure_rows();
         list_boundary_rows(in.degrees.bottom_id);
         to_device(in.workspace, facet_point_group, groups.facet);
         groups.facet = RawArray<FacetPointGroup>();
         to_device(in.workspace, rows, groups.row);
-        if (groups.has_empty_blocks())
+        if (empty_blocks)
           upload_blocks();
         if (!groups.split_rows.empty())
           {
@@ -191,15 +191,18 @@ namespace Tessella
 
       template <int dim>
       void
-      Kernels<dim>::measure_slab()
+      Kernels<dim>::measure_rows()
       {
-        n_not_upright       = groups.n_not_upright();
         unsigned int n_many = 0;
         for (unsigned int k = first; k < last; ++k)
           {
             const Row &row = groups.row[k];
+            empty_blocks   = empty_blocks || row.empty_blocks;
             if (!row.upright)
-              continue;
+              {
+                ++n_not_upright;
+                continue;
+              }
             if (row.bottom_begin - row.facet_begin >
                 SlabRules::few_facets * slab_rules.point_groups_per_facet)
               ++n_many;

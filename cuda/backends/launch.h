@@ -105,9 +105,10 @@ namespace Tessella
         bool
         slab_rhs(const FormData<dim> &form) const;
 
-        /// Sets the other members of slab_rules, from the rows.
+        /// Sets n_not_upright, empty_blocks and the other members of
+        /// slab_rules, from the rows.
         void
-        measure_slab();
+        measure_rows();
 
         /// Lists and uploads the rows on the boundary.
         void
@@ -185,8 +186,10 @@ namespace Tessella
         const bool                 simplices, prisms;
         SlabRules                  slab_rules;
         /// slab: SlabKernel serves the mesh, except for n_not_upright rows.
-        const bool       slab;
-        unsigned int     n_not_upright;
+        const bool   slab;
+        unsigned int n_not_upright = 0;
+        /// Some rows have blocks that receive no facet contributions.
+        bool             empty_blocks = false;
         PointGroups<dim> groups;
 
         Array<VolumePointGroup> volume_point_group;

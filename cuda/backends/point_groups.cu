@@ -265,28 +265,6 @@ namespace Tessella
 
 
 
-      template <int dim>
-      unsigned int
-      PointGroups<dim>::n_not_upright() const
-      {
-        return std::count_if(row.data() + first,
-                             row.data() + last,
-                             [](const Row &r) { return !r.upright; });
-      }
-
-
-
-      template <int dim>
-      bool
-      PointGroups<dim>::has_empty_blocks() const
-      {
-        return std::any_of(row.data() + first,
-                           row.data() + last,
-                           [](const Row &r) { return r.empty_blocks; });
-      }
-
-
-
       template class PointGroups<2>;
       template class PointGroups<3>;
       template class PointGroups<4>;

@@ -43,14 +43,6 @@ namespace Tessella
         RawArray<VolumePointGroup>
         volume(const std::uint64_t *first_point) const;
 
-        /// Number of rows that SlabKernel does not compute.
-        unsigned int
-        n_not_upright() const;
-
-        /// Whether a row has blocks that receive no facet contributions.
-        bool
-        has_empty_blocks() const;
-
         /// All polytopes; those outside of [first, last) have empty rows.
         RawArray<Row>             row;
         RawArray<FacetPointGroup> facet;
