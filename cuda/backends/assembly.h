@@ -275,11 +275,14 @@ namespace Tessella
       };
 
       /**
-       * Assembly of block rows of a matrix on the device. The constructor
-       * uploads mesh, structure and rules; assemble() processes the block rows
-       * in chunks. While one chunk is computed, the results of the preceding
-       * one are copied in pieces to pinned buffers, from where the host's
-       * threads move them to their target.
+       * Assembly of block rows of a matrix on the device. The constructor takes
+       * the mesh from DeviceMesh, or uploads it if it cannot be shared, and
+       * uploads structure and rules; assemble() processes the block rows in
+       * chunks (ChunkPlanner). The coefficients of a chunk come from a
+       * CoefficientSource, its results go to a ResultSink: while one chunk is
+       * computed, the results of the preceding one are copied in pieces to
+       * pinned buffers, from where the host's threads move them to their
+       * target.
        *
        * A warp computes a block row, or a block of a large one (launch.h), as
        * products of test rows and trial rows at the quadrature points of the
