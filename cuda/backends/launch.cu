@@ -93,30 +93,6 @@ namespace Tessella
           return result;
         }
 
-        /// Bits of the non-zero columns of the volume coefficients.
-        template <int dim>
-        unsigned int
-        volume_columns(const FormData<dim> &form)
-        {
-          unsigned int columns = 0;
-          if (!form.volume)
-            return columns;
-          if (form.constant_volume)
-            {
-              for (int e = 0; e <= dim; ++e)
-                for (int f = 0; f <= dim; ++f)
-                  if (form.C[e][f] != 0.)
-                    columns |= 1u << f;
-              return columns;
-            }
-          const VolumeLayout &L = form.volume_layout;
-          if (L.c >= 0 || L.beta >= 0)
-            columns |= 1;
-          if (L.a >= 0 || L.b >= 0)
-            columns |= (2u << dim) - 2;
-          return columns;
-        }
-
         /// Bits of the volume coefficients that are not known to be zero.
         template <int dim>
         unsigned int
@@ -133,6 +109,18 @@ namespace Tessella
                                        : L.c >= 0)
                 entries |= 1u << (e * (dim + 1) + f);
           return entries;
+        }
+
+        /// Bits of the columns that have such coefficients.
+        template <int dim>
+        unsigned int
+        volume_columns(const FormData<dim> &form)
+        {
+          const unsigned int entries = volume_entries(form);
+          unsigned int       columns = 0;
+          for (int e = 0; form.volume && e <= dim; ++e)
+            columns |= entries >> (e * (dim + 1)) & ((2u << dim) - 1);
+          return columns;
         }
 
         /// Polynomial degree of the volume integrands, for constant

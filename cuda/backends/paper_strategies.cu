@@ -475,8 +475,8 @@ namespace Tessella
                   group.degree = p;
                   group.n_functions =
                     kind == elements
-                      ? mesh.n_basis[polytope_of_subcell(ids[0])]
-                      : facet_functions(interface_of_facet(ids[0]));
+                      ? mesh.n_basis[owner(mesh.subcell_offset, ids[0])]
+                      : facet_functions(owner(mesh.facet_offset, ids[0]));
                   group.n_points = kind == elements
                                      ? rules.subcell[0][p].n_points
                                      : rules.facet[0][p].n_points;
@@ -492,24 +492,13 @@ namespace Tessella
           listed_end   = part.end;
         }
 
-        unsigned int
-        polytope_of_subcell(const unsigned int s) const
+        // The index whose range of an array of offsets contains i.
+        static unsigned int
+        owner(const std::vector<unsigned int> &offset, const unsigned int i)
         {
           return static_cast<unsigned int>(
-            std::upper_bound(mesh.subcell_offset.begin(),
-                             mesh.subcell_offset.end(),
-                             s) -
-            mesh.subcell_offset.begin() - 1);
-        }
-
-        unsigned int
-        interface_of_facet(const unsigned int f) const
-        {
-          return static_cast<unsigned int>(
-            std::upper_bound(mesh.facet_offset.begin(),
-                             mesh.facet_offset.end(),
-                             f) -
-            mesh.facet_offset.begin() - 1);
+            std::upper_bound(offset.begin(), offset.end(), i) - offset.begin() -
+            1);
         }
 
         // ---- time
