@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_assembly_h
-#define tessella_cuda_assembly_assembly_h
+#ifndef tessella_cuda_backends_assembly_h
+#define tessella_cuda_backends_assembly_h
 
 #include <tessella/base/backend.h>
 #include <tessella/forms/device_coefficients.h>
@@ -208,11 +208,12 @@ namespace Tessella
       };
 
       /// Mesh data that the evaluation of a form on the device needs in
-      /// addition (see MeshData).
+      /// addition (see MeshData). Arrays that are the same as those of the mesh
+      /// that is on the device may be left empty, except for facet_material.
       struct CoefficientArrays
       {
         std::vector<unsigned int> facet_subcell, facet_material,
-          subcell_material, boundary_id;
+          subcell_material;
         std::vector<std::uint64_t> dof_offset;
         unsigned int               first_subcell = 0;
       };
@@ -258,12 +259,30 @@ namespace Tessella
         unsigned int bottom_id = invalid_index;
       };
 
+      /// The rows of polytopes [first, last) of a mesh, and what their assembly
+      /// needs. Objects given by reference must outlive the Assembler.
+      template <int dim>
+      struct AssemblerInput
+      {
+        const PolytopicMesh<dim>         &mesh;
+        const BlockSparsity              &sparsity;
+        const unsigned int                first, last;
+        const Degrees                     degrees;
+        const RuleTables                 &rules;
+        const std::vector<unsigned char> &exponents;
+        Workspace                        &workspace;
+        const Parallel                    parallel;
+      };
+
       /**
-       * Assembly of block rows of a matrix on the device. The constructor
-       * uploads mesh, structure and rules; assemble() processes the block rows
-       * in chunks. While one chunk is computed, the results of the preceding
-       * one are copied in pieces to pinned buffers, from where the host's
-       * threads move them to their target.
+       * Assembly of block rows of a matrix on the device. The constructor takes
+       * the mesh from DeviceMesh, or uploads it if it cannot be shared, and
+       * uploads structure and rules; assemble() processes the block rows in
+       * chunks (ChunkPlanner). The coefficients of a chunk come from a
+       * CoefficientSource, its results go to a ResultSink: while one chunk is
+       * computed, the results of the preceding one are copied in pieces to
+       * pinned buffers, from where the host's threads move them to their
+       * target.
        *
        * A warp computes a block row, or a block of a large one (launch.h), as
        * products of test rows and trial rows at the quadrature points of the
@@ -284,16 +303,7 @@ namespace Tessella
       class Assembler
       {
       public:
-        /// Objects passed by reference must outlive this object.
-        Assembler(const PolytopicMesh<dim>         &mesh,
-                  const BlockSparsity              &sparsity,
-                  const unsigned int                first,
-                  const unsigned int                last,
-                  const Degrees                    &degrees,
-                  const RuleTables                 &rules,
-                  const std::vector<unsigned char> &exponents,
-                  Workspace                        &workspace,
-                  const Parallel                   &parallel);
+        explicit Assembler(const AssemblerInput<dim> &input);
         ~Assembler();
 
         /// Prepares the data for forms whose interior facets have constant

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_launch_h
-#define tessella_cuda_assembly_launch_h
+#ifndef tessella_cuda_backends_launch_h
+#define tessella_cuda_backends_launch_h
 
 #include <tessella/lac/block_sparsity.h>
 
@@ -11,6 +11,9 @@
 #include "../device/kernel_clock.h"
 #include "../device/memory.h"
 #include "data.h"
+#include "kernel_registry.h"
+#include "point_groups.h"
+#include "unit_list.h"
 
 namespace Tessella
 {
@@ -18,26 +21,6 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Scheme by which the block rows of a mesh are computed.
-      enum class RowScheme
-      {
-        rows,   ///< a warp computes a block row
-        blocks, ///< a warp computes a block or half of a block
-        units   ///< a warp computes a tile of 32 x 32 entries
-      };
-
-      /// Kernel that is used for a mesh.
-      struct KernelChoice
-      {
-        RowScheme scheme = RowScheme::units;
-        /// Degree that the kernel is compiled for; -1: any degree.
-        int degree = -1;
-        /// Number of tiles of 8 own functions, and whether the last tile is
-        /// shared with the neighbour's functions (RowKernel).
-        int  tiles  = 4;
-        bool packed = false;
-      };
-
       /**
        * Data of the kernels in addition to the mesh (point groups, tiles of
        * large blocks), the selection of kernels, and their launch.
@@ -50,19 +33,7 @@ namespace Tessella
       class Kernels
       {
       public:
-        /**
-         * Constructor for the block rows of polytopes [first, last) of a mesh.
-         * degrees: properties of the whole mesh, which may be larger.
-         * first_point: index of the first quadrature point of each sub-cell.
-         */
-        Kernels(const PolytopicMesh<dim> &mesh,
-                const BlockSparsity      &sparsity,
-                const unsigned int        first,
-                const unsigned int        last,
-                const Degrees            &degrees,
-                const RuleTables         &rules,
-                Workspace                &workspace,
-                const Parallel           &parallel);
+        explicit Kernels(const AssemblerInput<dim> &input);
 
         /// Memory on the device in bytes.
         std::size_t
@@ -79,13 +50,12 @@ namespace Tessella
         bind(Data<dim> &data) const;
 
         /// Prepares the list of volume point groups if kernels for a form read
-        /// it, and the data of SlabAffineKernel, from the mesh in data. The
-        /// other arguments are those of the constructor.
+        /// it, and the data of SlabAffineKernel, from the mesh in data.
+        /// @p first_point: number of the first quadrature point of each
+        /// sub-cell.
         void
         prepare(const FormData<dim> &form,
                 const std::uint64_t *first_point,
-                Workspace           &workspace,
-                const Parallel      &parallel,
                 const Data<dim>     &data);
 
         /// Returns true if special kernels for slabs compute the whole form,
@@ -127,38 +97,27 @@ namespace Tessella
         VolumeRule
         rhs_rule(const FormData<dim> &form) const;
 
-        /// True if SlabKernel computes the matrix or the right-hand side,
-        /// respectively; each depends on the form only, as above.
+        /// True if SlabKernel computes the upright rows of the matrix or the
+        /// right-hand side, respectively.
         bool
         slab_matrix(const FormData<dim> &form) const;
 
         bool
         slab_rhs(const FormData<dim> &form) const;
 
-        template <typename Number>
+        /// Sets n_not_upright, empty_blocks and the other members of
+        /// slab_rules, from the rows.
         void
-        launch_slab_rows(const Data<dim>   &data,
-                         const bool         constant,
-                         const cudaStream_t stream) const;
+        measure_rows();
 
-        unsigned int
-        n_subcell_points(const unsigned int subcell,
-                         const unsigned int degree) const;
-
-        /// Sets the rules for SlabKernel; clears them if it does not serve the
-        /// mesh.
+        /// Lists and uploads the rows on the boundary.
         void
-        set_slab_rules();
+        list_boundary_rows(const unsigned int bottom_id);
 
-        /// Tiles of a set of rows, in device memory.
-        struct UnitList
-        {
-          std::vector<unsigned int> rows;
-          /// First unit, reduction and partial sum of each of these rows.
-          std::vector<std::uint32_t> unit_begin, reduction_begin, scratch_begin;
-          Array<Unit>                units;
-          Array<Reduction>           reductions;
-        };
+        /// Uploads the row and the point groups of each block, which only some
+        /// kernels read, unless they are there.
+        void
+        upload_blocks();
 
         void
         make_block_units(const std::vector<unsigned int> &rows, UnitList &list);
@@ -166,10 +125,47 @@ namespace Tessella
         void
         make_rhs_units(const std::vector<unsigned int> &rows, UnitList &list);
 
+        /// What the stages of launch() share.
+        struct Launch
+        {
+          const Chunk       &chunk;
+          const cudaStream_t stream;
+          KernelClock       &clock;
+          /// SlabKernel computes upright rows of the matrix and of the
+          /// right-hand side.
+          bool slab_rows, slab_rhs;
+          /// The right-hand side has terms on the boundary.
+          bool boundary;
+          /// The kernel of the matrix has computed the volume part of the
+          /// right-hand side.
+          bool rhs_done = false;
+        };
+
+        /// The kernels for slabs.
+        template <typename Number>
         void
-        upload(const std::vector<Unit>      &units,
-               const std::vector<Reduction> &reductions,
-               UnitList                     &list);
+        launch_slab_rows(Data<dim> &data, const Launch &launch) const;
+
+        /// Launches of the matrix by the scheme of KernelRegistry.
+        template <typename Number>
+        void
+        launch_matrix(Data<dim> &data, Launch &launch);
+
+        template <typename Number>
+        void
+        launch_rows(Data<dim> &data, Launch &launch);
+
+        template <typename Number>
+        void
+        launch_blocks(Data<dim> &data, Launch &launch);
+
+        template <typename Number>
+        void
+        launch_tiles(Data<dim> &data, Launch &launch);
+
+        template <typename Number>
+        void
+        launch_rhs(Data<dim> &data, const Launch &launch);
 
         template <typename Number, bool rhs>
         void
@@ -178,33 +174,37 @@ namespace Tessella
                      const Chunk       &chunk,
                      const cudaStream_t stream);
 
-        const PolytopicMesh<dim> &mesh;
-        const BlockSparsity      &sparsity;
-        const RuleTables         &rules;
-        const unsigned int        first, last;
-        KernelChoice              choice;
-        unsigned int              max_degree, max_basis, pairs, facet_step;
-        bool                      uniform, tensor_space, simplices, prisms;
+        const AssemblerInput<dim> &in;
+        const PolytopicMesh<dim>  &mesh;
+        const BlockSparsity       &sparsity;
+        const RuleTables          &rules;
+        const unsigned int         first, last;
+        const MeshProperties       properties;
+        const KernelRegistry<dim>  registry;
+        const KernelChoice         choice;
+        const unsigned int         max_degree, pairs, facet_step;
+        const bool                 simplices, prisms;
+        SlabRules                  slab_rules;
         /// slab: SlabKernel serves the mesh, except for n_not_upright rows.
-        bool            slab;
-        unsigned int    n_not_upright;
-        SlabRules       slab_rules;
-        RawArray<Row>   row_data;
-        RawArray<uint2> block_point_groups;
+        const bool   slab;
+        unsigned int n_not_upright = 0;
+        /// Some rows have blocks that receive no facet contributions.
+        bool             empty_blocks = false;
+        PointGroups<dim> groups;
 
         Array<VolumePointGroup> volume_point_group;
         Array<FacetPointGroup>  facet_point_group;
         Array<Row>              rows;
         Array<unsigned int>     block_row;
         Array<uint2>            block_point_group;
-        /// Rows that are computed in parts; all_units: tiles of all rows, made
-        /// when a form needs them.
-        std::vector<unsigned int> split_rows;
         /// Rows on the boundary that are not computed in parts, without and
         /// with those that are at the bottom of a slab only.
         std::vector<unsigned int> boundary_rows[2];
         Array<unsigned int>       boundary_row[2];
-        UnitList                  split_units, all_units, rhs_units;
+        /// Tiles of the rows that are computed in parts, of the matrix and of
+        /// the right-hand side; all_units: tiles of all rows, made when a form
+        /// needs them.
+        UnitList split_units, all_units, rhs_units;
         /// Tiles of the rows that SlabKernel does not compute.
         UnitList      other_units;
         Array<double> scratch;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "../device/memory.h"
+#include "../grid/device_mesh.h"
 #include "paper_kernels.h"
 #include "paper_strategies.h"
 
@@ -118,15 +119,6 @@ namespace Tessella
         }
 
         unsigned int
-        facet_degree(const unsigned int interface) const
-        {
-          const unsigned int j = mesh.interface_polytope[2 * interface + 1];
-          const unsigned int p =
-            mesh.degree[mesh.interface_polytope[2 * interface]];
-          return j == invalid_index ? p : std::max(p, mesh.degree[j]);
-        }
-
-        unsigned int
         facet_functions(const unsigned int interface) const
         {
           const unsigned int j = mesh.interface_polytope[2 * interface + 1];
@@ -135,9 +127,9 @@ namespace Tessella
           return j == invalid_index ? n : std::max(n, mesh.n_basis[j]);
         }
 
-        // Uploads everything that does not depend on the form or a part.
+        // Throws if the strategies do not serve the mesh.
         void
-        upload()
+        check_mesh() const
         {
           const auto not_simplices = [&](const std::string &what) {
             return Error("The assembly strategy " + name(strategy) +
@@ -153,17 +145,32 @@ namespace Tessella
           for (const FacetType type : mesh.facet_type)
             if (type != FacetType::simplex)
               throw not_simplices("facets");
-          const unsigned int n = mesh.n_polytopes();
           if (mesh.dof_offset.back() >= 0xFFFFFFFFull)
             throw Error("The assembly strategy " + name(strategy) +
                         " serves up to 2^32 - 2 degrees of freedom: use the "
                         "strategy " +
                         name(AssemblyStrategy::block_rows) + ".");
+        }
+
+        // Uploads everything that does not depend on the form or a part.
+        void
+        upload()
+        {
+          check_mesh();
           column_bits = 1;
           while ((1ull << column_bits) <= mesh.dof_offset.back())
             ++column_bits;
+          A.column_bits = column_bits;
+          upload_rules();
+          upload_numbers();
+          upload_boxes();
+          upload_mesh();
+        }
 
-          // ---- rules, point by point
+        // Reference rules, point by point.
+        void
+        upload_rules()
+        {
           std::vector<double> packed;
           const auto          pack = [&](std::uint64_t           &offset,
                                 const RuleTables::Entry &entry,
@@ -180,13 +187,18 @@ namespace Tessella
               pack(facet_rule[p], rules.facet[0][p], dim - 1);
             }
           copy(rule_data, packed);
+        }
 
-          // ---- points, polytopes and interfaces
+        // Numbers of points, polytopes of sub-cells, interfaces of facets and
+        // entries of interfaces.
+        void
+        upload_numbers()
+        {
           subcell_q.assign(1, 0);
           subcell_q.reserve(mesh.n_subcells() + 1);
           std::vector<unsigned int> polytope(mesh.n_subcells()),
             interface(mesh.n_facets());
-          for (unsigned int k = 0; k < n; ++k)
+          for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
             for (unsigned int s = mesh.subcell_offset[k];
                  s < mesh.subcell_offset[k + 1];
                  ++s)
@@ -203,9 +215,19 @@ namespace Tessella
                                invalid_index);
           for (unsigned int e = 0; e < mesh.polytope_interface.size(); ++e)
             entry_of_side[mesh.polytope_interface[e]] = e;
+          copy(A.subcell_polytope, subcell_polytope, polytope);
+          copy(A.facet_interface, facet_interface, interface);
+          copy(interface_entry, entry_of_side);
+          copy(subcell_q_array, subcell_q);
+        }
+
+        // Maps to bounding boxes, see Arguments::box.
+        void
+        upload_boxes()
+        {
           std::vector<double> map;
-          map.reserve((2 * dim + 1) * std::size_t(n));
-          for (unsigned int k = 0; k < n; ++k)
+          map.reserve((2 * dim + 1) * std::size_t(mesh.n_polytopes()));
+          for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
             {
               double factor = 1.;
               for (unsigned int d = 0; d < dim; ++d)
@@ -218,34 +240,33 @@ namespace Tessella
                 }
               map.push_back(factor);
             }
-
-          // ---- copies
           copy(A.box, box, map);
-          copy(A.n_basis, n_basis, mesh.n_basis);
-          copy(A.dof_offset, dof_offset, mesh.dof_offset);
-          copy(A.subcell_polytope, subcell_polytope, polytope);
-          copy(A.facet_interface, facet_interface, interface);
-          copy(A.subcell_vertices, subcell_vertices, mesh.subcell_vertices);
-          copy(A.facet_vertices, facet_vertices, mesh.facet_vertices);
-          copy(A.facet_normal, facet_normal, mesh.facet_normal);
-          copy(A.facet_measure, facet_measure, mesh.facet_measure);
-          copy(A.shift, shift, mesh.shift);
-          copy(A.interface_polytope,
-               interface_polytope,
-               mesh.interface_polytope);
-          copy(A.interface_shift, interface_shift, mesh.interface_shift);
+        }
+
+        // The mesh, the space on it, and the structure of the matrix.
+        void
+        upload_mesh()
+        {
+          device_mesh = DeviceMesh<dim>::share(mesh);
+          space       = std::make_unique<DeviceSpace<dim>>(mesh);
+          mesh_memory += device_mesh->memory() + space->memory();
+          const MeshArrays<dim> &M = device_mesh->arrays();
+          A.subcell_vertices       = M.subcell_vertices;
+          A.facet_vertices         = M.facet_vertices;
+          A.facet_normal           = M.facet_normal;
+          A.facet_measure          = M.facet_measure;
+          A.shift                  = M.shift;
+          A.interface_polytope     = M.interface_polytope;
+          A.interface_shift        = M.interface_shift;
+          A.n_basis                = space->arrays().n_basis;
+          A.dof_offset = blocks.dof_offset = space->arrays().dof_offset;
           copy(A.value_offset, value_offset, sparsity.value_offset);
           copy(A.row_width, row_width, sparsity.row_width);
           copy(blocks.block_offset, block_offset, sparsity.block_offset);
           copy(blocks.block_column, block_column, sparsity.block_column);
           copy(blocks.column_offset, column_offset, sparsity.column_offset);
-          copy(facet_offset, mesh.facet_offset);
-          copy(interface_entry, entry_of_side);
-          copy(subcell_q_array, subcell_q);
-          blocks.dof_offset   = A.dof_offset;
           blocks.value_offset = A.value_offset;
           blocks.row_width    = A.row_width;
-          A.column_bits       = column_bits;
         }
 
         // All assemblers of the process share the constant memory.
@@ -297,12 +318,13 @@ namespace Tessella
               const unsigned int i = code / 2;
               const bool         tabulated =
                 !form.constant_facets || mesh.neighbor(code) == invalid_index;
-              entry_q.push_back(entry_q.back() +
-                                (tabulated
-                                   ? std::uint64_t(mesh.facet_offset[i + 1] -
-                                                   mesh.facet_offset[i]) *
-                                       rules.facet[0][facet_degree(i)].n_points
-                                   : 0));
+              entry_q.push_back(
+                entry_q.back() +
+                (tabulated
+                   ? std::uint64_t(mesh.facet_offset[i + 1] -
+                                   mesh.facet_offset[i]) *
+                       rules.facet[0][interface_degree(mesh, i)].n_points
+                   : 0));
             }
         }
 
@@ -430,7 +452,7 @@ namespace Tessella
                     continue;
                   std::vector<unsigned int> &list =
                     by_degree[j == invalid_index ? boundary : interior]
-                             [facet_degree(i)];
+                             [interface_degree(mesh, i)];
                   for (unsigned int f = mesh.facet_offset[i];
                        f < mesh.facet_offset[i + 1];
                        ++f)
@@ -453,8 +475,8 @@ namespace Tessella
                   group.degree = p;
                   group.n_functions =
                     kind == elements
-                      ? mesh.n_basis[polytope_of_subcell(ids[0])]
-                      : facet_functions(interface_of_facet(ids[0]));
+                      ? mesh.n_basis[owner(mesh.subcell_offset, ids[0])]
+                      : facet_functions(owner(mesh.facet_offset, ids[0]));
                   group.n_points = kind == elements
                                      ? rules.subcell[0][p].n_points
                                      : rules.facet[0][p].n_points;
@@ -470,24 +492,13 @@ namespace Tessella
           listed_end   = part.end;
         }
 
-        unsigned int
-        polytope_of_subcell(const unsigned int s) const
+        // The index whose range of an array of offsets contains i.
+        static unsigned int
+        owner(const std::vector<unsigned int> &offset, const unsigned int i)
         {
           return static_cast<unsigned int>(
-            std::upper_bound(mesh.subcell_offset.begin(),
-                             mesh.subcell_offset.end(),
-                             s) -
-            mesh.subcell_offset.begin() - 1);
-        }
-
-        unsigned int
-        interface_of_facet(const unsigned int f) const
-        {
-          return static_cast<unsigned int>(
-            std::upper_bound(mesh.facet_offset.begin(),
-                             mesh.facet_offset.end(),
-                             f) -
-            mesh.facet_offset.begin() - 1);
+            std::upper_bound(offset.begin(), offset.end(), i) - offset.begin() -
+            1);
         }
 
         // ---- time
@@ -532,16 +543,10 @@ namespace Tessella
 
         // ---- coefficients
 
-        // Evaluates the tables of a part, chunk by chunk, and reorders them.
-        void
-        tabulate(const Part          &part,
-                 const FormData<dim> &form,
-                 const std::function<void(const Chunk &, double *, double *)>
-                       &function,
-                 Times &times)
+        // Sets the positions of the groups' tables; returns their total size.
+        std::uint64_t
+        place_tables(const FormData<dim> &form)
         {
-          const int n_volume = form.volume_layout.n,
-                    n_facets = form.facet_layout.n;
           std::uint64_t size = 0;
           for (unsigned int kind = 0; kind < 3; ++kind)
             for (Group &group : groups[kind])
@@ -553,10 +558,117 @@ namespace Tessella
                 group.table   = size;
                 if (there)
                   size +=
-                    std::uint64_t(kind == elements ? n_volume
-                                                   : group.n_sides * n_facets) *
+                    std::uint64_t(kind == elements
+                                    ? form.volume_layout.n
+                                    : group.n_sides * form.facet_layout.n) *
                     group.n_points * group.n;
               }
+          return size;
+        }
+
+        // Polytopes from k on whose tables fit into the staging memory, but at
+        // least one.
+        Chunk
+        next_chunk(const unsigned int   begin,
+                   const unsigned int   end,
+                   const FormData<dim> &form) const
+        {
+          Chunk chunk = {begin, begin, 0, 0};
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              const std::uint64_t volume =
+                subcell_q[mesh.subcell_offset[k + 1]] -
+                subcell_q[mesh.subcell_offset[begin]];
+              const std::uint64_t facets =
+                entry_q[mesh.polytope_interface_offset[k + 1]] -
+                entry_q[mesh.polytope_interface_offset[begin]];
+              if (k > begin &&
+                  volume * form.volume_layout.n + facets * form.facet_layout.n >
+                    staging_size)
+                break;
+              chunk.n_volume_points = volume;
+              chunk.n_facet_points  = facets;
+              chunk.end             = k + 1;
+            }
+          return chunk;
+        }
+
+        // Moves the volume tables of a chunk from the staging memory to those
+        // of its groups.
+        void
+        distribute_volume_tables(const Chunk &chunk, const int n_arrays)
+        {
+          for (const Group &group : groups[elements])
+            {
+              const auto first    = host_list.begin() + group.begin;
+              const auto position = [&](const unsigned int polytope) {
+                return static_cast<unsigned int>(
+                  std::lower_bound(first,
+                                   first + group.n,
+                                   mesh.subcell_offset[polytope]) -
+                  first);
+              };
+              const unsigned int begin = position(chunk.begin),
+                                 end   = position(chunk.end);
+              if (begin < end)
+                reorder_volume<<<
+                  n_blocks(std::uint64_t(end - begin) * group.n_points, 256),
+                  256,
+                  0,
+                  stream>>>(lists.data() + group.begin,
+                            begin,
+                            end,
+                            group.n,
+                            group.n_points,
+                            n_arrays,
+                            subcell_q_array.data(),
+                            subcell_q[mesh.subcell_offset[chunk.begin]],
+                            chunk.n_volume_points,
+                            staging.data(),
+                            tables.data() + group.table);
+            }
+        }
+
+        // The same for the facet tables, which begin at @p from.
+        void
+        distribute_facet_tables(const Chunk         &chunk,
+                                const FormData<dim> &form,
+                                const double        *from)
+        {
+          for (const Kind kind : {interior, boundary})
+            if (kind == boundary || !form.constant_facets)
+              for (const Group &group : groups[kind])
+                reorder_facets<<<
+                  n_blocks(std::uint64_t(group.n) * group.n_points, 256),
+                  256,
+                  0,
+                  stream>>>(lists.data() + group.begin,
+                            group.n,
+                            group.n_points,
+                            form.facet_layout.n,
+                            group.n_sides,
+                            facet_interface.data(),
+                            device_mesh->arrays().facet_offset,
+                            interface_entry.data(),
+                            mesh.polytope_interface_offset[chunk.begin],
+                            mesh.polytope_interface_offset[chunk.end],
+                            entry_q_array.data(),
+                            chunk.n_facet_points,
+                            from,
+                            tables.data() + group.table);
+        }
+
+        // Evaluates the tables of a part, chunk by chunk, and reorders them.
+        void
+        tabulate(const Part          &part,
+                 const FormData<dim> &form,
+                 const std::function<void(const Chunk &, double *, double *)>
+                       &function,
+                 Times &times)
+        {
+          const int n_volume       = form.volume_layout.n,
+                    n_facets       = form.facet_layout.n;
+          const std::uint64_t size = place_tables(form);
           if (size == 0)
             return;
           tables.resize(size);
@@ -565,22 +677,8 @@ namespace Tessella
 
           for (unsigned int k = part.begin; k < part.end;)
             {
-              Chunk chunk = {k, k, 0, 0};
-              for (; k < part.end; ++k)
-                {
-                  const std::uint64_t volume =
-                    subcell_q[mesh.subcell_offset[k + 1]] -
-                    subcell_q[mesh.subcell_offset[chunk.begin]];
-                  const std::uint64_t facets =
-                    entry_q[mesh.polytope_interface_offset[k + 1]] -
-                    entry_q[mesh.polytope_interface_offset[chunk.begin]];
-                  if (k > chunk.begin &&
-                      volume * n_volume + facets * n_facets > staging_size)
-                    break;
-                  chunk.n_volume_points = volume;
-                  chunk.n_facet_points  = facets;
-                }
-              chunk.end = k;
+              const Chunk chunk = next_chunk(k, part.end, form);
+              k                 = chunk.end;
               const std::uint64_t volume_size =
                                     chunk.n_volume_points * n_volume,
                                   total = volume_size +
@@ -607,60 +705,11 @@ namespace Tessella
               times.bytes_up += 8. * total;
               timed("tables", [&]() {
                 if (n_volume > 0)
-                  for (const Group &group : groups[elements])
-                    {
-                      const auto first = host_list.begin() + group.begin;
-                      const unsigned int begin =
-                        std::lower_bound(first,
-                                         first + group.n,
-                                         mesh.subcell_offset[chunk.begin]) -
-                        first;
-                      const unsigned int end =
-                        std::lower_bound(first,
-                                         first + group.n,
-                                         mesh.subcell_offset[chunk.end]) -
-                        first;
-                      if (begin < end)
-                        reorder_volume<<<
-                          n_blocks(std::uint64_t(end - begin) * group.n_points,
-                                   256),
-                          256,
-                          0,
-                          stream>>>(lists.data() + group.begin,
-                                    begin,
-                                    end,
-                                    group.n,
-                                    group.n_points,
-                                    n_volume,
-                                    subcell_q_array.data(),
-                                    subcell_q[mesh.subcell_offset[chunk.begin]],
-                                    chunk.n_volume_points,
-                                    staging.data(),
-                                    tables.data() + group.table);
-                    }
+                  distribute_volume_tables(chunk, n_volume);
                 if (chunk.n_facet_points * n_facets > 0)
-                  for (const Kind kind : {interior, boundary})
-                    if (kind == boundary || !form.constant_facets)
-                      for (const Group &group : groups[kind])
-                        reorder_facets<<<
-                          n_blocks(std::uint64_t(group.n) * group.n_points,
-                                   256),
-                          256,
-                          0,
-                          stream>>>(lists.data() + group.begin,
-                                    group.n,
-                                    group.n_points,
-                                    n_facets,
-                                    group.n_sides,
-                                    facet_interface.data(),
-                                    facet_offset.data(),
-                                    interface_entry.data(),
-                                    mesh.polytope_interface_offset[chunk.begin],
-                                    mesh.polytope_interface_offset[chunk.end],
-                                    entry_q_array.data(),
-                                    chunk.n_facet_points,
-                                    staging.data() + volume_size,
-                                    tables.data() + group.table);
+                  distribute_facet_tables(chunk,
+                                          form,
+                                          staging.data() + volume_size);
               });
             }
         }
@@ -1071,20 +1120,19 @@ namespace Tessella
         bool                       pattern_there = false;
         std::vector<Group>         groups[3];
 
-        Arguments<dim>       A      = {};
-        Blocks               blocks = {};
-        Array<double>        box, subcell_vertices, facet_vertices;
-        Array<double>        facet_normal, facet_measure, shift, sigma;
+        Arguments<dim>                         A      = {};
+        Blocks                                 blocks = {};
+        std::shared_ptr<const DeviceMesh<dim>> device_mesh;
+        std::unique_ptr<DeviceSpace<dim>>      space;
+        Array<double>                          box, sigma;
         Array<double>        rule_data, tables, staging, values, rhs;
         Array<double>        entries[2];
         Array<std::uint64_t> keys[2];
         Array<double, true>  host_staging;
-        Array<unsigned int>  n_basis, subcell_polytope, facet_interface;
-        Array<unsigned int>  interface_polytope, interface_shift;
-        Array<unsigned int>  interface_entry, facet_offset;
+        Array<unsigned int>  subcell_polytope, facet_interface, interface_entry;
         Array<unsigned int>  row_width, columns, lists, runs, counter;
         Array<unsigned int>  block_column, column_offset;
-        Array<std::uint64_t> dof_offset, value_offset, block_offset;
+        Array<std::uint64_t> value_offset, block_offset;
         Array<std::uint64_t> subcell_q_array, entry_q_array;
         Array<unsigned char> temporary;
 

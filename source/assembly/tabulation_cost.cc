@@ -33,7 +33,8 @@ namespace Tessella
     const internal::HostRules<dim>        rules(mesh, form.coefficient_order());
     const internal::Device::FormData<dim> data =
       internal::make_form_data(mesh, form, true, true, true);
-    const auto &kernels = internal::select_kernels<dim>(instruction_set);
+    const internal::HostTabulation<dim> tabulation{
+      mesh, form, rules, internal::select_kernels<dim>(instruction_set), data};
 
     TabulationCost                 cost;
     const internal::TablePositions positions =
@@ -100,16 +101,11 @@ namespace Tessella
             for (unsigned int c = 0; c < chunks.size(); ++c)
               {
                 const bool symmetric =
-                  internal::tabulate_packed_volume(mesh,
-                                                   form,
-                                                   rules,
-                                                   kernels,
-                                                   data,
-                                                   subcell_points,
-                                                   chunks[c],
-                                                   tables[c % 2].data(),
-                                                   penalty_varies ? a_bar.data()
-                                                                  : nullptr);
+                  tabulation.packed_volume(subcell_points,
+                                           chunks[c],
+                                           tables[c % 2].data(),
+                                           penalty_varies ? a_bar.data()
+                                                          : nullptr);
                 cost.table_bytes +=
                   sizeof(double) * chunks[c].n_volume_points *
                   (packed.n_volume - (symmetric ? packed.n_lower : 0));
@@ -142,52 +138,36 @@ namespace Tessella
                                     boundary = packed.n_boundary *
                                                (positions.boundary[last] -
                                                 positions.boundary[first]);
-                internal::tabulate_packed_facets(mesh,
-                                                 form,
-                                                 sigma.data(),
-                                                 rules,
-                                                 kernels,
-                                                 data,
-                                                 positions.interior.data(),
-                                                 positions.boundary.data(),
-                                                 chunk,
-                                                 volume,
-                                                 volume + interior);
+                tabulation.packed_facets(sigma.data(),
+                                         positions.interior.data(),
+                                         positions.boundary.data(),
+                                         chunk,
+                                         volume,
+                                         volume + interior);
                 cost.table_bytes += sizeof(double) * (interior + boundary);
                 continue;
               }
             const std::uint64_t n_volume =
               rounds ? 0 : chunk.n_volume_points * data.volume_layout.n;
-            internal::for_polytopes(
-              chunk.end - chunk.begin,
-              [&](const unsigned int begin, const unsigned int end) {
-                if (n_volume > 0)
-                  internal::tabulate_volume(
-                    mesh,
-                    form,
-                    rules,
-                    kernels,
-                    data.volume_layout,
-                    subcell_points,
-                    chunk,
-                    chunk.begin + begin,
-                    chunk.begin + end,
-                    volume,
-                    static_cast<const internal::DiffusionValues<dim> *>(
-                      nullptr));
-                if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
-                  internal::tabulate_facets(mesh,
-                                            form,
-                                            sigma.data(),
-                                            rules,
-                                            kernels,
-                                            data,
-                                            entry_points,
-                                            chunk,
-                                            chunk.begin + begin,
-                                            chunk.begin + end,
-                                            volume + n_volume);
-              });
+            internal::for_polytopes(chunk.end - chunk.begin,
+                                    [&](const unsigned int begin,
+                                        const unsigned int end) {
+                                      if (n_volume > 0)
+                                        tabulation.volume(subcell_points,
+                                                          chunk,
+                                                          chunk.begin + begin,
+                                                          chunk.begin + end,
+                                                          volume,
+                                                          nullptr);
+                                      if (chunk.n_facet_points > 0 &&
+                                          data.facet_layout.n > 0)
+                                        tabulation.facets(sigma.data(),
+                                                          entry_points,
+                                                          chunk,
+                                                          chunk.begin + begin,
+                                                          chunk.begin + end,
+                                                          volume + n_volume);
+                                    });
             cost.table_bytes +=
               sizeof(double) *
               (n_volume + chunk.n_facet_points * data.facet_layout.n);

@@ -11,7 +11,6 @@
 
 #  include <algorithm>
 #  include <cmath>
-#  include <future>
 #  include <string>
 #  include <tuple>
 #  include <type_traits>
@@ -21,6 +20,7 @@
 #  include "host_assembly.h"
 #  include "host_dispatch.h"
 #  include "mesh_part.h"
+#  include "mesh_part_loop.h"
 
 namespace Tessella
 {
@@ -35,12 +35,6 @@ namespace Tessella
         const std::function<void(std::size_t, std::size_t)> &function)
       {
         for_ranges(n, size, function);
-      }
-
-      std::string
-      megabytes(const std::size_t bytes)
-      {
-        return std::to_string((bytes + 999999) / 1000000) + " MB";
       }
 
       template <int dim>
@@ -157,144 +151,257 @@ namespace Tessella
 
 
 
-      // Device memory in bytes for a part that consists of one polytope and its
-      // neighbours. Parts with several polytopes need less than the sum.
-      template <int dim>
-      std::size_t
-      part_bytes(const PolytopicMesh<dim> &mesh,
-                 const BlockSparsity      &sparsity,
-                 const Device::RuleTables &rules,
-                 const bool                evaluation,
-                 const unsigned int        k)
-      {
-        const std::size_t n_blocks =
-          sparsity.block_offset[k + 1] - sparsity.block_offset[k];
-        // bounding box and its map, offsets; entries of the structure
-        std::size_t bytes = n_blocks * (48 * dim + 64 + 16);
-        for (unsigned int s = mesh.subcell_offset[k];
-             s < mesh.subcell_offset[k + 1];
-             ++s)
-          {
-            bytes += (evaluation ? 4 : 0) + 17 +
-                     8 * dim *
-                       std::size_t(mesh.subcell_vertex_offset[s + 1] -
-                                   mesh.subcell_vertex_offset[s]);
-            if (mesh.subcell_type[s] == SubCellType::tabulated)
-              bytes += 8 * (dim + 1) *
-                       std::size_t(n_subcell_points(mesh, rules, s, 0));
-          }
-        for (unsigned int e = mesh.polytope_interface_offset[k];
-             e < mesh.polytope_interface_offset[k + 1];
-             ++e)
-          {
-            const unsigned int i = mesh.polytope_interface[e] / 2;
-            bytes += 32;
-            for (unsigned int f = mesh.facet_offset[i];
-                 f < mesh.facet_offset[i + 1];
-                 ++f)
-              {
-                bytes += (evaluation ? 32 : 0) + 33 + 8 * dim +
-                         8 * dim *
-                           std::size_t(mesh.facet_vertex_offset[f + 1] -
-                                       mesh.facet_vertex_offset[f]);
-                if (mesh.facet_type[f] == FacetType::tabulated)
-                  bytes += 8 * (2 * dim + 1) *
-                           std::size_t(n_facet_points(mesh, rules, f, 0));
-              }
-          }
-        return bytes;
-      }
-
-
-
-      // Bytes of the tables, the values and the right-hand side of a block row.
-      template <int dim>
-      std::size_t
-      row_bytes(const PolytopicMesh<dim>    &mesh,
-                const BlockSparsity         &sparsity,
-                const Device::RuleTables    &rules,
-                const Device::FormData<dim> &data,
-                const std::size_t            values_size,
-                const std::size_t            rhs_size,
-                const unsigned int           k)
-      {
-        std::size_t bytes =
-          values_size *
-            (sparsity.value_offset[k + 1] - sparsity.value_offset[k]) +
-          rhs_size * (mesh.dof_offset[k + 1] - mesh.dof_offset[k]) + 4 * 256;
-        for (unsigned int s = mesh.subcell_offset[k];
-             data.volume_layout.n > 0 && s < mesh.subcell_offset[k + 1];
-             ++s)
-          bytes += 8ull * data.volume_layout.n *
-                   n_subcell_points(mesh, rules, s, mesh.degree[k]);
-        for (unsigned int e = mesh.polytope_interface_offset[k];
-             data.facet_layout.n > 0 &&
-             e < mesh.polytope_interface_offset[k + 1];
-             ++e)
-          {
-            const unsigned int code = mesh.polytope_interface[e], i = code / 2;
-            if (data.constant_facets && mesh.neighbor(code) != invalid_index)
-              continue;
-            for (unsigned int f = mesh.facet_offset[i];
-                 f < mesh.facet_offset[i + 1];
-                 ++f)
-              bytes += 8ull * data.facet_layout.n *
-                       n_facet_points(mesh,
-                                      rules,
-                                      f,
-                                      Device::interface_degree(mesh, i));
-          }
-        return bytes;
-      }
+      // Arrays for the coefficients of the whole mesh.
       template <int dim>
       Device::CoefficientArrays
       coefficient_arrays(const PolytopicMesh<dim> &mesh)
       {
         Device::CoefficientArrays arrays;
-        arrays.facet_subcell    = mesh.facet_subcell;
-        arrays.subcell_material = mesh.subcell_material;
-        arrays.boundary_id      = mesh.interface_boundary_id;
-        arrays.dof_offset       = mesh.dof_offset;
-        arrays.facet_material.resize(arrays.facet_subcell.size());
+        arrays.facet_material.resize(mesh.facet_subcell.size());
         for_ranges(arrays.facet_material.size(),
                    8192,
                    [&](const std::size_t begin, const std::size_t end) {
                      for (std::size_t i = begin; i < end; ++i)
                        arrays.facet_material[i] =
-                         arrays.facet_subcell[i] == invalid_index
+                         mesh.facet_subcell[i] == invalid_index
                            ? invalid_index
-                           : mesh.subcell_material[arrays.facet_subcell[i]];
+                           : mesh.subcell_material[mesh.facet_subcell[i]];
                    });
         return arrays;
       }
 
 
 
-      // Arrays for the coefficients of a part; indices refer to the whole mesh.
-      template <int dim>
-      Device::CoefficientArrays
-      coefficient_arrays(const PolytopicMesh<dim> &mesh,
-                         const MeshPart<dim>      &part)
+      /// Evaluates the coefficients of rows with the host's threads, in the
+      /// tables that an assembler asks for.
+      template <int dim, typename AssemblerType>
+      class RowTabulation
       {
-        Device::CoefficientArrays arrays;
-        arrays.boundary_id   = part.mesh.interface_boundary_id;
-        arrays.first_subcell = mesh.subcell_offset[part.begin];
-        arrays.subcell_material.assign(mesh.subcell_material.begin() +
-                                         mesh.subcell_offset[part.begin],
-                                       mesh.subcell_material.begin() +
-                                         mesh.subcell_offset[part.end]);
-        for (const unsigned int k : part.polytope)
-          arrays.dof_offset.push_back(mesh.dof_offset[k]);
-        for (const unsigned int f : part.facet)
-          for (unsigned int side = 0; side < 2; ++side)
+      public:
+        using Problem = typename CUDAAssembly<dim>::Problem;
+
+        /// Polytope @p first of the mesh has index @p shift in the assembler.
+        RowTabulation(const Problem               &problem,
+                      const Device::FormData<dim> &data,
+                      const AssemblerType         &assembler,
+                      const unsigned int           first,
+                      const unsigned int           shift)
+          : problem(problem)
+          , mesh(problem.mesh)
+          , data(data)
+          , assembler(assembler)
+          , first(first)
+          , shift(shift)
+          , host{problem.mesh,
+                 problem.form,
+                 problem.rules,
+                 select_kernels<dim>(problem.instruction_set),
+                 data}
+          , sigma(problem.penalty.sigma)
+          , diffusion(problem.diffusion)
+        {}
+
+        /// Computes the volume and facet tables of a chunk.
+        void
+        tabulate(const Device::Chunk &local,
+                 double              *volume_table,
+                 double              *facet_table) const
+        {
+          // Chunk with the polytope indices of the whole mesh.
+          Device::Chunk chunk = local;
+          chunk.begin += first - shift;
+          chunk.end += first - shift;
+          for_polytopes(chunk.end - chunk.begin,
+                        [&](const unsigned int begin, const unsigned int end) {
+                          if (data.volume_layout.n > 0)
+                            host.volume(subcell_points(),
+                                        chunk,
+                                        chunk.begin + begin,
+                                        chunk.begin + end,
+                                        volume_table,
+                                        diffusion);
+                          facets(chunk, begin, end, facet_table);
+                        });
+        }
+
+        /// Sets the functions for two rounds, see Device::Tabulation. The
+        /// assembler has all polytopes. @p a_bar and @p kept_sigma are memory
+        /// for the penalty. This object must outlive @p tabulation.
+        void
+        tabulate_in_rounds(Device::Tabulation  &tabulation,
+                           std::vector<double> &a_bar,
+                           std::vector<double> &kept_sigma)
+        {
+          tabulation.start_chunks = [this]() {
+            const auto found = problem.find_penalty();
+            sigma            = found.first.sigma;
+            diffusion        = found.second;
+          };
+          const bool penalty_varies =
+            data.volume_layout.a >= 0 && problem.form.facet_structure().penalty;
+          if (penalty_varies)
+            set_zero(a_bar, 2 * std::size_t(mesh.n_facets()));
+          else
+            kept_sigma.assign(mesh.n_facets(), 0.);
+          tabulation.volume = [this, &a_bar, penalty_varies](
+                                const Device::Chunk &chunk, double *table) {
+            return host.packed_volume(subcell_points(),
+                                      chunk,
+                                      table,
+                                      penalty_varies ? a_bar.data() : nullptr);
+          };
+          tabulation.start_facets =
+            [this, &a_bar, &kept_sigma, penalty_varies]() {
+              if (penalty_varies)
+                penalty_from_diffusion(mesh,
+                                       problem.penalty_constant,
+                                       a_bar,
+                                       kept_sigma);
+              sigma = kept_sigma.data();
+            };
+          tabulation.facets = [this](const Device::Chunk &chunk,
+                                     double              *table) {
+            for_polytopes(chunk.end - chunk.begin,
+                          [&](const unsigned int begin,
+                              const unsigned int end) {
+                            facets(chunk, begin, end, table);
+                          });
+          };
+          tabulation.packed_facets = [this](const Device::Chunk &chunk,
+                                            double              *interior,
+                                            double              *boundary) {
+            host.packed_facets(sigma,
+                               assembler.packed_interior_points(),
+                               assembler.packed_boundary_points(),
+                               chunk,
+                               interior,
+                               boundary);
+          };
+        }
+
+      private:
+        Device::Range<std::uint64_t>
+        subcell_points() const
+        {
+          return {assembler.subcell_points(), mesh.subcell_offset[first]};
+        }
+
+        /// Facet tables of polytopes [begin, end) of a chunk.
+        void
+        facets(const Device::Chunk &chunk,
+               const unsigned int   begin,
+               const unsigned int   end,
+               double              *table) const
+        {
+          if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
+            host.facets(sigma,
+                        Device::Range<std::uint64_t>{
+                          assembler.entry_points(),
+                          mesh.polytope_interface_offset[first]},
+                        chunk,
+                        chunk.begin + begin,
+                        chunk.begin + end,
+                        table);
+        }
+
+        /// Sets an array to zero with all threads.
+        static void
+        set_zero(std::vector<double> &array, const std::size_t n)
+        {
+          array.resize(n);
+          for_ranges(
+            n, 1 << 14, [&](const std::size_t begin, const std::size_t end) {
+              std::fill(array.begin() + begin, array.begin() + end, 0.);
+            });
+        }
+
+        const Problem               &problem;
+        const PolytopicMesh<dim>    &mesh;
+        const Device::FormData<dim> &data;
+        const AssemblerType         &assembler;
+        const unsigned int           first, shift;
+        const HostTabulation<dim>    host;
+        /// Set later if the penalty is not known yet.
+        const double               *sigma;
+        const DiffusionValues<dim> *diffusion;
+      };
+
+
+
+      // Largest n . a n on both sides of all facets, computed part by part.
+      template <int dim, typename EvaluationOf>
+      std::vector<double>
+      largest_diffusion_of_parts(const PolytopicMesh<dim> &mesh,
+                                 MeshPartLoop<dim>        &parts,
+                                 const EvaluationOf       &evaluation_of)
+      {
+        std::vector<double> a_bar(2 * std::size_t(mesh.n_facets()), 0.), local;
+        parts.run([&](const MeshPart<dim>    &part,
+                      Device::Assembler<dim> &assembler) {
+          local.resize(2 * part.facet.size());
+          assembler.largest_diffusion(evaluation_of(part), local.data());
+          const PolytopicMesh<dim> &M = part.mesh;
+          for (unsigned int e = M.polytope_interface_offset[part.first];
+               e <
+               M.polytope_interface_offset[part.first + part.end - part.begin];
+               ++e)
             {
-              const unsigned int s =
-                mesh.facet_subcell[2 * std::size_t(f) + side];
-              arrays.facet_subcell.push_back(s);
-              arrays.facet_material.push_back(
-                s == invalid_index ? s : mesh.subcell_material[s]);
+              const unsigned int code = M.polytope_interface[e];
+              for (unsigned int f = M.facet_offset[code / 2];
+                   f < M.facet_offset[code / 2 + 1];
+                   ++f)
+                a_bar[2 * std::size_t(part.facet[f]) + code % 2] =
+                  local[2 * std::size_t(f) + code % 2];
             }
-        return arrays;
+        });
+        return a_bar;
+      }
+
+
+
+      template <int dim>
+      std::vector<double>
+      penalty_of_parts(const PolytopicMesh<dim>  &mesh,
+                       const double               constant,
+                       const std::vector<double> &a_bar)
+      {
+        std::vector<double> sigma(mesh.n_facets());
+        for (std::size_t f = 0; f < sigma.size(); ++f)
+          sigma[f] =
+            constant *
+            std::max(mesh.penalty_factor[2 * f] * a_bar[2 * f],
+                     mesh.penalty_factor[2 * f + 1] * a_bar[2 * f + 1]);
+        return sigma;
+      }
+
+
+
+      // Destination of the rows of a part. @p target must outlive the result.
+      template <int dim, typename Number>
+      AssemblyTarget<Number>
+      target_of_part(const PolytopicMesh<dim>     &mesh,
+                     const BlockSparsity          &sparsity,
+                     const MeshPart<dim>          &part,
+                     const AssemblyTarget<Number> &target)
+      {
+        const unsigned int     begin = part.begin, shift = part.first;
+        AssemblyTarget<Number> result = target;
+        for (Number **values : {&result.device_values, &result.host_values})
+          if (*values != nullptr)
+            *values += sparsity.value_offset[begin];
+        for (Number **rhs : {&result.device_rhs, &result.host_rhs})
+          if (*rhs != nullptr)
+            *rhs += mesh.dof_offset[begin];
+        if (target.store_block_rows)
+          result.store_block_rows =
+            [&target, begin, shift](const unsigned int from,
+                                    const unsigned int to,
+                                    const Number      *values) {
+              target.store_block_rows(from - shift + begin,
+                                      to - shift + begin,
+                                      values);
+            };
+        return result;
       }
     } // namespace
 
@@ -445,16 +552,16 @@ namespace Tessella
       // Releases the memory of a much larger mesh.
       if (workspace->used() > 4 * bytes)
         workspace->release();
-      device =
-        std::make_unique<Device::Assembler<dim>>(mesh,
-                                                 sparsity,
-                                                 0,
-                                                 mesh.n_owned_polytopes(),
-                                                 degrees,
-                                                 tables,
-                                                 exponents,
-                                                 *workspace,
-                                                 parallel_ranges);
+      device = std::make_unique<Device::Assembler<dim>>(
+        Device::AssemblerInput<dim>{mesh,
+                                    sparsity,
+                                    0,
+                                    mesh.n_owned_polytopes(),
+                                    degrees,
+                                    tables,
+                                    exponents,
+                                    *workspace,
+                                    parallel_ranges});
     }
 
 
@@ -566,146 +673,28 @@ namespace Tessella
                                 const AssemblyTarget<Number>  &target,
                                 const Device::Evaluation<dim> *evaluation)
     {
-      if constexpr (std::is_same<AssemblerType, Device::Assembler<dim>>::value)
+      constexpr bool block_rows =
+        std::is_same<AssemblerType, Device::Assembler<dim>>::value;
+      if constexpr (block_rows)
         if (evaluation != nullptr)
           return assembler.assemble(data, penalty, {}, target, evaluation);
 
-      constexpr bool block_rows =
-        std::is_same<AssemblerType, Device::Assembler<dim>>::value;
-      const PolytopicMesh<dim>        &mesh = problem.mesh;
-      const HostKernels::Kernels<dim> &kernels =
-        select_kernels<dim>(problem.instruction_set);
-      const double               *sigma     = problem.penalty.sigma;
-      const DiffusionValues<dim> *diffusion = problem.diffusion;
-      // Chunk with the polytope indices of the whole mesh.
-      const auto number = [&](const Device::Chunk &local) {
-        Device::Chunk chunk = local;
-        chunk.begin += first - shift;
-        chunk.end += first - shift;
-        return chunk;
-      };
-      const auto subcell_points = [&]() {
-        return Device::Range<std::uint64_t>{assembler.subcell_points(),
-                                            mesh.subcell_offset[first]};
-      };
-      const auto facets = [&](const Device::Chunk &chunk,
-                              const unsigned int   begin,
-                              const unsigned int   end,
-                              double              *table) {
-        if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
-          tabulate_facets(
-            mesh,
-            problem.form,
-            sigma,
-            problem.rules,
-            kernels,
-            data,
-            Device::Range<std::uint64_t>{assembler.entry_points(),
-                                         mesh.polytope_interface_offset[first]},
-            chunk,
-            chunk.begin + begin,
-            chunk.begin + end,
-            table);
-      };
-
+      RowTabulation<dim, AssemblerType> rows(
+        problem, data, assembler, first, shift);
       Device::Tabulation tabulation;
-      tabulation.chunk = [&](const Device::Chunk &local,
+      tabulation.chunk = [&](const Device::Chunk &chunk,
                              double              *volume_table,
                              double              *facet_table) {
-        const Device::Chunk chunk = number(local);
-        for_polytopes(chunk.end - chunk.begin,
-                      [&](const unsigned int begin, const unsigned int end) {
-                        if (data.volume_layout.n > 0)
-                          tabulate_volume(mesh,
-                                          problem.form,
-                                          problem.rules,
-                                          kernels,
-                                          data.volume_layout,
-                                          subcell_points(),
-                                          chunk,
-                                          chunk.begin + begin,
-                                          chunk.begin + end,
-                                          volume_table,
-                                          diffusion);
-                        facets(chunk, begin, end, facet_table);
-                      });
+        rows.tabulate(chunk, volume_table, facet_table);
       };
-      if constexpr (!block_rows)
-        return assembler.assemble(data, penalty, tabulation.chunk, target);
-      else
+      if constexpr (block_rows)
         {
           if (problem.find_penalty)
-            {
-              tabulation.start_chunks = [&]() {
-                const auto found = problem.find_penalty();
-                sigma            = found.first.sigma;
-                diffusion        = found.second;
-              };
-              const bool penalty_varies =
-                data.volume_layout.a >= 0 &&
-                problem.form.facet_structure().penalty;
-              if (penalty_varies)
-                {
-                  kept_a_bar.resize(2 * std::size_t(mesh.n_facets()));
-                  for_ranges(kept_a_bar.size(),
-                             1 << 14,
-                             [&](const std::size_t begin,
-                                 const std::size_t end) {
-                               std::fill(kept_a_bar.begin() + begin,
-                                         kept_a_bar.begin() + end,
-                                         0.);
-                             });
-                }
-              else
-                kept_sigma.assign(mesh.n_facets(), 0.);
-              tabulation.volume = [&,
-                                   penalty_varies](const Device::Chunk &chunk,
-                                                   double              *table) {
-                return tabulate_packed_volume(mesh,
-                                              problem.form,
-                                              problem.rules,
-                                              kernels,
-                                              data,
-                                              subcell_points(),
-                                              chunk,
-                                              table,
-                                              penalty_varies ? kept_a_bar.data()
-                                                             : nullptr);
-              };
-              tabulation.start_facets = [&, penalty_varies]() {
-                if (penalty_varies)
-                  penalty_from_diffusion(mesh,
-                                         problem.penalty_constant,
-                                         kept_a_bar,
-                                         kept_sigma);
-                sigma = kept_sigma.data();
-              };
-              tabulation.facets = [&](const Device::Chunk &chunk,
-                                      double              *table) {
-                for_polytopes(chunk.end - chunk.begin,
-                              [&](const unsigned int begin,
-                                  const unsigned int end) {
-                                facets(chunk, begin, end, table);
-                              });
-              };
-              tabulation.packed_facets = [&](const Device::Chunk &chunk,
-                                             double              *interior,
-                                             double              *boundary) {
-                tabulate_packed_facets(mesh,
-                                       problem.form,
-                                       sigma,
-                                       problem.rules,
-                                       kernels,
-                                       data,
-                                       assembler.packed_interior_points(),
-                                       assembler.packed_boundary_points(),
-                                       chunk,
-                                       interior,
-                                       boundary);
-              };
-            }
+            rows.tabulate_in_rounds(tabulation, kept_a_bar, kept_sigma);
           return assembler.assemble(data, penalty, tabulation, target);
         }
+      else
+        return assembler.assemble(data, penalty, tabulation.chunk, target);
     }
 
 
@@ -724,128 +713,27 @@ namespace Tessella
           std::tie(problem.penalty, problem.diffusion) = problem.find_penalty();
           problem.find_penalty                         = nullptr;
         }
-      const PolytopicMesh<dim> &mesh     = problem.mesh;
-      const BlockSparsity      &sparsity = problem.sparsity;
-      const unsigned int        n        = mesh.n_owned_polytopes();
+      const PolytopicMesh<dim> &mesh = problem.mesh;
       workspace->release();
       workspace->set_limit(problem.device_memory);
-
-      // ---- memory for the mesh of a part: half of the limit, or less if a
-      // block row needs more than the other half
-      std::vector<std::size_t> part(n), row(n);
-      for_polytopes(n, [&](const unsigned int begin, const unsigned int end) {
-        for (unsigned int k = begin; k < end; ++k)
-          {
-            part[k] = part_bytes(
-              mesh, sparsity, tables, problem.coefficients != nullptr, k);
-            row[k] = row_bytes(mesh,
-                               sparsity,
+      MeshPartLoop<dim> parts({mesh,
+                               problem.sparsity,
                                tables,
-                               data,
-                               target.device_values ? 0 : sizeof(Number),
-                               target.device_rhs ? 0 : sizeof(Number),
-                               k);
-          }
-      });
-      const std::size_t limit       = workspace->limit();
-      const std::size_t largest_row = *std::max_element(row.begin(), row.end());
-      std::size_t       mesh_limit =
-        std::min(limit / 2, limit > largest_row ? limit - largest_row : 0);
-
-      const auto find_end = [&](const unsigned int begin) {
-        // Rules, exponents and gaps between arrays.
-        std::size_t bytes =
-          tables.data.size() * sizeof(double) + exponents.size() + (1 << 15);
-        unsigned int end = begin;
-        while (end < n && (end == begin || bytes + part[end] <= mesh_limit))
-          bytes += part[end++];
-        return end;
-      };
-      const auto make_part = [&](const unsigned int begin) {
-        return std::make_unique<MeshPart<dim>>(mesh,
-                                               sparsity,
-                                               begin,
-                                               find_end(begin));
-      };
-
-      // Calls function(part, assembler) for each part; the next part is made at
-      // the same time.
-      const auto for_parts = [&](const auto &function) {
-        std::future<std::unique_ptr<MeshPart<dim>>> next =
-          std::async(std::launch::async, make_part, 0u);
-        while (true)
-          {
-            const std::unique_ptr<MeshPart<dim>> present = next.get();
-            if (present->end < n)
-              next = std::async(std::launch::async, make_part, present->end);
-            const unsigned int begin = present->begin;
-            try
-              {
-                const std::size_t bytes = Device::Assembler<dim>::memory(
-                  present->mesh, present->sparsity, tables, exponents.size());
-                if (bytes > limit)
-                  throw Device::RowTooLarge(begin, 0);
-                workspace->reserve_mesh(std::max(bytes, mesh_limit));
-                Device::Assembler<dim> assembler(present->mesh,
-                                                 present->sparsity,
-                                                 present->first,
-                                                 present->first + present->end -
-                                                   begin,
-                                                 degrees,
-                                                 tables,
-                                                 exponents,
-                                                 *workspace,
-                                                 parallel_ranges);
-                function(*present, assembler);
-              }
-            catch (const Device::RowTooLarge &error)
-              {
-                // The estimate does not include the data that kernels and
-                // coefficients keep for a part: a smaller part may leave enough
-                // memory for the row.
-                if (present->end - begin > 1)
-                  {
-                    if (next.valid())
-                      next.wait();
-                    mesh_limit /= 2;
-                    workspace->release();
-                    next = std::async(std::launch::async, make_part, begin);
-                    continue;
-                  }
-                const unsigned int k =
-                  error.bytes == 0 ? begin : present->polytope[error.polytope];
-                const std::string need =
-                  "The block row of polytope " + std::to_string(k) +
-                  " needs about " + megabytes(part[k] + row[k]) +
-                  " of memory on the CUDA device (mesh " + megabytes(part[k]) +
-                  ", values and coefficients " + megabytes(row[k]) + "), but ";
-                if (problem.n_sharing > 1 && limit == problem.device_memory)
-                  throw Device::Error(
-                    need + "assembly by one of the " +
-                    std::to_string(problem.n_sharing) +
-                    " processes that share it may use only " +
-                    megabytes(limit) +
-                    " there. Use fewer processes a device, or the host "
-                    "backend.");
-                if (problem.device_memory > 0 && limit == problem.device_memory)
-                  throw Device::Error(need + "assembly may use only " +
-                                      megabytes(limit) +
-                                      " there. Raise this limit of the device "
-                                      "memory, or use the host backend.");
-                throw Device::Error(need + "only " + megabytes(limit) +
-                                    " are free there. Free memory of the "
-                                    "device, use a smaller problem, or the "
-                                    "host backend.");
-              }
-            if (present->end == n)
-              break;
-          }
-      };
-      const auto evaluation_of = [&](const MeshPart<dim> &present) {
+                               exponents,
+                               degrees,
+                               *workspace,
+                               parallel_ranges,
+                               problem.device_memory,
+                               problem.n_sharing},
+                              data,
+                              problem.coefficients != nullptr,
+                              target.device_values ? 0 : sizeof(Number),
+                              target.device_rhs ? 0 : sizeof(Number));
+      const auto evaluation_of = [&](const MeshPart<dim> &part) {
         Device::Evaluation<dim> evaluation;
         evaluation.coefficients = problem.coefficients;
-        evaluation.arrays       = [&mesh, &present]() {
-          return coefficient_arrays(mesh, present);
+        evaluation.arrays       = [&mesh, &part]() {
+          return part.coefficient_arrays(mesh);
         };
         return evaluation;
       };
@@ -856,83 +744,40 @@ namespace Tessella
       const double       *all_sigma = problem.penalty.sigma;
       if (problem.device_penalty || a_bar_wanted != nullptr)
         {
-          std::vector<double> a_bar(2 * std::size_t(mesh.n_facets()), 0.),
-            local;
-          for_parts([&](const MeshPart<dim>    &present,
-                        Device::Assembler<dim> &assembler) {
-            local.resize(2 * present.facet.size());
-            assembler.largest_diffusion(evaluation_of(present), local.data());
-            const PolytopicMesh<dim> &M = present.mesh;
-            for (unsigned int e = M.polytope_interface_offset[present.first];
-                 e < M.polytope_interface_offset[present.first + present.end -
-                                                 present.begin];
-                 ++e)
-              {
-                const unsigned int code = M.polytope_interface[e];
-                for (unsigned int f = M.facet_offset[code / 2];
-                     f < M.facet_offset[code / 2 + 1];
-                     ++f)
-                  a_bar[2 * std::size_t(present.facet[f]) + code % 2] =
-                    local[2 * std::size_t(f) + code % 2];
-              }
-          });
+          std::vector<double> a_bar =
+            largest_diffusion_of_parts<dim>(mesh, parts, evaluation_of);
           if (a_bar_wanted != nullptr)
             {
               *a_bar_wanted = std::move(a_bar);
               return Device::Times();
             }
-          whole_sigma.resize(mesh.n_facets());
-          for (std::size_t f = 0; f < whole_sigma.size(); ++f)
-            whole_sigma[f] =
-              problem.penalty_constant *
-              std::max(mesh.penalty_factor[2 * f] * a_bar[2 * f],
-                       mesh.penalty_factor[2 * f + 1] * a_bar[2 * f + 1]);
-          all_sigma = whole_sigma.data();
+          whole_sigma = penalty_of_parts(mesh, problem.penalty_constant, a_bar);
+          all_sigma   = whole_sigma.data();
         }
 
       Device::Times times;
       times.n_parts = 0;
       std::vector<double> sigma;
-      for_parts(
-        [&](const MeshPart<dim> &present, Device::Assembler<dim> &assembler) {
-          sigma.resize(present.facet.size());
-          for_ranges(sigma.size(),
-                     8192,
-                     [&](const std::size_t from, const std::size_t to) {
-                       for (std::size_t f = from; f < to; ++f)
-                         sigma[f] = all_sigma[present.facet[f]];
-                     });
-
-          const unsigned int     begin       = present.begin;
-          AssemblyTarget<Number> part_target = target;
-          for (Number **values :
-               {&part_target.device_values, &part_target.host_values})
-            if (*values != nullptr)
-              *values += sparsity.value_offset[begin];
-          for (Number **rhs : {&part_target.device_rhs, &part_target.host_rhs})
-            if (*rhs != nullptr)
-              *rhs += mesh.dof_offset[begin];
-          const unsigned int shift = present.first;
-          if (target.store_block_rows)
-            part_target.store_block_rows =
-              [&target, begin, shift](const unsigned int from,
-                                      const unsigned int to,
-                                      const Number      *values) {
-                target.store_block_rows(from - shift + begin,
-                                        to - shift + begin,
-                                        values);
-              };
-          const Device::Evaluation<dim> evaluation = evaluation_of(present);
-          times.add(run_rows(problem,
-                             data,
-                             assembler,
-                             begin,
-                             shift,
-                             {sigma.data(), 0},
-                             part_target,
-                             problem.coefficients ? &evaluation : nullptr));
-          ++times.n_parts;
-        });
+      parts.run([&](const MeshPart<dim>    &part,
+                    Device::Assembler<dim> &assembler) {
+        sigma.resize(part.facet.size());
+        for_ranges(sigma.size(),
+                   8192,
+                   [&](const std::size_t from, const std::size_t to) {
+                     for (std::size_t f = from; f < to; ++f)
+                       sigma[f] = all_sigma[part.facet[f]];
+                   });
+        const Device::Evaluation<dim> evaluation = evaluation_of(part);
+        times.add(run_rows(problem,
+                           data,
+                           assembler,
+                           part.begin,
+                           part.first,
+                           {sigma.data(), 0},
+                           target_of_part(mesh, problem.sparsity, part, target),
+                           problem.coefficients ? &evaluation : nullptr));
+        ++times.n_parts;
+      });
       return times;
     }
 

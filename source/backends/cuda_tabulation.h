@@ -46,77 +46,65 @@ namespace Tessella
                     const HostRules<dim>        &rules,
                     const Device::FormData<dim> &data);
 
-    /// Evaluates volume coefficients of polytopes [begin, end) of a chunk.
-    /// @p first_point is the first point of each sub-cell; @p diffusion has
-    /// diffusion values from the computation of the penalty, or is null.
+    /// Evaluation of the coefficients of a form by the host's threads, for the
+    /// tables that a device reads. All objects must outlive this one.
     template <int dim>
-    void
-    tabulate_volume(const PolytopicMesh<dim>           &mesh,
-                    const Form<dim>                    &form,
-                    const HostRules<dim>               &rules,
-                    const HostKernels::Kernels<dim>    &kernels,
-                    const Device::VolumeLayout         &layout,
-                    const Device::Range<std::uint64_t> &first_point,
+    struct HostTabulation
+    {
+      const PolytopicMesh<dim>        &mesh;
+      const Form<dim>                 &form;
+      const HostRules<dim>            &rules;
+      const HostKernels::Kernels<dim> &kernels;
+      const Device::FormData<dim>     &data;
+
+      /// Evaluates volume coefficients of polytopes [begin, end) of a chunk.
+      /// @p first_point is the first point of each sub-cell; @p diffusion has
+      /// diffusion values from the computation of the penalty, or is null.
+      void
+      volume(const Device::Range<std::uint64_t> &first_point,
+             const Device::Chunk                &chunk,
+             const unsigned int                  begin,
+             const unsigned int                  end,
+             double                             *table,
+             const DiffusionValues<dim>         *diffusion) const;
+
+      /// Evaluates facet coefficients of polytopes [begin, end) of a chunk. An
+      /// interface of two polytopes of the chunk is evaluated once for both, so
+      /// that the tables of the chunk are complete only after calls for all
+      /// ranges. @p sigma is the penalty of all facets, and @p first_point the
+      /// first point of each entry of polytope_interface.
+      void
+      facets(const double                       *sigma,
+             const Device::Range<std::uint64_t> &first_point,
+             const Device::Chunk                &chunk,
+             const unsigned int                  begin,
+             const unsigned int                  end,
+             double                             *table) const;
+
+      /**
+       * Fills all volume arrays of Device::PackedTables for a chunk, on all
+       * threads. Returns false if the arrays below the diagonal are needed. If
+       * not null, @p a_bar is raised to the largest n . a n found (see
+       * raise_largest_diffusion()).
+       */
+      bool
+      packed_volume(const Device::Range<std::uint64_t> &first_point,
                     const Device::Chunk                &chunk,
-                    const unsigned int                  begin,
-                    const unsigned int                  end,
                     double                             *table,
-                    const DiffusionValues<dim>         *diffusion);
+                    double                             *a_bar) const;
 
-    /// Evaluates facet coefficients of polytopes [begin, end) of a chunk. An
-    /// interface of two polytopes of the chunk is evaluated once for both, so
-    /// that the tables of the chunk are complete only after calls for all
-    /// ranges. @p sigma is the penalty of all facets, and @p first_point the
-    /// first point of each entry of polytope_interface.
-    template <int dim>
-    void
-    tabulate_facets(const PolytopicMesh<dim>           &mesh,
-                    const Form<dim>                    &form,
-                    const double                       *sigma,
-                    const HostRules<dim>               &rules,
-                    const HostKernels::Kernels<dim>    &kernels,
-                    const Device::FormData<dim>        &data,
-                    const Device::Range<std::uint64_t> &first_point,
-                    const Device::Chunk                &chunk,
-                    const unsigned int                  begin,
-                    const unsigned int                  end,
-                    double                             *table);
-
-    /**
-     * Fills all volume arrays of Device::PackedTables for a chunk, on all
-     * threads. Returns false if the arrays below the diagonal are needed. If
-     * not null, @p a_bar is raised to the largest n . a n found (see
-     * raise_largest_diffusion()).
-     */
-    template <int dim>
-    bool
-    tabulate_packed_volume(const PolytopicMesh<dim>           &mesh,
-                           const Form<dim>                    &form,
-                           const HostRules<dim>               &rules,
-                           const HostKernels::Kernels<dim>    &kernels,
-                           const Device::FormData<dim>        &data,
-                           const Device::Range<std::uint64_t> &first_point,
-                           const Device::Chunk                &chunk,
-                           double                             *table,
-                           double                             *a_bar);
-
-    /// Fills the tables of the facets for which polytopes of a chunk are side
-    /// 0, as described in Device::PackedTables, on all threads.
-    /// @p interior_points and @p boundary_points are the numbers of points that
-    /// precede each entry of polytope_interface.
-    template <int dim>
-    void
-    tabulate_packed_facets(const PolytopicMesh<dim>        &mesh,
-                           const Form<dim>                 &form,
-                           const double                    *sigma,
-                           const HostRules<dim>            &rules,
-                           const HostKernels::Kernels<dim> &kernels,
-                           const Device::FormData<dim>     &data,
-                           const std::uint64_t             *interior_points,
-                           const std::uint64_t             *boundary_points,
-                           const Device::Chunk             &chunk,
-                           double                          *interior,
-                           double                          *boundary);
+      /// Fills the tables of the facets for which polytopes of a chunk are side
+      /// 0, as described in Device::PackedTables, on all threads.
+      /// @p interior_points and @p boundary_points are the numbers of points
+      /// that precede each entry of polytope_interface.
+      void
+      packed_facets(const double        *sigma,
+                    const std::uint64_t *interior_points,
+                    const std::uint64_t *boundary_points,
+                    const Device::Chunk &chunk,
+                    double              *interior,
+                    double              *boundary) const;
+    };
   } // namespace internal
 } // namespace Tessella
 

@@ -46,6 +46,22 @@ namespace Tessella
           entry -= v[begin];
         return result;
       }
+
+      // Copies the values, n_components each, that belong to an index of the
+      // whole mesh to those of an index of the part.
+      void
+      gather(const std::vector<double>       &from,
+             const std::vector<unsigned int> &from_offset,
+             const unsigned int               from_index,
+             std::vector<double>             &to,
+             const std::vector<unsigned int> &to_offset,
+             const unsigned int               to_index,
+             const std::size_t                n_components)
+      {
+        std::copy(from.begin() + n_components * from_offset[from_index],
+                  from.begin() + n_components * from_offset[from_index + 1],
+                  to.begin() + n_components * to_offset[to_index]);
+      }
     } // namespace
 
 
@@ -58,7 +74,21 @@ namespace Tessella
       : begin(begin)
       , end(end)
     {
-      // ---- polytopes of the part and their neighbours, sorted
+      find_polytopes(blocks);
+      const std::vector<unsigned int> interface = find_interfaces(whole);
+      copy_polytopes(whole, blocks);
+      copy_blocks(blocks);
+      copy_subcells(whole);
+      copy_interfaces(whole, interface);
+      copy_facets(whole);
+    }
+
+
+
+    template <int dim>
+    void
+    MeshPart<dim>::find_polytopes(const BlockSparsity &blocks)
+    {
       std::vector<unsigned int> outside;
       for (std::uint64_t b = blocks.block_offset[begin];
            b < blocks.block_offset[end];
@@ -72,7 +102,14 @@ namespace Tessella
       for (unsigned int k = begin; k < end; ++k)
         polytope.push_back(k);
       polytope.insert(polytope.end(), outside.begin() + first, outside.end());
+    }
 
+
+
+    template <int dim>
+    std::vector<unsigned int>
+    MeshPart<dim>::find_interfaces(const PolytopicMesh<dim> &whole) const
+    {
       // Interfaces whose side 0 is in the range keep their order. They follow
       // those that the range shares with polytopes outside on side 0.
       std::vector<unsigned int> interface;
@@ -91,8 +128,16 @@ namespace Tessella
           if (!inside || !std::is_sorted(interface.begin(), interface.end()))
             std::sort(interface.begin(), interface.end());
         }
+      return interface;
+    }
 
-      // ---- polytopes
+
+
+    template <int dim>
+    void
+    MeshPart<dim>::copy_polytopes(const PolytopicMesh<dim> &whole,
+                                  const BlockSparsity      &blocks)
+    {
       const unsigned int n = polytope.size();
       mesh.measure.resize(n);
       mesh.box.resize(2 * dim * std::size_t(n));
@@ -130,8 +175,14 @@ namespace Tessella
           if (own)
             sparsity.row_width[l] = blocks.row_width[k];
         }
+    }
 
-      // ---- blocks
+
+
+    template <int dim>
+    void
+    MeshPart<dim>::copy_blocks(const BlockSparsity &blocks)
+    {
       sparsity.column_offset = slice(blocks.column_offset,
                                      blocks.block_offset[begin],
                                      blocks.block_offset[end]);
@@ -145,8 +196,14 @@ namespace Tessella
                      sparsity.block_column[b] =
                        position(polytope, sparsity.block_column[b]);
                  });
+    }
 
-      // ---- sub-cells
+
+
+    template <int dim>
+    void
+    MeshPart<dim>::copy_subcells(const PolytopicMesh<dim> &whole)
+    {
       const unsigned int s_begin = whole.subcell_offset[begin],
                          s_end   = whole.subcell_offset[end];
       mesh.subcell_type          = slice(whole.subcell_type, s_begin, s_end);
@@ -168,8 +225,15 @@ namespace Tessella
           mesh.subcell_point_weights =
             slice(whole.subcell_point_weights, from, to);
         }
+    }
 
-      // ---- interfaces
+
+
+    template <int dim>
+    void
+    MeshPart<dim>::copy_interfaces(const PolytopicMesh<dim>        &whole,
+                                   const std::vector<unsigned int> &interface)
+    {
       const unsigned int n_interfaces = interface.size();
       mesh.shift                      = whole.shift;
       mesh.interface_polytope.resize(2 * std::size_t(n_interfaces));
@@ -218,9 +282,16 @@ namespace Tessella
                        code = 2 * position(interface, code / 2) + code % 2;
                      }
                  });
+    }
 
-      // ---- facets
-      const bool tabulated = !whole.facet_point_offset.empty();
+
+
+    template <int dim>
+    void
+    MeshPart<dim>::copy_facets(const PolytopicMesh<dim> &whole)
+    {
+      const unsigned int n_facets  = facet.size();
+      const bool         tabulated = !whole.facet_point_offset.empty();
       mesh.facet_vertex_offset.assign(n_facets + 1, 0);
       if (tabulated)
         mesh.facet_point_offset.assign(n_facets + 1, 0);
@@ -246,17 +317,6 @@ namespace Tessella
           mesh.facet_point_normals.resize(dim * n_points);
           mesh.facet_point_weights.resize(n_points);
         }
-      const auto gather = [](const std::vector<double>       &from,
-                             const std::vector<unsigned int> &from_offset,
-                             std::vector<double>             &to,
-                             const std::vector<unsigned int> &to_offset,
-                             const unsigned int               from_index,
-                             const unsigned int               to_index,
-                             const std::size_t                n_components) {
-        std::copy(from.begin() + n_components * from_offset[from_index],
-                  from.begin() + n_components * from_offset[from_index + 1],
-                  to.begin() + n_components * to_offset[to_index]);
-      };
       for_ranges(
         n_facets, 2048, [&](const std::size_t from, const std::size_t to) {
           for (std::size_t f = from; f < to; ++f)
@@ -264,9 +324,9 @@ namespace Tessella
               const unsigned int w = facet[f];
               gather(whole.facet_vertices,
                      whole.facet_vertex_offset,
+                     w,
                      mesh.facet_vertices,
                      mesh.facet_vertex_offset,
-                     w,
                      f,
                      dim);
               for (unsigned int d = 0; d < dim; ++d)
@@ -279,9 +339,9 @@ namespace Tessella
                 [&](const auto &array, auto &target, const std::size_t n) {
                   gather(array,
                          whole.facet_point_offset,
+                         w,
                          target,
                          mesh.facet_point_offset,
-                         w,
                          f,
                          n);
                 };
@@ -290,6 +350,32 @@ namespace Tessella
               points(whole.facet_point_weights, mesh.facet_point_weights, 1);
             }
         });
+    }
+
+
+
+    template <int dim>
+    Device::CoefficientArrays
+    MeshPart<dim>::coefficient_arrays(const PolytopicMesh<dim> &whole) const
+    {
+      Device::CoefficientArrays arrays;
+      arrays.first_subcell = whole.subcell_offset[begin];
+      arrays.subcell_material.assign(whole.subcell_material.begin() +
+                                       whole.subcell_offset[begin],
+                                     whole.subcell_material.begin() +
+                                       whole.subcell_offset[end]);
+      for (const unsigned int k : polytope)
+        arrays.dof_offset.push_back(whole.dof_offset[k]);
+      for (const unsigned int f : facet)
+        for (unsigned int side = 0; side < 2; ++side)
+          {
+            const unsigned int s =
+              whole.facet_subcell[2 * std::size_t(f) + side];
+            arrays.facet_subcell.push_back(s);
+            arrays.facet_material.push_back(
+              s == invalid_index ? s : whole.subcell_material[s]);
+          }
+      return arrays;
     }
 
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../cuda/backends/assembly.h"
+
 namespace Tessella
 {
   namespace internal
@@ -33,6 +35,11 @@ namespace Tessella
                const unsigned int        begin,
                const unsigned int        end);
 
+      /// Arrays for coefficients that are evaluated on a device; indices refer
+      /// to the whole mesh @p whole.
+      Device::CoefficientArrays
+      coefficient_arrays(const PolytopicMesh<dim> &whole) const;
+
       unsigned int       begin, end;
       PolytopicMesh<dim> mesh;
       BlockSparsity      sparsity;
@@ -40,6 +47,33 @@ namespace Tessella
       unsigned int first;
       /// Indices of the part's polytopes and facets in the whole mesh.
       std::vector<unsigned int> polytope, facet;
+
+    private:
+      /// Lists the polytopes of the part and their neighbours, sorted.
+      void
+      find_polytopes(const BlockSparsity &blocks);
+
+      /// Indices of the part's interfaces in the whole mesh.
+      std::vector<unsigned int>
+      find_interfaces(const PolytopicMesh<dim> &whole) const;
+
+      void
+      copy_polytopes(const PolytopicMesh<dim> &whole,
+                     const BlockSparsity      &blocks);
+
+      void
+      copy_blocks(const BlockSparsity &blocks);
+
+      void
+      copy_subcells(const PolytopicMesh<dim> &whole);
+
+      /// Copies the interfaces of a list, and lists the facets.
+      void
+      copy_interfaces(const PolytopicMesh<dim>        &whole,
+                      const std::vector<unsigned int> &interface);
+
+      void
+      copy_facets(const PolytopicMesh<dim> &whole);
     };
   } // namespace internal
 } // namespace Tessella

@@ -89,7 +89,9 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
   const Internal::HostRules<dim> rules(mesh, form.coefficient_order());
   const auto                    &kernels =
     Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
-  const auto data      = Internal::make_form_data(mesh, form, true, true, true);
+  const auto data = Internal::make_form_data(mesh, form, true, true, true);
+  const Internal::HostTabulation<dim> tabulation{
+    mesh, form, rules, kernels, data};
   const auto positions = Internal::table_positions(mesh, rules, data);
   const Internal::Device::Range<std::uint64_t>
     subcell_points = {positions.subcell.data(), 0},
@@ -135,28 +137,14 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
         facets(chunk.n_facet_points * F, -1e300);
       for (unsigned int k = chunk.begin; k < chunk.end; ++k)
         {
-          Internal::tabulate_volume(mesh,
-                                    form,
-                                    rules,
-                                    kernels,
-                                    data.volume_layout,
-                                    subcell_points,
-                                    chunk,
-                                    k,
-                                    k + 1,
-                                    volume.data(),
-                                    keep ? &diffusion : nullptr);
-          Internal::tabulate_facets(mesh,
-                                    form,
-                                    sigma.data(),
-                                    rules,
-                                    kernels,
-                                    data,
-                                    entry_points,
-                                    chunk,
-                                    k,
-                                    k + 1,
-                                    facets.data());
+          tabulation.volume(subcell_points,
+                            chunk,
+                            k,
+                            k + 1,
+                            volume.data(),
+                            keep ? &diffusion : nullptr);
+          tabulation.facets(
+            sigma.data(), entry_points, chunk, k, k + 1, facets.data());
         }
       for (unsigned int i = 0; i < V; ++i)
         std::copy_n(volume.begin() + i * chunk.n_volume_points,
@@ -184,7 +172,9 @@ tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
   const Internal::HostRules<dim> rules(mesh, form.coefficient_order());
   const auto                    &kernels =
     Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
-  const auto data      = Internal::make_form_data(mesh, form, true, true, true);
+  const auto data = Internal::make_form_data(mesh, form, true, true, true);
+  const Internal::HostTabulation<dim> tabulation{
+    mesh, form, rules, kernels, data};
   const auto positions = Internal::table_positions(mesh, rules, data);
   const Internal::Device::PackedTables<dim>    packed(data);
   const Internal::Device::Range<std::uint64_t> subcell_points = {
@@ -208,15 +198,10 @@ tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
         positions.subcell[mesh.subcell_offset[chunk.end]] - v;
       chunk.n_volume_points = n;
       std::vector<double> table(n * packed.n_volume, -1e300);
-      const bool          symmetric = Internal::tabulate_packed_volume(mesh,
-                                                              form,
-                                                              rules,
-                                                              kernels,
-                                                              data,
-                                                              subcell_points,
-                                                              chunk,
-                                                              table.data(),
-                                                              a_bar.data());
+      const bool          symmetric = tabulation.packed_volume(subcell_points,
+                                                      chunk,
+                                                      table.data(),
+                                                      a_bar.data());
       n_symmetric += symmetric;
       if (symmetric) // These entries are not sent.
         std::fill(table.end() - n * packed.n_lower, table.end(), 1e300);
@@ -246,17 +231,12 @@ tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
                           n_b  = positions.boundary[end] - b;
       std::vector<double> there(n_i * packed.n_interior, -1e300),
         at_boundary(n_b * packed.n_boundary, -1e300);
-      Internal::tabulate_packed_facets(mesh,
-                                       form,
-                                       sigma.data(),
-                                       rules,
-                                       kernels,
-                                       data,
-                                       positions.interior.data(),
-                                       positions.boundary.data(),
-                                       chunk,
-                                       there.data(),
-                                       at_boundary.data());
+      tabulation.packed_facets(sigma.data(),
+                               positions.interior.data(),
+                               positions.boundary.data(),
+                               chunk,
+                               there.data(),
+                               at_boundary.data());
       for (int array = 0; array < packed.n_interior; ++array)
         std::copy_n(there.begin() + array * n_i,
                     n_i,
