@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "../../source/base/host_memory.h"
+#include "array_list.h"
 #include "download.h"
 #include "kernel_clock.h"
 #include "memory.h"
@@ -57,10 +59,29 @@ namespace Tessella
         std::size_t
         used() const
         {
-          std::size_t sum = mesh.size() + packed.size();
+          std::size_t sum = mesh_bytes() + packed.size();
           for (const Slot &s : slot)
             sum += s.memory.size();
           return sum;
+        }
+
+        /// Bytes of the mesh and of what is derived from it.
+        std::size_t
+        mesh_bytes() const
+        {
+          return mesh.size() +
+                 (shared_mesh == nullptr ? 0 : shared_mesh->size());
+        }
+
+        /// Releases memory that chunks can allocate again, so that the mesh may
+        /// have @p bytes more.
+        void
+        make_room(const std::size_t bytes)
+        {
+          packed.release();
+          if (used() + bytes > limit)
+            for (Slot &s : slot)
+              s.memory.release();
         }
 
         void
@@ -69,11 +90,25 @@ namespace Tessella
           if (bytes <= mesh.size())
             return;
           mesh.release();
-          packed.release();
-          if (used() + bytes > limit)
-            for (Slot &s : slot)
-              s.memory.release();
+          make_room(bytes);
           mesh.resize(bytes);
+        }
+
+        /// Memory for a mesh that others may share (see DeviceMesh): the one
+        /// that this object holds if it is large enough and nobody uses it any
+        /// more.
+        std::shared_ptr<Array<char>>
+        reserve_shared_mesh(const std::size_t bytes)
+        {
+          if (shared_mesh == nullptr || shared_mesh.use_count() > 1 ||
+              shared_mesh->size() < bytes)
+            {
+              shared_mesh.reset();
+              make_room(bytes);
+              shared_mesh = std::make_shared<Array<char>>();
+              shared_mesh->resize(bytes);
+            }
+          return shared_mesh;
         }
 
         void
@@ -88,14 +123,9 @@ namespace Tessella
             download.reserve();
         }
 
-        /// Copies @p parts (host address, size, ascending offset in the target)
-        /// to the device through the pinned buffers.
-        struct Part
-        {
-          const char *from;
-          std::size_t bytes, offset;
-        };
+        using Part = ArrayList::Part;
 
+        /// Copies @p parts to the device through the pinned buffers.
         void
         upload(char *target, const std::vector<Part> &parts)
         {
@@ -154,8 +184,10 @@ namespace Tessella
         Piece              piece[n_pieces];
         Download           download;
         Array<char>        mesh, packed; ///< packed: tables of all chunks
-        Slot               slot[max_slots];
-        Event              start;
+        /// Memory of the DeviceMesh that was used last.
+        std::shared_ptr<Array<char>> shared_mesh;
+        Slot                         slot[max_slots];
+        Event                        start;
       };
     } // namespace Device
   }   // namespace internal

@@ -91,6 +91,7 @@ namespace Tessella
       Workspace::release()
       {
         implementation->mesh.release();
+        implementation->shared_mesh.reset();
         implementation->packed.release();
         for (Implementation::Slot &slot : implementation->slot)
           slot.memory.release();

@@ -46,12 +46,14 @@ namespace Tessella
         std::size_t
         limit() const;
 
-        /// Bytes of device memory that this object holds.
+        /// Bytes of device memory that this object holds, including the mesh
+        /// that it shares with others (see DeviceMesh).
         std::size_t
         used() const;
 
-        /// Allocates device memory for a mesh of @p bytes, and releases the
-        /// memory of chunks if the limit requires it.
+        /// Allocates @p bytes of device memory for a mesh that is not shared,
+        /// or for what is derived from a mesh, and releases the memory of
+        /// chunks if the limit requires it.
         void
         reserve_mesh(const std::size_t bytes);
 
