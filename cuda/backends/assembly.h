@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_assembly_h
-#define tessella_cuda_assembly_assembly_h
+#ifndef tessella_cuda_backends_assembly_h
+#define tessella_cuda_backends_assembly_h
 
 #include <tessella/base/backend.h>
 #include <tessella/forms/device_coefficients.h>
@@ -208,11 +208,12 @@ namespace Tessella
       };
 
       /// Mesh data that the evaluation of a form on the device needs in
-      /// addition (see MeshData).
+      /// addition (see MeshData). Arrays that are the same as those of the mesh
+      /// that is on the device may be left empty, except for facet_material.
       struct CoefficientArrays
       {
         std::vector<unsigned int> facet_subcell, facet_material,
-          subcell_material, boundary_id;
+          subcell_material;
         std::vector<std::uint64_t> dof_offset;
         unsigned int               first_subcell = 0;
       };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_data_h
-#define tessella_cuda_assembly_data_h
+#ifndef tessella_cuda_backends_data_h
+#define tessella_cuda_backends_data_h
 
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cuda_runtime.h>
 
+#include "../grid/device_mesh.h"
 #include "assembly.h"
 
 // Data that the kernels read.
@@ -142,24 +143,14 @@ namespace Tessella
       };
 
       /// Data that the kernels read; pointers are to device memory. Arrays with
-      /// the names of members of PolytopicMesh and BlockSparsity are copies of
-      /// them.
+      /// the names of members of BlockSparsity are copies of them.
       template <int dim>
-      struct Data
+      struct Data : public MeshArrays<dim>, public SpaceArrays
       {
-        const double        *box, *box_map;
-        const unsigned int  *degree, *n_basis, *subcell_offset;
-        const unsigned int  *polytope_interface_offset, *polytope_interface;
-        const std::uint64_t *dof_offset;
-        const SubCellType   *subcell_type;
-        const unsigned int  *subcell_vertex_offset, *subcell_point_offset;
-        const double *subcell_vertices, *subcell_points, *subcell_point_weights;
-        const unsigned int *interface_polytope, *interface_shift, *facet_offset;
-        const double       *shift;
-        const FacetType    *facet_type;
-        const unsigned int *facet_vertex_offset, *facet_point_offset;
-        const double       *facet_vertices, *facet_normal, *facet_measure;
-        const double *facet_points, *facet_point_normals, *facet_point_weights;
+        /// For each polytope and variable: centre of the bounding box, scale of
+        /// the variable, factor of the values and of the derivatives of a
+        /// polynomial.
+        const double        *box_map;
         const std::uint64_t *block_offset, *value_offset;
         const unsigned int  *block_column, *column_offset, *row_width;
 

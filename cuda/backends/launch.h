@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_launch_h
-#define tessella_cuda_assembly_launch_h
+#ifndef tessella_cuda_backends_launch_h
+#define tessella_cuda_backends_launch_h
 
 #include <tessella/lac/block_sparsity.h>
 

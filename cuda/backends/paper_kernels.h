@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_paper_kernels_h
-#define tessella_cuda_assembly_paper_kernels_h
+#ifndef tessella_cuda_backends_paper_kernels_h
+#define tessella_cuda_backends_paper_kernels_h
 
 #include <tessella/lac/block_sparsity.h>
 

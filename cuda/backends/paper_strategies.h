@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_paper_strategies_h
-#define tessella_cuda_assembly_paper_strategies_h
+#ifndef tessella_cuda_backends_paper_strategies_h
+#define tessella_cuda_backends_paper_strategies_h
 
 #include <tessella/backends/assembly_strategy.h>
 #include <tessella/grid/polytopic_mesh.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_points_h
-#define tessella_cuda_assembly_points_h
+#ifndef tessella_cuda_backends_points_h
+#define tessella_cuda_backends_points_h
 
 #include <tessella/portable/geometry.h>
 

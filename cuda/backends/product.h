@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_product_h
-#define tessella_cuda_assembly_product_h
+#ifndef tessella_cuda_backends_product_h
+#define tessella_cuda_backends_product_h
 
 #include <cstdint>
 #include <type_traits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_slab_kernel_h
-#define tessella_cuda_assembly_slab_kernel_h
+#ifndef tessella_cuda_backends_slab_kernel_h
+#define tessella_cuda_backends_slab_kernel_h
 
 #include <algorithm>
 

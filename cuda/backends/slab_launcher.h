@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_cuda_assembly_slab_launcher_h
-#define tessella_cuda_assembly_slab_launcher_h
+#ifndef tessella_cuda_backends_slab_launcher_h
+#define tessella_cuda_backends_slab_launcher_h
 
 #include "slab_affine_kernel.h"
 #include "slab_kernel.h"

@@ -177,6 +177,15 @@ namespace Tessella
           check(cudaStreamSynchronize(upload_stream), "a copy to the device");
         }
 
+        /// Copies one array to the device.
+        template <typename T>
+        void
+        copy(T *to, const T *from, const std::size_t n)
+        {
+          upload(reinterpret_cast<char *>(to),
+                 {{reinterpret_cast<const char *>(from), n * sizeof(T), 0}});
+        }
+
         const Parallel     parallel;
         const unsigned int n_processes;
         std::size_t        limit = 0, piece_bytes = 0;

@@ -246,24 +246,24 @@ namespace Tessella
           }
         return bytes;
       }
+
+
+
+      // Arrays for the coefficients of the whole mesh.
       template <int dim>
       Device::CoefficientArrays
       coefficient_arrays(const PolytopicMesh<dim> &mesh)
       {
         Device::CoefficientArrays arrays;
-        arrays.facet_subcell    = mesh.facet_subcell;
-        arrays.subcell_material = mesh.subcell_material;
-        arrays.boundary_id      = mesh.interface_boundary_id;
-        arrays.dof_offset       = mesh.dof_offset;
-        arrays.facet_material.resize(arrays.facet_subcell.size());
+        arrays.facet_material.resize(mesh.facet_subcell.size());
         for_ranges(arrays.facet_material.size(),
                    8192,
                    [&](const std::size_t begin, const std::size_t end) {
                      for (std::size_t i = begin; i < end; ++i)
                        arrays.facet_material[i] =
-                         arrays.facet_subcell[i] == invalid_index
+                         mesh.facet_subcell[i] == invalid_index
                            ? invalid_index
-                           : mesh.subcell_material[arrays.facet_subcell[i]];
+                           : mesh.subcell_material[mesh.facet_subcell[i]];
                    });
         return arrays;
       }
@@ -277,7 +277,6 @@ namespace Tessella
                          const MeshPart<dim>      &part)
       {
         Device::CoefficientArrays arrays;
-        arrays.boundary_id   = part.mesh.interface_boundary_id;
         arrays.first_subcell = mesh.subcell_offset[part.begin];
         arrays.subcell_material.assign(mesh.subcell_material.begin() +
                                          mesh.subcell_offset[part.begin],
