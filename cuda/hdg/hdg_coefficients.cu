@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "../../source/hdg/tensor.h"
+#include "../backends/mesh_data.h"
 #include "hdg_coefficients.h"
 
 namespace Tessella
@@ -289,41 +290,7 @@ namespace Tessella
       void
       HDGCoefficients<dim>::set_mesh(const Data<dim> &D)
       {
-        MeshData<dim> &M   = task.mesh;
-        M.subcell_material = upload.copies.upload(plan.mesh.subcell_material);
-        M.facet_subcell    = upload.copies.upload(plan.mesh.facet_subcell);
-        M.boundary_id = upload.copies.upload(plan.mesh.interface_boundary_id);
-        M.dof_offset  = D.dof_offset;
-        M.box         = D.box;
-        M.degree      = D.degree;
-        M.n_basis     = D.n_basis;
-        M.exponents   = D.exponents;
-        M.subcell_offset            = D.subcell_offset;
-        M.subcell_q                 = D.subcell_q;
-        M.subcell_type              = D.subcell_type;
-        M.subcell_vertex_offset     = D.subcell_vertex_offset;
-        M.subcell_vertices          = D.subcell_vertices;
-        M.subcell_point_offset      = D.subcell_point_offset;
-        M.subcell_points            = D.subcell_points;
-        M.polytope_interface_offset = D.polytope_interface_offset;
-        M.polytope_interface        = D.polytope_interface;
-        M.interface_polytope        = D.interface_polytope;
-        M.shift                     = D.shift;
-        M.facet_type                = D.facet_type;
-        M.facet_vertex_offset       = D.facet_vertex_offset;
-        M.facet_vertices            = D.facet_vertices;
-        M.facet_normal              = D.facet_normal;
-        M.facet_point_offset        = D.facet_point_offset;
-        M.facet_points              = D.facet_points;
-        M.facet_point_normals       = D.facet_point_normals;
-        M.rules                     = D.rules;
-        std::copy(&D.subcell_rule[0][0],
-                  &D.subcell_rule[0][0] + 5 * 11,
-                  &M.subcell_rule[0][0]);
-        std::copy(&D.facet_rule[0][0],
-                  &D.facet_rule[0][0] + 4 * 11,
-                  &M.facet_rule[0][0]);
-        M.first_subcell        = 0;
+        task.mesh              = make_mesh_data(D);
         task.point_groups      = upload.all_facet_point_groups;
         task.entry_point_group = upload.all_entry_point_groups;
         boundary_point_group_list =
@@ -339,7 +306,7 @@ namespace Tessella
       HDGCoefficients<dim>::prepare_evaluation(
         const DeviceCoefficients<dim> &coefficients, const HDGData<dim> &data)
       {
-        if (task.mesh.subcell_material == nullptr)
+        if (task.record == nullptr)
           set_mesh(data.D);
         const auto &list = coefficients.fields();
         for (std::size_t i = 0; i < list.size(); ++i)

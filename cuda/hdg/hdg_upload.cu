@@ -30,7 +30,10 @@ namespace Tessella
                               HDGData<dim>                     &data)
       {
         data.tensor_product = tensor_product;
-        upload_mesh(data.D);
+        device_mesh         = DeviceMesh<dim>::share(plan.mesh);
+        device_space        = std::make_unique<DeviceSpace<dim>>(plan.mesh);
+        static_cast<MeshArrays<dim> &>(data.D) = device_mesh->arrays();
+        static_cast<SpaceArrays &>(data.D)     = device_space->arrays();
         upload_functions(exponents, data);
         if (plan.max_basis <= 8 * hdg_warp_tiles)
           {
@@ -41,40 +44,6 @@ namespace Tessella
           upload_simplex_reference(data);
         upload_plan(data);
         upload_traces(data);
-      }
-
-
-
-      template <int dim>
-      void
-      HDGUpload<dim>::upload_mesh(Data<dim> &D)
-      {
-        const PolytopicMesh<dim> &mesh = plan.mesh;
-        D.box                          = copies.upload(mesh.box);
-        D.degree                       = copies.upload(mesh.degree);
-        D.n_basis                      = copies.upload(mesh.n_basis);
-        D.dof_offset                   = copies.upload(mesh.dof_offset);
-        D.polytope_interface_offset =
-          copies.upload(mesh.polytope_interface_offset);
-        D.polytope_interface    = copies.upload(mesh.polytope_interface);
-        D.subcell_type          = copies.upload(mesh.subcell_type);
-        D.subcell_vertex_offset = copies.upload(mesh.subcell_vertex_offset);
-        D.subcell_vertices      = copies.upload(mesh.subcell_vertices);
-        D.subcell_point_offset  = copies.upload(mesh.subcell_point_offset);
-        D.subcell_points        = copies.upload(mesh.subcell_points);
-        D.subcell_point_weights = copies.upload(mesh.subcell_point_weights);
-        D.interface_polytope    = copies.upload(mesh.interface_polytope);
-        D.shift                 = copies.upload(mesh.shift);
-        D.facet_type            = copies.upload(mesh.facet_type);
-        D.facet_vertex_offset   = copies.upload(mesh.facet_vertex_offset);
-        D.facet_vertices        = copies.upload(mesh.facet_vertices);
-        D.facet_normal          = copies.upload(mesh.facet_normal);
-        D.facet_measure         = copies.upload(mesh.facet_measure);
-        D.facet_point_offset    = copies.upload(mesh.facet_point_offset);
-        D.facet_points          = copies.upload(mesh.facet_points);
-        D.facet_point_normals   = copies.upload(mesh.facet_point_normals);
-        D.facet_point_weights   = copies.upload(mesh.facet_point_weights);
-        D.subcell_offset        = copies.upload(mesh.subcell_offset);
       }
 
 

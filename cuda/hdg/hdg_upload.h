@@ -2,6 +2,9 @@
 #ifndef tessella_cuda_hdg_hdg_upload_h
 #define tessella_cuda_hdg_hdg_upload_h
 
+#include <memory>
+
+#include "../grid/device_mesh.h"
 #include "device_copies.h"
 #include "hdg_data.h"
 #include "hdg_plan.h"
@@ -31,7 +34,10 @@ namespace Tessella
         std::size_t
         bytes() const
         {
-          return copies.bytes() + sizeof(HDGSimplexFace) * faces.size() +
+          return (device_mesh == nullptr
+                    ? 0
+                    : device_mesh->memory() + device_space->memory()) +
+                 copies.bytes() + sizeof(HDGSimplexFace) * faces.size() +
                  8 * transfer.size();
         }
 
@@ -48,8 +54,6 @@ namespace Tessella
         unsigned int n_bricks = 0;
 
       private:
-        void
-        upload_mesh(Data<dim> &D);
         /// Rules, and functions on the box.
         void
         upload_functions(const std::vector<unsigned char> &exponents,
@@ -73,9 +77,11 @@ namespace Tessella
         bool
         is_brick(const unsigned int subcell) const;
 
-        const HDGPlan<dim>   &plan;
-        Array<HDGSimplexFace> faces;
-        Array<double>         transfer;
+        const HDGPlan<dim>                    &plan;
+        std::shared_ptr<const DeviceMesh<dim>> device_mesh;
+        std::unique_ptr<DeviceSpace<dim>>      device_space;
+        Array<HDGSimplexFace>                  faces;
+        Array<double>                          transfer;
       };
     } // namespace Device
   }   // namespace internal
