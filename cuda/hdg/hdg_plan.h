@@ -2,7 +2,6 @@
 #ifndef tessella_cuda_hdg_hdg_plan_h
 #define tessella_cuda_hdg_hdg_plan_h
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -81,83 +80,12 @@ namespace Tessella
                      max_degree = 0, max_point_groups = 0,
                      max_facet_point_groups = 0;
         /// True if each polytope is one simplex, and all have the same degree.
-        /// Threads only ever set it to false.
-        std::atomic<bool> simplices{false};
+        bool simplices = false;
         /// True if a patch has functions on several facets.
         bool         shared_patches   = false;
         unsigned int n_face_functions = 0;
         /// Sizes of this process.
         HDGSizes sizes = {};
-
-      private:
-        void
-        allocate();
-        /// Numbers boundary point groups interface by interface, and returns
-        /// the first of each interface.
-        std::vector<unsigned int>
-        number_boundary_points();
-        /// For each interface, whether HDGConstantFacets may handle it.
-        std::vector<unsigned char>
-        find_suitable_interfaces();
-        /// Sets the entries of polytope k and the offsets behind it.
-        void
-        count_polytope(const unsigned int                k,
-                       const std::vector<unsigned char> &suitable,
-                       unsigned int                     &n_short_point_groups);
-        unsigned int
-        n_mass_point_groups(const unsigned int k,
-                            const unsigned int subcell) const;
-        /// True if all points are in a plane and thus have the same normal.
-        bool
-        is_planar(const unsigned int f) const;
-        /// True if all facets are planar, and trace functions lose at most
-        /// three digits by rounding, since their coefficients, which magnify
-        /// rounding errors, are small enough.
-        bool
-        is_suitable(const unsigned int i) const;
-        /// True if the largest coefficients of a patch's trace functions are
-        /// small enough.
-        bool
-        is_suitable_patch(const unsigned int p) const;
-        /// True if all sub-cells and facets are simplices, each polytope is one
-        /// sub-cell, and all have the same degree.
-        bool
-        all_are_simplices() const;
-        /// Degree whose rule is exact for products of two functions on a facet
-        /// of an entry of polytope_interface. Facets on the boundary need the
-        /// rule of the full degree, since data may be any functions.
-        unsigned int
-        short_degree(const unsigned int entry, const unsigned int f) const;
-        unsigned int
-        n_point_groups(const unsigned int facet,
-                       const unsigned int degree) const;
-        /// Lists the point groups of polytope k.
-        void
-        list_polytope(const unsigned int               k,
-                      const std::vector<unsigned int> &first_boundary);
-        void
-        list_volume(const unsigned int k);
-        /// Lists the point groups of an entry of polytope k, the first at
-        /// facet_point_groups[to], and returns the end of its range. @p
-        /// boundary_number: the first boundary point group of the interface.
-        /// @p faces receives bits of the faces that have facets.
-        unsigned int
-        list_entry(const unsigned int k,
-                   const unsigned int e,
-                   unsigned int       to,
-                   unsigned int       boundary_number,
-                   unsigned int      &faces,
-                   unsigned int      &n_facets);
-        /// Orientation of a facet in a polytope that is one simplex. If it has
-        /// none, returns 0 and sets simplices to false.
-        unsigned int
-        orientation_of(const unsigned int k,
-                       const unsigned int entry,
-                       const unsigned int f);
-        void
-        set_sizes_of_process();
-
-        std::vector<unsigned char> planar; ///< of facets
       };
     } // namespace Device
   }   // namespace internal
