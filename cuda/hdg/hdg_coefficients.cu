@@ -140,28 +140,6 @@ namespace Tessella
 
       template <int dim>
       std::size_t
-      HDGCoefficients<dim>::n_volume_values(const HDGForm<dim> &form,
-                                            const unsigned int  begin,
-                                            const unsigned int  end) const
-      {
-        return form.n_tables * plan.n_volume_points(begin, end);
-      }
-
-
-
-      template <int dim>
-      std::size_t
-      HDGCoefficients<dim>::n_facet_values(const HDGForm<dim> &form,
-                                           const unsigned int  begin,
-                                           const unsigned int  end) const
-      {
-        return form.facet_table ? 4 * plan.n_facet_point_groups(begin, end) : 0;
-      }
-
-
-
-      template <int dim>
-      std::size_t
       HDGCoefficients<dim>::tile_bytes(const HDGForm<dim> &form,
                                        const unsigned int  begin,
                                        const unsigned int  end) const
@@ -288,26 +266,19 @@ namespace Tessella
 
       template <int dim>
       void
-      HDGCoefficients<dim>::set_mesh(const Data<dim> &D)
-      {
-        task.mesh              = make_mesh_data(D);
-        task.point_groups      = upload.all_facet_point_groups;
-        task.entry_point_group = upload.all_entry_point_groups;
-        boundary_point_group_list =
-          upload.copies.upload(plan.boundary_point_groups);
-        record.resize(1);
-        task.record = record.data();
-      }
-
-
-
-      template <int dim>
-      void
       HDGCoefficients<dim>::prepare_evaluation(
         const DeviceCoefficients<dim> &coefficients, const HDGData<dim> &data)
       {
         if (task.record == nullptr)
-          set_mesh(data.D);
+          {
+            task.mesh              = make_mesh_data(data.D);
+            task.point_groups      = upload.all_facet_point_groups;
+            task.entry_point_group = upload.all_entry_point_groups;
+            boundary_point_group_list =
+              upload.copies.upload(plan.boundary_point_groups);
+            record.resize(1);
+            task.record = record.data();
+          }
         const auto &list = coefficients.fields();
         for (std::size_t i = 0; i < list.size(); ++i)
           {

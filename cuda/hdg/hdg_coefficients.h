@@ -64,8 +64,6 @@ namespace Tessella
         void
         prepare_evaluation(const DeviceCoefficients<dim> &coefficients,
                            const HDGData<dim>            &data);
-        void
-        set_mesh(const Data<dim> &D);
         /// Evaluates all tables on the device. Returns false if a is not
         /// positive (definite) somewhere; the host then describes the error.
         bool
@@ -86,11 +84,18 @@ namespace Tessella
         std::size_t
         n_volume_values(const HDGForm<dim> &form,
                         const unsigned int  begin,
-                        const unsigned int  end) const;
+                        const unsigned int  end) const
+        {
+          return form.n_tables * plan.n_volume_points(begin, end);
+        }
         std::size_t
         n_facet_values(const HDGForm<dim> &form,
                        const unsigned int  begin,
-                       const unsigned int  end) const;
+                       const unsigned int  end) const
+        {
+          return form.facet_table ? 4 * plan.n_facet_point_groups(begin, end)
+                                  : 0;
+        }
         /// Determines which polytopes are fixed.
         void
         find_fixed(const HDGData<dim> &data);
