@@ -53,6 +53,21 @@ namespace Tessella
         int    n_tables = 0;
         /// The normal advection b.n on facets is tabulated, too.
         bool facet_table = false;
+
+        /// The matrix of diffusion is the same multiple of the identity
+        /// everywhere.
+        bool
+        diagonal() const
+        {
+          return !tensor && table_a < 0;
+        }
+
+        /// All coefficients but f are constants.
+        bool
+        constant_operator() const
+        {
+          return table_a < 0 && table_b < 0 && table_c < 0;
+        }
       };
 
       /// The problem that HDGAssembler assembles: coefficients, boundary data

@@ -66,13 +66,15 @@ namespace Tessella
        * functions at its point in registers and stores them in shared memory,
        * where products read them. Trace functions at points are operands in
        * registers (see HDGFewFacetFunctions), for 16 points at a time.
-       *
-       * P: data of all kernels; e: entry of polytope_interface; k: its
-       * polytope; g and t: lane / 4 and lane % 4.
        */
       template <int dim, int T>
-      struct HDGConstantFacets
+      struct HDGConstantFacets : public HDGFacetEntry<dim>
       {
+        using Entry = HDGFacetEntry<dim>;
+        using Entry::Entry;
+        using Entry::P, Entry::base, Entry::e, Entry::k, Entry::first_row,
+          Entry::lane, Entry::g, Entry::t, Entry::to;
+
         /// Points, and number of tiles of eight points that are processed at a
         /// time.
         static constexpr unsigned int n_points = hdg_warp_points;
@@ -86,32 +88,8 @@ namespace Tessella
         static constexpr int max_degree =
           dim == 2 ? (T == 2 ? 4 : 5) : (T == 2 ? 2 : 3);
 
-        using Whole  = HDGBlock<dim, HDGStage::elimination>;
         using Values = double[T][U][2];
         using Sums   = double[T][T][2];
-
-        const HDGData<dim> &P;
-        double *const       base;
-        const unsigned int  e, k, first_row, lane, g, t;
-        const Whole         to; ///< arrays that elimination reads
-
-        __device__
-        HDGConstantFacets(const HDGData<dim> &P,
-                          double             *base,
-                          const unsigned int  e)
-          : P(P)
-          , base(base)
-          , e(e)
-          , k(P.entry_polytope[e])
-          , first_row(P.entry_row[e])
-          , lane(threadIdx.x & 31u)
-          , g(lane / 4)
-          , t(lane % 4)
-          , to(P,
-               P.state_layout,
-               P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-               k)
-        {}
 
         /// Values at the points: weights times the common factor of functions
         /// on the box, or weights times g; then normals.
@@ -282,13 +260,7 @@ namespace Tessella
           // zero.
 #pragma unroll
           for (int d = 0; d < dim; ++d)
-            {
-              double y = -frame[dim * dim + d];
-#pragma unroll
-              for (int i = 0; i < dim; ++i)
-                y += frame[d * dim + i] * x[i];
-              write_values(frame[dim * dim + dim + d] * y, values[d]);
-            }
+            write_values(Entry::trace_coordinate(frame, d, x), values[d]);
           double *const to    = generators() + lane;
           const auto    store = [&](const unsigned int i, const double v) {
             to[i * ld_generators] = v;
@@ -574,24 +546,17 @@ namespace Tessella
               const bool         last   = slice == end;
               if (!last)
                 {
-                  const unsigned int number = min(slice + lane / 4, end - 1);
-                  const HDGFacetPointGroup point_group =
-                    P.facet_point_group[number];
-                  // The point groups of a patch are contiguous.
-                  const unsigned int patch =
-                    __shfl_sync(~0u, point_group.patch, 0);
-                  const bool valid =
-                    slice + lane / 4 < end && point_group.patch == patch;
-                  all               = __ballot_sync(~0u, valid);
-                  n_point_groups    = __popc(all) / 4;
-                  const Point point = point_of(point_group, lane % 4, valid);
-                  const unsigned int degree = P.patch_degree[patch];
+                  const auto part = Entry::slice_of_patch(slice, end);
+                  const HDGFacetPointGroup &point_group = part.point_group;
+                  all                                   = part.lanes;
+                  n_point_groups                        = part.n_point_groups();
+                  const Point point =
+                    point_of(point_group, lane % 4, part.valid);
+                  const unsigned int degree = P.patch_degree[part.patch];
                   slice_point_group =
                     patch_of(P.facet_point_group[slice], degree);
                   next_row = first_row + slice_point_group.row;
-                  begins =
-                    slice == begin || P.facet_point_group[slice - 1].row !=
-                                        P.facet_point_group[slice].row;
+                  begins   = Entry::begins_patch(begin, slice);
                   // The sums of the previous slice have read its values.
                   __syncwarp();
                   double x[dim];
@@ -722,11 +687,7 @@ namespace Tessella
             const unsigned int status = P.status[k];
             if (status & hdg_failed)
               continue;
-            const HDGBlock<dim, HDGStage::elimination> whole(
-              P,
-              P.state_layout,
-              P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-              k);
+            const HDGBlock<dim, HDGStage::elimination> whole = state_of(P, k);
             const unsigned int begin = P.D.polytope_interface_offset[k],
                                end   = P.D.polytope_interface_offset[k + 1],
                                n = whole.n, ld = whole.L.stride;

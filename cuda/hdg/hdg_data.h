@@ -2,11 +2,9 @@
 #ifndef tessella_cuda_hdg_hdg_data_h
 #define tessella_cuda_hdg_hdg_data_h
 
-#include <algorithm>
-
 #include "../backends/data.h"
-#include "block_dense.h"
 #include "hdg.h"
+#include "hdg_layout.h"
 
 // Data that the kernels of hybridizable dG read.
 
@@ -16,261 +14,6 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Kernels that have a workspace. On simplices one kernel solves the
-      /// local problem as a whole. On other polytopes the stages are integrals
-      /// over the volume, integrals over the facets of an interface from one
-      /// side, and elimination.
-      enum class HDGStage
-      {
-        simplex,
-        moments, ///< moments of the volume, followed by basis
-        basis,   ///< basis and matrices from moments
-        volume,
-        facets,
-        constant_facets, ///< facets with fewer integrals (see
-                         ///< HDGConstantFacets), followed by boundary
-        boundary,        ///< contributions of all facets of a polytope
-        elimination,
-        // elimination of hdg_elimination_kernel.h, in two parts
-        schur,
-        few_elimination
-      };
-
-      /// In kernels whose warps have points of their own: number of points that
-      /// a warp processes at a time, and number of tiles of eight functions in
-      /// its sums.
-      constexpr unsigned int hdg_warp_points = 32, hdg_warp_tiles = 3;
-
-      /// Sizes of the largest local problem, and positions of its arrays in the
-      /// workspace of a thread block.
-      struct HDGLayout
-      {
-        unsigned int n_basis  = 0; ///< functions
-        unsigned int n_rows   = 0; ///< trace functions, and one row for f
-        unsigned int n_mass   = 0; ///< rows of A
-        unsigned int n_blocks = 0; ///< components whose blocks share A
-        unsigned int n_points = 0; ///< points of a slice
-        unsigned int n_wide   = 0; ///< points of a slice if gradients are not
-                                   ///< needed
-        unsigned int max_degree = 0;
-        bool         diagonal   = false; ///< A is a multiple of the identity
-        /// Elimination uses the kernels of hdg_elimination_kernel.h.
-        bool         few    = false;
-        unsigned int stride = 0, mass_stride = 0, point_stride = 0,
-                     wide_stride = 0;
-
-        std::size_t mass, flux, transform, schur, advection, vectors, inverse,
-          schur_inverse, diagonal_entries, first, second, points, tables,
-          weights, size;
-
-        /// Distance between rows of hdg_warp_points values, one row per
-        /// function, that are read in pairs or one by one.
-        static constexpr unsigned int ld_pairs  = hdg_warp_points + 8,
-                                      ld_single = hdg_warp_points + 4;
-
-        /// Values per point: coefficients and normals, times weights.
-        static constexpr unsigned int n_weights = 16;
-
-        /// Layout for simplices. @p rows: number of functions of all faces, and
-        /// one for f. @p transformed: K passes through shared memory twice.
-        void
-        set_simplex(const unsigned int basis,
-                    const unsigned int rows,
-                    const unsigned int n_warps,
-                    const bool         transformed)
-        {
-          n_basis          = basis;
-          n_rows           = rows;
-          stride           = row_stride(basis);
-          mass_stride      = row_stride(rows - 1);
-          std::size_t end  = 0;
-          const auto  take = [&end](const std::size_t n) {
-            const std::size_t begin = end;
-            end += (n + 1) / 2 * 2;
-            return begin;
-          };
-          const std::size_t solution = std::size_t(basis + rows) * stride,
-                            square =
-                              transformed ? std::size_t(rows) * mass_stride : 0;
-          schur            = take(solution > square ? solution : square);
-          first            = take(square);
-          vectors          = take(4 * rows);
-          diagonal_entries = take(8);
-          weights          = take(std::size_t(n_warps) * padded(basis));
-          size             = end;
-        }
-
-        /// Layout for other polytopes. @p rows: n_rows, or one for f. @p
-        /// gradients: gradients of functions are needed at the points of the
-        /// volume.
-        void
-        set(const HDGStage     stage,
-            const int          dim,
-            const unsigned int basis,
-            const unsigned int rows,
-            const unsigned int degree,
-            const bool         tensor,
-            const bool         diagonal_mass,
-            const bool         has_advection,
-            const bool         gradients,
-            const unsigned int slice)
-        {
-          const bool whole    = stage == HDGStage::elimination,
-                     in_parts = stage == HDGStage::schur ||
-                                stage == HDGStage::few_elimination;
-          n_basis          = basis;
-          n_rows           = rows;
-          max_degree       = degree;
-          diagonal         = diagonal_mass;
-          n_mass           = tensor ? dim * ((basis + 3) / 4 * 4) : basis;
-          n_blocks         = tensor ? 1 : dim;
-          n_points         = slice;
-          n_wide           = 2 * slice;
-          stride           = row_stride(basis);
-          mass_stride      = row_stride(n_mass);
-          point_stride     = row_stride(slice);
-          wide_stride      = row_stride(n_wide);
-          std::size_t end  = 0;
-          const auto  take = [&end](const std::size_t n) {
-            const std::size_t begin = end;
-            end += (n + 1) / 2 * 2;
-            return begin;
-          };
-          if (stage == HDGStage::boundary)
-            {
-              size = 2;
-              return;
-            }
-          if (stage == HDGStage::constant_facets)
-            {
-              first  = take(std::size_t(basis) * ld_pairs);
-              second = take(std::size_t(basis) * ld_single);
-              // Also the map to the box, and a list of generators.
-              weights = take((2 + dim) * hdg_warp_points + 8 + (basis + 1) / 2);
-              size    = end;
-              return;
-            }
-          if (stage == HDGStage::facets)
-            {
-              if (basis <= 8 * hdg_warp_tiles)
-                {
-                  // Values of functions are in registers.
-                  const std::size_t row = row_stride(hdg_warp_points);
-                  tables                = take(dim * (degree + 1) * row);
-                  weights               = take((7 + dim) * row);
-                  size                  = end;
-                  return;
-                }
-              // Values of functions, of traces, and of the generators of
-              // traces.
-              const std::size_t values =
-                std::size_t(basis) * row_stride(hdg_warp_points);
-              second = take(values);
-              first  = take(values);
-              points = take(values);
-              // Weights overwrite tables that are not needed any more.
-              const std::size_t rows =
-                dim * (degree + 1) > 6u + dim ? dim * (degree + 1) : 6 + dim;
-              tables = weights = take(rows * hdg_warp_points);
-              size             = end;
-              return;
-            }
-          few = (in_parts || whole) && basis <= 8 * hdg_warp_tiles &&
-                diagonal && !has_advection;
-          if (stage == HDGStage::few_elimination)
-            {
-              // A line holds all components of a row, and the row of R that
-              // becomes Y.
-              wide_stride = row_stride((dim + 1) * ((basis + 3) / 4 * 4));
-              first       = take(std::size_t(rows) * wide_stride);
-              // Afterwards three values for each row replace the factor.
-              second  = take(std::max<std::size_t>(basis * wide_stride,
-                                                  3 * std::size_t(rows)));
-              vectors = take((rows + 1) / 2);
-              size    = end;
-              return;
-            }
-          if (stage == HDGStage::schur)
-            {
-              flux             = take(std::size_t(dim) * basis * mass_stride);
-              schur            = take(2 * std::size_t(basis) * stride);
-              schur_inverse    = take(8 * ((basis + 7) / 8 * 8));
-              diagonal_entries = take(basis + 2);
-              size             = end;
-              return;
-            }
-          if (stage == HDGStage::moments)
-            {
-              tables = take(2 * std::size_t(dim) * (2 * degree + 1) *
-                            row_stride(hdg_warp_points));
-              size   = end;
-              return;
-            }
-          // The mass matrix of the basis is in front of `transform` and
-          // overlaps the end of `flux`.
-          mass = take(diagonal ? 0 : std::size_t(n_mass) * mass_stride);
-          flux = take(std::size_t(n_blocks) * (basis + rows) * mass_stride);
-          transform = take(whole ? 0 : std::size_t(basis) * stride);
-          schur     = take(std::size_t(basis + rows) * stride);
-          advection = take(has_advection ? std::size_t(rows) * stride : 0);
-          vectors   = take(4 * std::size_t(rows));
-          inverse   = take(diagonal || !whole ? 0 : 8 * ((n_mass + 7) / 8 * 8));
-          schur_inverse = take(8 * ((basis + 7) / 8 * 8));
-          diagonal_entries =
-            take(std::size_t(n_mass > basis ? n_mass : basis) + 2);
-          if (stage == HDGStage::basis)
-            {
-              size = end;
-              return;
-            }
-          // Functions and their gradients, or traces and functions.
-          const std::size_t rows_of_gradients =
-                              gradients ? (dim + 1) * point_stride : 0,
-                            values = basis * (rows_of_gradients > wide_stride
-                                                ? rows_of_gradients
-                                                : wide_stride);
-          first                    = take(whole ? 0 : values);
-          second                   = take(whole ? 0 : values);
-          points  = take(whole ? 0 : std::size_t(dim) * n_wide);
-          tables  = take(whole ? 0 : std::size_t(dim) * (degree + 1) * n_wide);
-          weights = take(whole ? 0 : std::size_t(n_weights) * slice);
-          if (stage == HDGStage::volume)
-            {
-              // Tables of each warp's points, for f.
-              const std::size_t by_warps =
-                first + n_threads(basis) / 32 * dim * (degree + 1) *
-                          std::size_t(hdg_warp_points);
-              end = end > by_warps ? end : by_warps;
-            }
-          size = end;
-        }
-
-        /// Adds @p n_moments values for moments behind all other arrays, and
-        /// behind @p n_scratch values of scratch that is used before the other
-        /// arrays are written.
-        void
-        add_moments(const std::size_t n_moments, const std::size_t n_scratch)
-        {
-          tables = (std::max(size, n_scratch) + 1) / 2 * 2;
-          size   = tables + n_moments;
-        }
-
-        /// Number of tiles of eight functions that the kernels for up to 8
-        /// hdg_warp_tiles functions are compiled for.
-        static constexpr unsigned int
-        few_tiles(const unsigned int basis)
-        {
-          return basis <= 16 ? 2 : hdg_warp_tiles;
-        }
-
-        /// Threads of a thread block for integrals over the volume.
-        __host__ __device__ static constexpr unsigned int
-        n_threads(const unsigned int basis)
-        {
-          return basis <= 10 ? 64 : basis <= 35 ? 128 : 256;
-        }
-      };
-
       constexpr unsigned int hdg_stabilised = 1, hdg_failed = 2,
                              hdg_undone = 4; ///< the polytope needs
                                              ///< hdg_volume_kernel()
@@ -452,6 +195,21 @@ namespace Tessella
         double              *solvers;
         const std::uint64_t *solver_offset;
         std::uint64_t        first_solver, first_square;
+
+        /// True if elimination is in two parts, and recovery begins with their
+        /// state.
+        bool
+        in_parts() const
+        {
+          return !simplex && state_layout.few;
+        }
+
+        /// Number of values of a polytope's matrix.
+        std::size_t
+        square() const
+        {
+          return std::size_t(state_layout.n_basis) * state_layout.stride;
+        }
       };
     } // namespace Device
   }   // namespace internal

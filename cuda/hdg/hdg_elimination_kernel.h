@@ -237,10 +237,7 @@ namespace Tessella
                           double             *base,
                           const unsigned int  k)
           : P(P)
-          , from(P,
-                 P.state_layout,
-                 P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-                 k)
+          , from(state_of(P, k))
           , n(from.n)
           , n_traces(from.n_traces)
           , n_rows(from.n_rows)

@@ -34,27 +34,13 @@ namespace Tessella
 
 
 
-      /**
-       * Integrals for up to 8 T functions of a polytope or a patch. Products
-       * return to a lane the values of function 8 h + lane / 4 at points 8 u +
-       * 2 (lane % 4) + {0, 1}. With the points in another order, the same in
-       * both factors, these values are the operands of sums over points. P:
-       * data of all kernels; e: entry of polytope_interface; k: its polytope; g
-       * and t: lane / 4 and lane % 4.
-       */
-      template <int dim, int T>
-      struct HDGFewFacetFunctions
+      /// What the integrals over the facets of an interface start from. P: data
+      /// of all kernels; base: begin of the workspace; e: entry of
+      /// polytope_interface; k: its polytope; g and t: lane / 4 and lane % 4.
+      template <int dim>
+      struct HDGFacetEntry
       {
-        /// Points, and distance between rows of tables and weights such that
-        /// the operands of a product lie in different banks of shared memory.
-        static constexpr unsigned int n_points = hdg_warp_points,
-                                      ld       = row_stride(n_points);
-        /// Tiles of points; the second half may be skipped.
-        static constexpr int U = n_points / 8;
-
-        using Whole  = HDGBlock<dim, HDGStage::elimination>;
-        using Values = double[T][U][2];
-        using Sums   = double[T][T][2];
+        using Whole = HDGBlock<dim, HDGStage::elimination>;
 
         const HDGData<dim> &P;
         double *const       base;
@@ -62,9 +48,7 @@ namespace Tessella
         const Whole         to; ///< arrays that elimination reads
 
         __device__
-        HDGFewFacetFunctions(const HDGData<dim> &P,
-                             double             *base,
-                             const unsigned int  e)
+        HDGFacetEntry(const HDGData<dim> &P, double *base, const unsigned int e)
           : P(P)
           , base(base)
           , e(e)
@@ -73,11 +57,96 @@ namespace Tessella
           , lane(threadIdx.x & 31u)
           , g(lane / 4)
           , t(lane % 4)
-          , to(P,
-               P.state_layout,
-               P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-               k)
+          , to(state_of(P, k))
         {}
+
+        /// Coordinate @p d of a point in the frame of a patch, where the patch
+        /// is in [-1, 1], or zero if the patch has no extent in this direction.
+        __device__ static double
+        trace_coordinate(const double      *frame,
+                         const unsigned int d,
+                         const double (&x)[dim])
+        {
+          double y = -frame[dim * dim + d];
+#pragma unroll
+          for (int i = 0; i < dim; ++i)
+            y += frame[d * dim + i] * x[i];
+          return frame[dim * dim + dim + d] * y;
+        }
+
+        /// True if no point groups of the entry are in front of @p slice, or
+        /// if they belong to another patch. @p begin: first one of the entry.
+        __device__ bool
+        begins_patch(const unsigned int begin, const unsigned int slice) const
+        {
+          return slice == begin || P.facet_point_group[slice - 1].row !=
+                                     P.facet_point_group[slice].row;
+        }
+
+        /// The point groups from a given one on, one for every four lanes, as
+        /// far as they belong to its patch. They are contiguous.
+        struct Slice
+        {
+          unsigned int       number; ///< of the lane's point group
+          HDGFacetPointGroup point_group;
+          unsigned int       patch;
+          bool               valid; ///< the lane's point group belongs to it
+          unsigned int       lanes; ///< bits of the lanes with `valid`
+
+          __device__ unsigned int
+          n_point_groups() const
+          {
+            return __popc(lanes) / 4;
+          }
+        };
+
+        __device__ Slice
+        slice_of_patch(const unsigned int first, const unsigned int end) const
+        {
+          Slice result;
+          result.number      = min(first + lane / 4, end - 1);
+          result.point_group = P.facet_point_group[result.number];
+          result.patch       = __shfl_sync(~0u, result.point_group.patch, 0);
+          result.valid =
+            first + lane / 4 < end && result.point_group.patch == result.patch;
+          result.lanes = __ballot_sync(~0u, result.valid);
+          return result;
+        }
+
+        /// E if there are no points.
+        __device__ void
+        clear(double *partial) const
+        {
+          for (unsigned int i = lane; i < to.n * to.L.stride; i += 32)
+            partial[i] = 0.;
+        }
+      };
+
+
+
+      /**
+       * Integrals for up to 8 T functions of a polytope or a patch. Products
+       * return to a lane the values of function 8 h + lane / 4 at points 8 u +
+       * 2 (lane % 4) + {0, 1}. With the points in another order, the same in
+       * both factors, these values are the operands of sums over points.
+       */
+      template <int dim, int T>
+      struct HDGFewFacetFunctions : public HDGFacetEntry<dim>
+      {
+        using Entry = HDGFacetEntry<dim>;
+        using Entry::Entry;
+        using Entry::P, Entry::base, Entry::e, Entry::k, Entry::first_row,
+          Entry::lane, Entry::g, Entry::t, Entry::to;
+
+        /// Points, and distance between rows of tables and weights such that
+        /// the operands of a product lie in different banks of shared memory.
+        static constexpr unsigned int n_points = hdg_warp_points,
+                                      ld       = row_stride(n_points);
+        /// Tiles of points; the second half may be skipped.
+        static constexpr int U = n_points / 8;
+
+        using Values = double[T][U][2];
+        using Sums   = double[T][T][2];
 
         /// Weights 0 .. 5 + dim, see HDGFacetPoint::weights().
         __device__ double *
@@ -125,15 +194,10 @@ namespace Tessella
 #pragma unroll
           for (int d = 0; d < dim; ++d)
             {
-              const double extent = frame[dim * dim + dim + d];
-              double       y      = -frame[dim * dim + d];
-#pragma unroll
-              for (int i = 0; i < dim; ++i)
-                y += frame[d * dim + i] * x[i];
               // Without extent, the coefficients of all functions but constants
               // are zero.
               write_legendre_of_lane<ld>(degree,
-                                         extent * y,
+                                         Entry::trace_coordinate(frame, d, x),
                                          1.,
                                          table(d, degree) + lane);
             }
@@ -506,25 +570,19 @@ namespace Tessella
           for (unsigned int slice = begin, n_point_groups; slice < end;
                slice += n_point_groups)
             {
-              const unsigned int       number = min(slice + lane / 4, end - 1);
-              const HDGFacetPointGroup point_group =
-                P.facet_point_group[number];
-              // The point groups of a patch are contiguous.
-              const unsigned int patch = __shfl_sync(~0u, point_group.patch, 0);
-              const bool         valid =
-                slice + lane / 4 < end && point_group.patch == patch;
-              n_point_groups = __popc(__ballot_sync(~0u, valid)) / 4;
-              const HDGFacetPoint<dim> point =
-                facet_point_of(P, point_group, number, lane % 4, valid);
+              const auto part = Entry::slice_of_patch(slice, end);
+              n_point_groups  = part.n_point_groups();
+              const HDGFacetPoint<dim> point = facet_point_of(
+                P, part.point_group, part.number, lane % 4, part.valid);
               stabilised |= point.stabilised();
               // The sums of the previous slice have read its weights.
               __syncwarp();
               point.weights(P.form,
-                            point_group.code,
+                            part.point_group.code,
                             [&](const int i, const double v) {
                               weight(i)[lane] = v;
                             });
-              const bool same = uniform(point, valid);
+              const bool same = uniform(point, part.valid);
               integrate(K,
                         partial,
                         make_slice_point_group(P,
@@ -535,24 +593,26 @@ namespace Tessella
                         same,
                         n_point_groups > n_points / 8,
                         slice == begin,
-                        slice == begin || P.facet_point_group[slice - 1].row !=
-                                            P.facet_point_group[slice].row);
+                        Entry::begins_patch(begin, slice));
             }
           if (begin == end)
-            for (unsigned int i = lane; i < to.n * to.L.stride; i += 32)
-              partial[i] = 0.;
+            Entry::clear(partial);
           return stabilised;
         }
       };
 
 
 
-      /// Integrals for more than 8 hdg_warp_tiles functions. P: data of all
-      /// kernels; L: layout of the workspace, which begins at base; e: entry of
-      /// polytope_interface; k: its polytope; g and t: lane / 4 and lane % 4.
+      /// Integrals for more than 8 hdg_warp_tiles functions. L: layout of the
+      /// workspace.
       template <int dim>
-      struct HDGFacets
+      struct HDGFacets : public HDGFacetEntry<dim>
       {
+        using Entry = HDGFacetEntry<dim>;
+        using Entry::P, Entry::base, Entry::e, Entry::k, Entry::first_row,
+          Entry::lane, Entry::g, Entry::t, Entry::to;
+        using typename Entry::Whole;
+
         /// Tiles of eight rows that are summed at a time.
         static constexpr int T = hdg_warp_tiles;
         /// Points, and distance between rows of their values.
@@ -561,34 +621,17 @@ namespace Tessella
         /// Number of rows, and of columns, that are summed at a time.
         static constexpr unsigned int n_tile = 8 * T;
 
-        using Whole = HDGBlock<dim, HDGStage::elimination>;
-
-        const HDGData<dim>       &P;
         const HDGLayout          &L;
-        double *const             base;
         HDGSlicePointGroup *const slice_point_group; ///< in shared memory
-        const unsigned int        e, k, first_row, lane, g, t;
-        const Whole               to; ///< arrays that elimination reads
 
         __device__
         HDGFacets(const HDGData<dim> &P,
                   double             *base,
                   HDGSlicePointGroup *slice_point_group,
                   const unsigned int  e)
-          : P(P)
+          : Entry(P, base, e)
           , L(P.layout)
-          , base(base)
           , slice_point_group(slice_point_group)
-          , e(e)
-          , k(P.entry_polytope[e])
-          , first_row(P.entry_row[e])
-          , lane(threadIdx.x & 31u)
-          , g(lane / 4)
-          , t(lane % 4)
-          , to(P,
-               P.state_layout,
-               P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-               k)
         {}
 
         __device__ double *
@@ -647,13 +690,8 @@ namespace Tessella
                     }
                   else
                     {
-                      const double extent = frame[dim * dim + dim + d];
-                      double       y      = -frame[dim * dim + d];
-#pragma unroll
-                      for (int i = 0; i < dim; ++i)
-                        y += frame[d * dim + i] * trace_x[i];
-                      xi   = extent * y;
-                      flat = extent == 0.;
+                      xi   = Entry::trace_coordinate(frame, d, trace_x);
+                      flat = frame[dim * dim + dim + d] == 0.;
                     }
                   double *const values =
                     column + d * (degree + 1) * hdg_warp_points;
@@ -1013,8 +1051,7 @@ namespace Tessella
               __syncwarp();
             }
           if (begin == end)
-            for (unsigned int i = lane; i < to.n * L.stride; i += 32)
-              partial[i] = 0.;
+            Entry::clear(partial);
           return stabilised;
         }
       };

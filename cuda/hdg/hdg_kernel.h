@@ -1435,20 +1435,23 @@ namespace Tessella
                                                  min(i0 + 8 + g, n_traces - 1)},
                                    column[2]  = {min(j0 + g, n_traces - 1),
                                                  min(j0 + 8 + g, n_traces - 1)};
-                for (unsigned int d = 0; d < L.n_blocks; ++d)
-                  {
-                    const double *const W = F(d);
+                const auto add                = [&](const double      *A,
+                                     const double      *B,
+                                     const unsigned int stride,
+                                     const unsigned int n_columns) {
 #pragma unroll 2
-                    for (unsigned int first = 0; first < depth; first += 4)
-                      {
-                        const unsigned int l    = first + t;
-                        const double       a[2] = {W[row[0] * ldm + l],
-                                                   W[row[1] * ldm + l]},
-                                     b[2]       = {W[column[0] * ldm + l],
-                                                   W[column[1] * ldm + l]};
-                        WarpProduct<2, 2, 2, double>::add(c, a, b, all);
-                      }
-                  }
+                  for (unsigned int first = 0; first < n_columns; first += 4)
+                    {
+                      const unsigned int l    = first + t;
+                      const double       a[2] = {A[row[0] * stride + l],
+                                                 A[row[1] * stride + l]},
+                                   b[2]       = {B[column[0] * stride + l],
+                                                 B[column[1] * stride + l]};
+                      WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                    }
+                };
+                for (unsigned int d = 0; d < L.n_blocks; ++d)
+                  add(F(d), F(d), ldm, depth);
                   // The sums are the negative of the result.
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
@@ -1457,16 +1460,7 @@ namespace Tessella
 #pragma unroll
                     for (int s = 0; s < 2; ++s)
                       c[h][u][s] *= -factor;
-#pragma unroll 2
-                for (unsigned int first = 0; first < padded_n; first += 4)
-                  {
-                    const unsigned int l    = first + t;
-                    const double       a[2] = {left[row[0] * ld + l],
-                                               left[row[1] * ld + l]},
-                                 b[2]       = {right[column[0] * ld + l],
-                                               right[column[1] * ld + l]};
-                    WarpProduct<2, 2, 2, double>::add(c, a, b, all);
-                  }
+                add(left, right, ld, padded_n);
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
 #pragma unroll
@@ -1645,6 +1639,19 @@ namespace Tessella
 
 
 
+      /// The arrays of a polytope in global memory that elimination reads.
+      template <int dim>
+      __device__ inline HDGBlock<dim, HDGStage::elimination>
+      state_of(const HDGData<dim> &P, const unsigned int k)
+      {
+        return {P,
+                P.state_layout,
+                P.state + std::size_t(k - P.first) * P.state_layout.inverse,
+                k};
+      }
+
+
+
       /// Records the first polytope that fails.
       template <int dim>
       __device__ inline void
@@ -1705,11 +1712,7 @@ namespace Tessella
                 else
                   block.volume_integrals(&abs_f, &stabilised);
                 __syncthreads();
-                block.store_volume(HDGBlock<dim, HDGStage::elimination>(
-                  P,
-                  P.state_layout,
-                  P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-                  k));
+                block.store_volume(state_of(P, k));
               }
             if (threadIdx.x == 0)
               {
@@ -1744,14 +1747,11 @@ namespace Tessella
             if (status & hdg_failed)
               continue;
             const Block block(P, P.layout, base, k);
-            block.load(
-              Block(P,
-                    P.state_layout,
-                    P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-                    k),
-              P.partial +
-                std::size_t(P.D.polytope_interface_offset[k] - P.first_entry) *
-                  P.layout.n_basis * P.layout.stride);
+            block.load(state_of(P, k),
+                       P.partial +
+                         std::size_t(P.D.polytope_interface_offset[k] -
+                                     P.first_entry) *
+                           P.layout.n_basis * P.layout.stride);
             __syncthreads();
             double *const K = P.K + (P.square_offset[k] - P.first_square);
             const bool    recovery = P.solvers != nullptr;

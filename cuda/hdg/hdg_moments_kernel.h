@@ -615,11 +615,7 @@ namespace Tessella
                 __syncthreads();
                 block.exact_integrals(nullptr, &stabilised);
                 __syncthreads();
-                block.store_volume(HDGBlock<dim, HDGStage::elimination>(
-                  P,
-                  P.state_layout,
-                  P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-                  k));
+                block.store_volume(state_of(P, k));
               }
             else
               for (unsigned int i = threadIdx.x; i < P.moments_stride;

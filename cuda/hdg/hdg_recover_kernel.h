@@ -130,11 +130,7 @@ namespace Tessella
         unsigned int       ld     = n;
         if (P.solvers == nullptr)
           {
-            const HDGBlock<dim, HDGStage::elimination> block(
-              P,
-              P.state_layout,
-              P.state + std::size_t(k - P.first) * P.state_layout.inverse,
-              k);
+            const HDGBlock<dim, HDGStage::elimination> block = state_of(P, k);
             recover_from_rows(block, lambda, sum + length, sum);
             CT = block.transform_of_polytope();
             ld = P.state_layout.stride;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_cuda_hdg_hdg_gather_h
+#define tessella_cuda_hdg_hdg_gather_h
+
+#include "device_copies.h"
+#include "hdg_data.h"
+#include "hdg_plan.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      /// Adds the matrices K of a tile to the trace matrix, and its right-hand
+      /// sides to that of the traces.
+      template <int dim>
+      class HDGGather
+      {
+      public:
+        /// Arguments of the kernel.
+        struct Arguments
+        {
+          const unsigned int *polytope_interface_offset, *polytope_interface,
+            *interface_polytope;
+          const unsigned int *block_of_interface, *interface_of_block,
+            *row_block, *entry_row;
+          const unsigned int  *entry_of_side; ///< two for each interface
+          const unsigned char *irregular;     ///< for each block row, see
+                                              ///< hdg_gather_kernel()
+          const std::uint64_t *dof_offset, *trace_offset, *square_offset;
+          const std::uint64_t *block_offset, *value_offset;
+          const unsigned int  *block_column, *column_offset, *row_width;
+          const double        *K, *local_rhs;
+          std::uint64_t        first_square, n_rows;
+          unsigned int         first, last;
+          double              *values, *rhs;
+        };
+
+        /// Copies the structure of the matrix to the device. @p data: arrays of
+        /// the mesh and of entries.
+        void
+        prepare(const HDGPlan<dim>  &plan,
+                const BlockSparsity &sparsity,
+                const HDGData<dim>  &data,
+                DeviceCopies        &copies);
+
+        /// Starts the kernel for the tile that @p data describes.
+        void
+        launch(const HDGData<dim> &data, double *values, double *rhs) const;
+
+        const unsigned int *
+        block_of_interface() const
+        {
+          return arguments.block_of_interface;
+        }
+
+        const std::uint64_t *
+        dof_offset() const
+        {
+          return arguments.dof_offset;
+        }
+
+      private:
+        Arguments arguments = {};
+      };
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
+
+#endif
