@@ -104,23 +104,7 @@ namespace Tessella
             k.resize(std::size_t(n_functions(degree)) * dim);
             Legendre::exponents(dim, degree, space, k.data());
           }
-        double l[dim][Legendre::max_degree + 1], volume = 1.;
-        for (int d = 0; d < dim; ++d)
-          {
-            const double extent = box[dim + d] - box[d];
-            volume *= extent;
-            Legendre::evaluate(degree,
-                               (2. * x[d] - box[d] - box[dim + d]) / extent,
-                               l[d]);
-          }
-        const double       factor = 1. / std::sqrt(volume);
-        const unsigned int n      = n_functions(degree);
-        for (unsigned int i = 0; i < n; ++i)
-          {
-            phi[i] = factor;
-            for (int d = 0; d < dim; ++d)
-              phi[i] *= l[d][k[i * dim + d]];
-          }
+        legendre_basis<dim>(degree, box, n_functions(degree), k.data(), x, phi);
       }
 
       /// Evaluates @p polynomial at points [@p begin, @p end) of @p batch and

@@ -162,6 +162,36 @@ namespace Tessella
       }
     };
 
+    /// Evaluates at one point the first @p n_functions orthonormal functions of
+    /// degree @p degree on @p box, with dim exponents per function.
+    template <int dim>
+    inline void
+    legendre_basis(const unsigned int         degree,
+                   const double *const        box,
+                   const unsigned int         n_functions,
+                   const unsigned char *const exponents,
+                   const double *const        x,
+                   double *const              phi)
+    {
+      double l[dim][Legendre::max_degree + 1], volume = 1.;
+      for (int d = 0; d < dim; ++d)
+        {
+          const double extent = box[dim + d] - box[d];
+          volume *= extent;
+          Legendre::evaluate(degree,
+                             (2. * x[d] - box[d] - box[dim + d]) / extent,
+                             l[d]);
+        }
+      const double factor = 1. / std::sqrt(volume);
+      for (unsigned int i = 0; i < n_functions; ++i)
+        {
+          double product = factor;
+          for (int d = 0; d < dim; ++d)
+            product *= l[d][exponents[i * dim + d]];
+          phi[i] = product;
+        }
+    }
+
     /**
      * Evaluates discrete functions on polytopes by nested sums over the
      * variables: sum_k0 L_k0(x) sum_k1 L_k1(y) sum_k2 .... The cost is about
@@ -324,26 +354,13 @@ namespace Tessella
       void
       basis(const unsigned int polytope, const double *x, double *phi) const
       {
-        const unsigned int  p   = mesh.degree[polytope];
-        const double *const box = &mesh.box[std::size_t(polytope) * 2 * dim];
-        double              l[dim][Legendre::max_degree + 1], volume = 1.;
-        for (int d = 0; d < dim; ++d)
-          {
-            const double extent = box[dim + d] - box[d];
-            volume *= extent;
-            Legendre::evaluate(p,
-                               (2. * x[d] - box[d] - box[dim + d]) / extent,
-                               l[d]);
-          }
-        const double               factor = 1. / std::sqrt(volume);
-        const unsigned char *const k      = exponents[p].data();
-        for (unsigned int i = 0; i < order[p].size(); ++i)
-          {
-            double product = factor;
-            for (int d = 0; d < dim; ++d)
-              product *= l[d][k[i * dim + d]];
-            phi[i] = product;
-          }
+        const unsigned int p = mesh.degree[polytope];
+        legendre_basis<dim>(p,
+                            &mesh.box[std::size_t(polytope) * 2 * dim],
+                            order[p].size(),
+                            exponents[p].data(),
+                            x,
+                            phi);
       }
 
     private:
