@@ -119,17 +119,7 @@ namespace Tessella
         result.first =
           subcell[cell->active_cell_index()] == mesh.subcell_offset[k];
         if (result.first)
-          {
-            result.polynomial.degree = mesh.degree[k];
-            std::copy_n(&mesh.box[std::size_t(k) * 2 * dim],
-                        2 * dim,
-                        result.polynomial.box.begin());
-            for (const double *u : values)
-              result.polynomial.coefficients.insert(
-                result.polynomial.coefficients.end(),
-                u + mesh.dof_offset[k],
-                u + mesh.dof_offset[k + 1]);
-          }
+          result.polynomial = cell_polynomial(mesh, k, values);
         return result;
       }
 

@@ -401,11 +401,7 @@ namespace Tessella
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
     const auto                copy = [&](const unsigned int         k,
                           const std::vector<double> &coefficients) {
-      const std::size_t size = coefficients.size() / n_vectors;
-      for (unsigned int v = 0; v < n_vectors; ++v)
-        std::copy_n(coefficients.data() + v * size,
-                    size,
-                    values[v] + mesh.dof_offset[k]);
+      copy_coefficients(mesh, k, coefficients, values);
     };
     if (data.any_piece)
       {

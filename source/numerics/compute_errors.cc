@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <tessella/base/exceptions.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/portable/geometry.h>
 
 #include <cmath>
 
@@ -417,7 +418,6 @@ namespace Tessella
                    const Function<dim>             &exact,
                    const unsigned int               extra_order)
     {
-      check_handler(handler);
       check_function(handler, exact);
       AssertThrow(handler.n_components() == 1,
                   dealii::ExcMessage(

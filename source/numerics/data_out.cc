@@ -8,6 +8,7 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/write_file.h>
+#include <tessella/portable/geometry.h>
 
 #include <algorithm>
 #include <memory>

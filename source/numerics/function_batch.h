@@ -30,11 +30,13 @@ namespace Tessella
                     "yet; call agglomerate() and distribute_dofs() first."));
     }
 
+    /// Checks the handler and the number of components.
     template <int dim>
     void
     check_function(const AgglomerationHandler<dim> &handler,
                    const dealii::Function<dim>     &function)
     {
+      check_handler(handler);
       AssertThrow(
         function.n_components == handler.n_components(),
         dealii::ExcMessage(

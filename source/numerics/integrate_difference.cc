@@ -114,7 +114,6 @@ namespace Tessella
       check_norm("integrate_difference()", norm, exponent);
       const bool gradients =
         (norm == NormType::H1_seminorm || norm == NormType::H1_norm);
-      check_handler(handler);
       check_function(handler, exact);
       handler.tabulate(extra_order);
       const double *const          u    = own_values(handler, solution);

@@ -314,30 +314,23 @@ namespace Tessella
                      const unsigned int             k,
                      PointNumbering<2>             &numbering)
       {
-        const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
-        std::vector<Edge>       edges;
-        for (unsigned int e = mesh.polytope_interface_offset[k];
-             e < mesh.polytope_interface_offset[k + 1];
-             ++e)
-          {
-            const unsigned int i    = mesh.polytope_interface[e] / 2,
-                               side = mesh.polytope_interface[e] % 2;
-            for (unsigned int f = mesh.facet_offset[i];
-                 f < mesh.facet_offset[i + 1];
-                 ++f)
-              {
-                const std::vector<double> line =
-                  facet_line(handler, i, f, side);
-                unsigned int a = numbering.number(&line[0]);
-                for (std::size_t j = 2; j < line.size(); j += 2)
-                  {
-                    const unsigned int b = numbering.number(&line[j]);
-                    if (a != b)
-                      edges.emplace_back(a, b);
-                    a = b;
-                  }
-              }
-          }
+        std::vector<Edge> edges;
+        for_facets(handler.polytopic_mesh(),
+                   k,
+                   [&](const unsigned int i,
+                       const unsigned int f,
+                       const unsigned int side) {
+                     const std::vector<double> line =
+                       facet_line(handler, i, f, side);
+                     unsigned int a = numbering.number(&line[0]);
+                     for (std::size_t j = 2; j < line.size(); j += 2)
+                       {
+                         const unsigned int b = numbering.number(&line[j]);
+                         if (a != b)
+                           edges.emplace_back(a, b);
+                         a = b;
+                       }
+                   });
         return edges;
       }
 

@@ -123,29 +123,23 @@ namespace Tessella
           // the points.
           const std::size_t start = grid.faces.size();
           grid.faces.push_back(0);
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            {
-              const unsigned int i    = mesh.polytope_interface[e] / 2,
-                                 side = mesh.polytope_interface[e] % 2;
-              for (unsigned int f = mesh.facet_offset[i];
-                   f < mesh.facet_offset[i + 1];
-                   ++f)
-                {
-                  double             corners[4][3];
-                  const unsigned int n =
-                    facet_corners(mesh, i, f, side, corners);
-                  grid.faces.push_back(n);
-                  for (unsigned int v = 0; v < n; ++v)
-                    {
-                      const unsigned int p = numbering.number(corners[v]);
-                      grid.faces.push_back(p);
-                      vertices.push_back(p);
-                    }
-                  ++grid.faces[start];
-                }
-            }
+          for_facets(mesh,
+                     k,
+                     [&](const unsigned int i,
+                         const unsigned int f,
+                         const unsigned int side) {
+                       double             corners[4][3];
+                       const unsigned int n =
+                         facet_corners(mesh, i, f, side, corners);
+                       grid.faces.push_back(n);
+                       for (unsigned int v = 0; v < n; ++v)
+                         {
+                           const unsigned int p = numbering.number(corners[v]);
+                           grid.faces.push_back(p);
+                           vertices.push_back(p);
+                         }
+                       ++grid.faces[start];
+                     });
           std::sort(vertices.begin(), vertices.end());
           vertices.erase(std::unique(vertices.begin(), vertices.end()),
                          vertices.end());

@@ -53,7 +53,6 @@ namespace Tessella
                 const Function<dim>             &function,
                 VectorType                      &vector)
     {
-      check_handler(handler);
       check_function(handler, function);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopeEvaluator<dim> evaluator(handler);
@@ -116,7 +115,6 @@ namespace Tessella
             VectorType                      &vector,
             const unsigned int               extra_order)
     {
-      check_handler(handler);
       check_function(handler, function);
       handler.tabulate(extra_order);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
