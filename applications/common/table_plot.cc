@@ -18,6 +18,8 @@ namespace Tessella
 {
   namespace Application
   {
+    using namespace Svg;
+
     namespace
     {
       /// the text in parentheses that follows it.
@@ -29,10 +31,10 @@ namespace Tessella
         for (std::size_t i = 0; i < n;)
           {
             const std::size_t hat = std::min(label.find('^', i), n);
-            result += Svg::escape(label.substr(i, hat - i));
+            result += escape(label.substr(i, hat - i));
             if (hat + 1 >= n)
               {
-                result += Svg::escape(label.substr(hat));
+                result += escape(label.substr(hat));
                 break;
               }
             std::size_t begin = hat + 1, end = hat + 2, next = hat + 2;
@@ -47,8 +49,7 @@ namespace Tessella
                   }
               }
             result += "<tspan dy=\"-0.45em\" font-size=\"72%\">" +
-                      Svg::escape(label.substr(begin, end - begin)) +
-                      "</tspan>";
+                      escape(label.substr(begin, end - begin)) + "</tspan>";
             if (next < n)
               result += "<tspan dy=\"0.32em\">" +
                         label_text(label.substr(next)) + "</tspan>";
@@ -206,6 +207,19 @@ namespace Tessella
       const char *const dashes[4]      = {"", "8 5", "2.5 4", "10 4 2.5 4"};
 
       void
+      line(std::ostream      &out,
+           const double       x1,
+           const double       y1,
+           const double       x2,
+           const double       y2,
+           const std::string &attributes)
+      {
+        out << "<line x1=\"" << number(x1) << "\" y1=\"" << number(y1)
+            << "\" x2=\"" << number(x2) << "\" y2=\"" << number(y2) << '"'
+            << attributes << "/>\n";
+      }
+
+      void
       marker(std::ostream      &out,
              const unsigned int shape,
              const double       x,
@@ -217,14 +231,14 @@ namespace Tessella
           [&](const std::vector<std::pair<double, double>> &corners) {
             out << "<polygon points=\"";
             for (const auto &c : corners)
-              out << Svg::number(x + r * c.first) << ','
-                  << Svg::number(y + r * c.second) << ' ';
+              out << number(x + r * c.first) << ',' << number(y + r * c.second)
+                  << ' ';
           };
         switch (shape % 6)
           {
             case 0:
-              out << "<circle cx=\"" << Svg::number(x) << "\" cy=\""
-                  << Svg::number(y) << "\" r=\"" << Svg::number(.95 * r);
+              out << "<circle cx=\"" << number(x) << "\" cy=\"" << number(y)
+                  << "\" r=\"" << number(.95 * r);
               break;
             case 1:
               polygon({{-.85, -.85}, {.85, -.85}, {.85, .85}, {-.85, .85}});
@@ -436,17 +450,17 @@ namespace Tessella
         void
         draw(std::ostream &out) const
         {
-          Svg::write_header(out,
-                            left + width + right_margin,
-                            top + height + bottom_margin);
+          write_header(out,
+                       left + width + right_margin,
+                       top + height + bottom_margin);
           if (!flags.title.empty())
-            Svg::write_text(out,
-                            left,
-                            36.,
-                            20.,
-                            "start",
-                            Svg::escape(flags.title),
-                            "fill=\"#222222\"");
+            write_text(out,
+                       left,
+                       36.,
+                       20.,
+                       "start",
+                       escape(flags.title),
+                       "fill=\"#222222\"");
           draw_grid(out);
           draw_frame(out);
           draw_labels(out);
@@ -543,28 +557,24 @@ namespace Tessella
         draw_grid(std::ostream &out) const
         {
           const auto vertical = [&](const double tick, const char *color) {
-            const std::string x = Svg::number(pixel_x(x_axis.position(tick)));
-            out << "<line x1=\"" << x << "\" y1=\"" << Svg::number(top)
-                << "\" x2=\"" << x << "\" y2=\"" << Svg::number(top + height)
-                << "\" stroke=\"" << color << "\"/>\n";
+            const double x = pixel_x(x_axis.position(tick));
+            line(out, x, top, x, top + height, color);
           };
           const auto horizontal = [&](const double tick, const char *color) {
-            const std::string y = Svg::number(pixel_y(y_axis.position(tick)));
-            out << "<line x1=\"" << Svg::number(left) << "\" y1=\"" << y
-                << "\" x2=\"" << Svg::number(left + width) << "\" y2=\"" << y
-                << "\" stroke=\"" << color << "\"/>\n";
+            const double y = pixel_y(y_axis.position(tick));
+            line(out, left, y, left + width, y, color);
           };
           out << "<g id=\"grid\" stroke-width=\"1\">\n";
           if (x_axis.high - x_axis.low < 4.)
             for (const double t : x_axis.minor)
-              vertical(t, "#f2f4f6");
+              vertical(t, " stroke=\"#f2f4f6\"");
           if (y_axis.high - y_axis.low < 4.)
             for (const double t : y_axis.minor)
-              horizontal(t, "#f2f4f6");
+              horizontal(t, " stroke=\"#f2f4f6\"");
           for (const auto &t : x_axis.ticks)
-            vertical(t.first, "#dfe4e8");
+            vertical(t.first, " stroke=\"#dfe4e8\"");
           for (const auto &t : y_axis.ticks)
-            horizontal(t.first, "#dfe4e8");
+            horizontal(t.first, " stroke=\"#dfe4e8\"");
           out << "</g>\n";
         }
 
@@ -572,17 +582,14 @@ namespace Tessella
         draw_frame(std::ostream &out) const
         {
           out << "<g id=\"axes\" stroke=\"#4a5560\" fill=\"none\">\n"
-              << "<rect x=\"" << Svg::number(left) << "\" y=\""
-              << Svg::number(top) << "\" width=\"" << Svg::number(width)
-              << "\" height=\"" << Svg::number(height)
-              << "\" stroke-width=\"1.2\"/>\n";
+              << "<rect x=\"" << number(left) << "\" y=\"" << number(top)
+              << "\" width=\"" << number(width) << "\" height=\""
+              << number(height) << "\" stroke-width=\"1.2\"/>\n";
           const auto tick = [&](const double x,
                                 const double y,
                                 const double length_x,
                                 const double length_y) {
-            out << "<line x1=\"" << Svg::number(x) << "\" y1=\""
-                << Svg::number(y) << "\" x2=\"" << Svg::number(x + length_x)
-                << "\" y2=\"" << Svg::number(y - length_y) << "\"/>\n";
+            line(out, x, y, x + length_x, y - length_y, "");
           };
           for (const auto &t : x_axis.ticks)
             tick(pixel_x(x_axis.position(t.first)), top + height, 0., 7.);
@@ -602,35 +609,35 @@ namespace Tessella
           constexpr double tick_size = 15.5, label_size = 17.;
           out << "<g id=\"tick_labels\" fill=\"#333333\">\n";
           for (const auto &t : x_axis.ticks)
-            Svg::write_text(out,
-                            pixel_x(x_axis.position(t.first)),
-                            top + height + 23.,
-                            tick_size,
-                            "middle",
-                            t.second);
+            write_text(out,
+                       pixel_x(x_axis.position(t.first)),
+                       top + height + 23.,
+                       tick_size,
+                       "middle",
+                       t.second);
           for (const auto &t : y_axis.ticks)
-            Svg::write_text(out,
-                            left - 9.,
-                            pixel_y(y_axis.position(t.first)) + 5.5,
-                            tick_size,
-                            "end",
-                            t.second);
+            write_text(out,
+                       left - 9.,
+                       pixel_y(y_axis.position(t.first)) + 5.5,
+                       tick_size,
+                       "end",
+                       t.second);
           out << "</g>\n";
-          Svg::write_text(out,
-                          left + .5 * width,
-                          top + height + 52.,
-                          label_size,
-                          "middle",
-                          label_text(flags.x_label),
-                          "fill=\"#222222\"");
-          Svg::write_text(out,
-                          0.,
-                          0.,
-                          label_size,
-                          "middle",
-                          label_text(flags.y_label),
-                          "fill=\"#222222\" transform=\"translate(26 " +
-                            Svg::number(top + .5 * height) + ") rotate(-90)\"");
+          write_text(out,
+                     left + .5 * width,
+                     top + height + 52.,
+                     label_size,
+                     "middle",
+                     label_text(flags.x_label),
+                     "fill=\"#222222\"");
+          write_text(out,
+                     0.,
+                     0.,
+                     label_size,
+                     "middle",
+                     label_text(flags.y_label),
+                     "fill=\"#222222\" transform=\"translate(26 " +
+                       number(top + .5 * height) + ") rotate(-90)\"");
         }
 
         void
@@ -664,21 +671,20 @@ namespace Tessella
               x[i] = left + t.x[i];
               y[i] = top + height - t.y[i];
             }
-          out << "<polygon class=\"slope\" points=\"" << Svg::number(x[0])
-              << ',' << Svg::number(y[0]) << ' ' << Svg::number(x[1]) << ','
-              << Svg::number(y[1]) << ' ' << Svg::number(x[2]) << ','
-              << Svg::number(y[2]) << "\" fill=\"" << color
-              << "\" fill-opacity=\"0.12\" stroke=\"" << color
+          out << "<polygon class=\"slope\" points=\"" << number(x[0]) << ','
+              << number(y[0]) << ' ' << number(x[1]) << ',' << number(y[1])
+              << ' ' << number(x[2]) << ',' << number(y[2]) << "\" fill=\""
+              << color << "\" fill-opacity=\"0.12\" stroke=\"" << color
               << "\" stroke-opacity=\"0.75\" stroke-width=\"1\"/>\n";
           // The label is beside the vertical leg.
           const bool label_right = t.x[2] > .5 * (t.x[0] + t.x[1]);
-          Svg::write_text(out,
-                          x[2] + (label_right ? 5. : -5.),
-                          .5 * (y[0] + y[1]) + 5.,
-                          13.5,
-                          label_right ? "start" : "end",
-                          Svg::escape(Axis::plain(std::abs(slope))),
-                          "fill=\"" + color + "\"");
+          write_text(out,
+                     x[2] + (label_right ? 5. : -5.),
+                     .5 * (y[0] + y[1]) + 5.,
+                     13.5,
+                     label_right ? "start" : "end",
+                     escape(Axis::plain(std::abs(slope))),
+                     "fill=\"" + color + "\"");
         }
 
         void
@@ -692,10 +698,8 @@ namespace Tessella
                   out << "<polyline class=\"curve\"" << styles[c].line()
                       << " points=\"";
                   for (const auto &p : points[c])
-                    out << Svg::number(pixel_x(x_axis.transform(p.first)))
-                        << ','
-                        << Svg::number(pixel_y(y_axis.transform(p.second)))
-                        << ' ';
+                    out << number(pixel_x(x_axis.transform(p.first))) << ','
+                        << number(pixel_y(y_axis.transform(p.second))) << ' ';
                   out << "\"/>\n";
                 }
               for (const auto &p : points[c])
@@ -715,17 +719,14 @@ namespace Tessella
           for (std::size_t c = 0; c < curves.size(); ++c)
             {
               const double x = left + width + 18., y = top + 12. + 25. * c;
-              out << "<line x1=\"" << Svg::number(x) << "\" y1=\""
-                  << Svg::number(y) << "\" x2=\"" << Svg::number(x + 38.)
-                  << "\" y2=\"" << Svg::number(y) << '"' << styles[c].line()
-                  << "/>\n";
+              line(out, x, y, x + 38., y, styles[c].line());
               marker(out, styles[c].shape, x + 19., y, styles[c].color);
-              Svg::write_text(out,
-                              x + 47.,
-                              y + 5.5,
-                              legend_size,
-                              "start",
-                              Svg::escape(curves[c].label));
+              write_text(out,
+                         x + 47.,
+                         y + 5.5,
+                         legend_size,
+                         "start",
+                         escape(curves[c].label));
             }
           out << "</g>\n";
         }

@@ -93,22 +93,11 @@ namespace Tessella
 
 
     std::string
-    broadcast(std::string text, const MPI_Comm communicator)
+    broadcast(const std::string &text, const MPI_Comm communicator)
     {
-#ifdef DEAL_II_WITH_MPI
-      if (n_processes(communicator) > 1)
-        {
-          unsigned int size = static_cast<unsigned int>(text.size());
-          MPI_Bcast(&size, 1, MPI_UNSIGNED, 0, communicator);
-          text.resize(size);
-          if (size > 0)
-            MPI_Bcast(
-              &text[0], static_cast<int>(size), MPI_CHAR, 0, communicator);
-        }
-#else
-      (void)communicator;
-#endif
-      return text;
+      return n_processes(communicator) > 1
+               ? dealii::Utilities::MPI::broadcast(communicator, text)
+               : text;
     }
 
 

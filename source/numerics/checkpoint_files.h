@@ -36,7 +36,7 @@ namespace Tessella
 
     /// Sends a text of the first process to all processes.
     std::string
-    broadcast(std::string text, const MPI_Comm communicator);
+    broadcast(const std::string &text, const MPI_Comm communicator);
 
     /// Text of file @p name, read by the first process; empty if there is none.
     std::string

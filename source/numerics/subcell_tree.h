@@ -2,16 +2,21 @@
 #ifndef tessella_source_numerics_subcell_tree_h
 #define tessella_source_numerics_subcell_tree_h
 
+#include <deal.II/base/bounding_box.h>
 #include <deal.II/base/point.h>
 
+#include <deal.II/boost_adaptors/bounding_box.h>
+#include <deal.II/boost_adaptors/point.h>
 #include <deal.II/fe/mapping.h>
 #include <deal.II/grid/tria.h>
+#include <deal.II/numerics/rtree.h>
 
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/portable/geometry.h>
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 
@@ -20,9 +25,8 @@ namespace Tessella
   namespace internal
   {
     /**
-     * Tree of bounding boxes of sub-cells that finds the sub-cell in which a
-     * point lies. The set-up costs O(n log n), a query O(log n) and some
-     * inverse maps.
+     * Finds the sub-cell in which a point lies, by a tree of bounding boxes.
+     * The set-up costs O(n log n), a query O(log n) and some inverse maps.
      */
     template <int dim>
     class SubCellTree
@@ -31,157 +35,70 @@ namespace Tessella
       explicit SubCellTree(const AgglomerationHandler<dim> &handler)
         : handler(handler)
         , mesh(handler.polytopic_mesh())
-      {
-        // Sub-cells of owned polytopes come first.
-        const unsigned int n = mesh.subcell_offset[mesh.n_owned_polytopes()];
-        boxes.resize(n);
-        indices.resize(n);
-        for (unsigned int s = 0; s < n; ++s)
-          {
-            indices[s] = s;
-            Box &box   = boxes[s];
-            for (unsigned int v = mesh.subcell_vertex_offset[s];
-                 v < mesh.subcell_vertex_offset[s + 1];
-                 ++v)
-              box.add(&mesh.subcell_vertices[std::size_t(v) * dim]);
-            // A curved cell may extend beyond its corners. Points on the
-            // surface of other cells may be off by rounding.
-            double extent = 0.;
-            for (int d = 0; d < dim; ++d)
-              extent = std::max(extent, box.upper[d] - box.lower[d]);
-            box.grow(mesh.subcell_type[s] == SubCellType::tabulated
-                       ? .5 * extent
-                       : 2. * tolerance * extent);
-          }
-        if (n > 0)
-          {
-            nodes.reserve(2 * (n / leaf_size + 1));
-            build(0, n);
-          }
-      }
+        , boxes(subcell_boxes(mesh))
+        , tree(dealii::pack_rtree_of_indices(boxes))
+      {}
 
       /// Sub-cell with the lowest index that contains @p point, or
       /// invalid_index.
       unsigned int
       find(const dealii::Point<dim> &point) const
       {
+        namespace bgi       = boost::geometry::index;
         unsigned int result = invalid_index;
-        if (!nodes.empty())
-          find(0, point, result);
+        for (const unsigned int s :
+             tree | bgi::adaptors::queried(bgi::intersects(point)))
+          if (s < result && inside(s, point))
+            result = s;
         return result;
       }
 
     private:
-      /// Distance, in reference coordinates, up to which a point outside
-      /// still belongs to a sub-cell.
-      static constexpr double       tolerance = 1e-8;
-      static constexpr unsigned int leaf_size = 8;
+      using Boxes = std::vector<dealii::BoundingBox<dim>>;
 
-      struct Box
-      {
-        double lower[dim], upper[dim];
-        Box()
-        {
-          std::fill(lower, lower + dim, std::numeric_limits<double>::max());
-          std::fill(upper, upper + dim, std::numeric_limits<double>::lowest());
-        }
-        void
-        add(const double *x)
-        {
-          for (int d = 0; d < dim; ++d)
-            {
-              lower[d] = std::min(lower[d], x[d]);
-              upper[d] = std::max(upper[d], x[d]);
-            }
-        }
-        void
-        grow(const double amount)
-        {
-          for (int d = 0; d < dim; ++d)
-            {
-              lower[d] -= amount;
-              upper[d] += amount;
-            }
-        }
-        bool
-        contains(const dealii::Point<dim> &x) const
-        {
-          for (int d = 0; d < dim; ++d)
-            if (!(x[d] >= lower[d] && x[d] <= upper[d]))
-              return false;
-          return true;
-        }
-      };
+      /// Distance, in reference coordinates, up to which a point outside still
+      /// belongs to a sub-cell.
+      static constexpr double tolerance = 1e-8;
 
-      struct Node
+      /// Bounding boxes of the sub-cells of owned polytopes, which come first.
+      static Boxes
+      subcell_boxes(const PolytopicMesh<dim> &mesh)
       {
-        Box          box;
-        unsigned int begin, end; ///< range of indices of a leaf
-        unsigned int right = 0;  ///< second child; the first is next
-      };
-
-      unsigned int
-      build(const unsigned int begin, const unsigned int end)
-      {
-        const unsigned int me = nodes.size();
-        nodes.emplace_back();
-        Box box, centers;
-        for (unsigned int i = begin; i < end; ++i)
+        Boxes boxes;
+        for (unsigned int s = 0;
+             s < mesh.subcell_offset[mesh.n_owned_polytopes()];
+             ++s)
           {
-            const Box &b = boxes[indices[i]];
-            box.add(b.lower);
-            box.add(b.upper);
-            double center[dim];
+            dealii::Point<dim> lower, upper;
+            double             extent = 0.;
             for (int d = 0; d < dim; ++d)
-              center[d] = b.lower[d] + b.upper[d];
-            centers.add(center);
+              {
+                lower[d] = std::numeric_limits<double>::max();
+                upper[d] = std::numeric_limits<double>::lowest();
+                for (unsigned int v = mesh.subcell_vertex_offset[s];
+                     v < mesh.subcell_vertex_offset[s + 1];
+                     ++v)
+                  {
+                    const double x =
+                      mesh.subcell_vertices[std::size_t(v) * dim + d];
+                    lower[d] = std::min(lower[d], x);
+                    upper[d] = std::max(upper[d], x);
+                  }
+                extent = std::max(extent, upper[d] - lower[d]);
+              }
+            // A curved cell may extend beyond its corners. Points on the
+            // surface of other cells may be off by rounding.
+            const double amount = mesh.subcell_type[s] == SubCellType::tabulated
+                                    ? .5 * extent
+                                    : 2. * tolerance * extent;
+            for (int d = 0; d < dim; ++d)
+              {
+                lower[d] -= amount;
+                upper[d] += amount;
+              }
+            boxes.emplace_back(std::make_pair(lower, upper));
           }
-        nodes[me].box   = box;
-        nodes[me].begin = begin;
-        nodes[me].end   = end;
-        if (end - begin > leaf_size)
-          {
-            int axis = 0;
-            for (int d = 1; d < dim; ++d)
-              if (centers.upper[d] - centers.lower[d] >
-                  centers.upper[axis] - centers.lower[axis])
-                axis = d;
-            const unsigned int middle = (begin + end) / 2;
-            std::nth_element(indices.begin() + begin,
-                             indices.begin() + middle,
-                             indices.begin() + end,
-                             [&](const unsigned int a, const unsigned int b) {
-                               const double x = boxes[a].lower[axis] +
-                                                boxes[a].upper[axis],
-                                            y = boxes[b].lower[axis] +
-                                                boxes[b].upper[axis];
-                               return x < y || (x == y && a < b);
-                             });
-            build(begin, middle);
-            const unsigned int right = build(middle, end);
-            nodes[me].right          = right;
-          }
-        return me;
-      }
-
-      void
-      find(const unsigned int        node,
-           const dealii::Point<dim> &point,
-           unsigned int             &result) const
-      {
-        const Node &n = nodes[node];
-        if (!n.box.contains(point))
-          return;
-        if (n.right != 0)
-          {
-            find(node + 1, point, result);
-            find(n.right, point, result);
-          }
-        else
-          for (unsigned int i = n.begin; i < n.end; ++i)
-            if (indices[i] < result && boxes[indices[i]].contains(point) &&
-                inside(indices[i], point))
-              result = indices[i];
+        return boxes;
       }
 
       bool
@@ -307,9 +224,10 @@ namespace Tessella
 
       const AgglomerationHandler<dim> &handler;
       const PolytopicMesh<dim>        &mesh;
-      std::vector<Box>                 boxes;
-      std::vector<unsigned int>        indices;
-      std::vector<Node>                nodes;
+      /// The tree refers to the boxes.
+      const Boxes                       boxes;
+      const decltype(dealii::pack_rtree_of_indices(
+        std::declval<const Boxes &>())) tree;
     };
   } // namespace internal
 } // namespace Tessella

@@ -20,6 +20,7 @@
 namespace Tessella
 {
   using namespace internal;
+  using namespace Svg;
 
   namespace
   {
@@ -123,7 +124,7 @@ namespace Tessella
       std::string
       point(const double px, const double py) const
       {
-        return Svg::number(x(px)) + ' ' + Svg::number(y(py));
+        return number(x(px)) + ' ' + number(y(py));
       }
     };
 
@@ -162,21 +163,21 @@ namespace Tessella
       const unsigned int low = *range.first, high = *range.second;
       const double       step = 44.;
       double             x    = right - step * (high - low + 1);
-      Svg::write_text(out, x - 8., y, 18., "end", "degree", "fill=\"#333333\"");
+      write_text(out, x - 8., y, 18., "end", "degree", "fill=\"#333333\"");
       for (unsigned int p = low; p <= high; ++p, x += step)
         {
-          out << "<rect class=\"legend\" x=\"" << Svg::number(x) << "\" y=\""
-              << Svg::number(y - 14.)
+          out << "<rect class=\"legend\" x=\"" << number(x) << "\" y=\""
+              << number(y - 14.)
               << "\" width=\"17\" height=\"17\" rx=\"2\" fill=\""
               << degree_color(p, low, high).text()
               << "\" stroke=\"#555555\" stroke-width=\"0.6\"/>\n";
-          Svg::write_text(out,
-                          x + 21.,
-                          y,
-                          17.,
-                          "start",
-                          std::to_string(p),
-                          "fill=\"#333333\"");
+          write_text(out,
+                     x + 21.,
+                     y,
+                     17.,
+                     "start",
+                     std::to_string(p),
+                     "fill=\"#333333\"");
         }
     }
 
@@ -195,13 +196,8 @@ namespace Tessella
             const View               &view)
     {
       if (!flags.title.empty())
-        Svg::write_text(out,
-                        18.,
-                        34.,
-                        22.,
-                        "start",
-                        Svg::escape(flags.title),
-                        "fill=\"#222222\"");
+        write_text(
+          out, 18., 34., 22., "start", escape(flags.title), "fill=\"#222222\"");
       if (flags.color_by_degree)
         degree_legend(out, mesh, view.width - 14., 34.);
     }
@@ -278,7 +274,7 @@ namespace Tessella
     {
       out << "<path id=\"fine_cells\" fill=\"none\" stroke=\"#ffffff\" "
              "stroke-opacity=\"0.75\" stroke-width=\""
-          << Svg::number(line_width) << "\" d=\"";
+          << number(line_width) << "\" d=\"";
       for (unsigned int s = 0; s < handler.polytopic_mesh().n_subcells(); ++s)
         {
           add_line(out, view, subcell_line(handler, s));
@@ -299,7 +295,7 @@ namespace Tessella
       const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
       out << "<path id=\"" << (boundary ? "boundary" : "interfaces")
           << "\" fill=\"none\" stroke=\"" << (boundary ? "#1f2933" : "#37474f")
-          << "\" stroke-width=\"" << Svg::number(line_width)
+          << "\" stroke-width=\"" << number(line_width)
           << "\" stroke-linecap=\"round\" d=\"";
       for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
         {
@@ -378,12 +374,12 @@ namespace Tessella
           if (size < 3.)
             continue;
           const std::array<double, 2> x = label_position(mesh, k);
-          Svg::write_text(out,
-                          view.x(x[0]),
-                          view.y(x[1]) + .35 * size,
-                          size,
-                          "middle",
-                          std::to_string(k));
+          write_text(out,
+                     view.x(x[0]),
+                     view.y(x[1]) + .35 * size,
+                     size,
+                     "middle",
+                     std::to_string(k));
         }
       out << "</g>\n";
     }
@@ -406,7 +402,7 @@ namespace Tessella
         view.scale * std::sqrt(area / std::max(1U, mesh.n_polytopes()));
       const double width = std::min(std::max(.05 * typical, .35), 1.8);
 
-      Svg::write_header(out, view.width, view.height);
+      write_header(out, view.width, view.height);
       caption(out, flags, mesh, view);
       draw_polytopes(out, handler, polytope_colors(mesh, flags), view);
       if (flags.fine_cells)
@@ -471,7 +467,7 @@ namespace Tessella
                                std::sqrt(std::max<double>(1., order.size()));
         const double width = std::min(std::max(.05 * typical, .5), 1.6);
 
-        Svg::write_header(out, view.width, view.height);
+        write_header(out, view.width, view.height);
         caption(out, flags, mesh, view);
         out << "<g id=\"polytopes\" stroke-linejoin=\"round\" "
                "stroke-linecap=\"round\">\n";
@@ -678,10 +674,10 @@ namespace Tessella
         if (!fine.empty())
           out << "<path fill=\"none\" stroke=\"#ffffff\" "
                  "stroke-opacity=\"0.7\" stroke-width=\""
-              << Svg::number(.6 * width) << "\" d=\"" << fine << "\"/>\n";
+              << number(.6 * width) << "\" d=\"" << fine << "\"/>\n";
         if (!lines.empty())
           out << "<path fill=\"none\" stroke=\"#2f3b45\" stroke-width=\""
-              << Svg::number(width) << "\" d=\"" << lines << "\"/>\n";
+              << number(width) << "\" d=\"" << lines << "\"/>\n";
       }
 
       const PolytopicMesh<3> &mesh;
