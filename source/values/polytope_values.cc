@@ -313,34 +313,31 @@ namespace Tessella
 
 
 
-  namespace
+  template <int dim>
+  template <typename T>
+  void
+  PolytopeValuesBase<dim>::sum_up(const std::vector<double> &coefficients,
+                                  const unsigned int         component,
+                                  const std::vector<T>      &functions,
+                                  std::vector<T>            &result) const
   {
-    template <typename T>
-    void
-    sum_up(const std::vector<double> &coefficients,
-           const unsigned int         first,
-           const unsigned int         n_basis,
-           const unsigned int         n_points,
-           const std::vector<T>      &functions,
-           std::vector<T>            &result)
-    {
-      AssertIndexRange(first + n_basis, coefficients.size() + 1);
-      AssertThrow(functions.size() == std::size_t(n_points) * n_basis,
-                  ExcMessage("Values or derivatives of a discrete function "
-                             "were asked for, but the object was made without "
-                             "the update flag for them."));
-      result.resize(n_points);
-      const double *c = coefficients.data() + first;
-      for (unsigned int q = 0; q < n_points; ++q)
-        {
-          const T *f   = functions.data() + std::size_t(q) * n_basis;
-          T        sum = T();
-          for (unsigned int i = 0; i < n_basis; ++i)
-            sum += c[i] * f[i];
-          result[q] = sum;
-        }
-    }
-  } // namespace
+    const unsigned int first = component * n_basis;
+    AssertIndexRange(first + n_basis, coefficients.size() + 1);
+    AssertThrow(functions.size() == std::size_t(n_quadrature_points) * n_basis,
+                ExcMessage("Values or derivatives of a discrete function "
+                           "were asked for, but the object was made without "
+                           "the update flag for them."));
+    result.resize(n_quadrature_points);
+    const double *c = coefficients.data() + first;
+    for (unsigned int q = 0; q < n_quadrature_points; ++q)
+      {
+        const T *f   = functions.data() + std::size_t(q) * n_basis;
+        T        sum = T();
+        for (unsigned int i = 0; i < n_basis; ++i)
+          sum += c[i] * f[i];
+        result[q] = sum;
+      }
+  }
 
 
 
@@ -351,12 +348,7 @@ namespace Tessella
     const unsigned int         component,
     std::vector<double>       &result) const
   {
-    sum_up(coefficients,
-           component * n_basis,
-           n_basis,
-           n_quadrature_points,
-           values,
-           result);
+    sum_up(coefficients, component, values, result);
   }
 
 
@@ -368,12 +360,7 @@ namespace Tessella
     const unsigned int           component,
     std::vector<Tensor<1, dim>> &result) const
   {
-    sum_up(coefficients,
-           component * n_basis,
-           n_basis,
-           n_quadrature_points,
-           gradients,
-           result);
+    sum_up(coefficients, component, gradients, result);
   }
 
 
@@ -385,12 +372,7 @@ namespace Tessella
     const unsigned int           component,
     std::vector<Tensor<2, dim>> &result) const
   {
-    sum_up(coefficients,
-           component * n_basis,
-           n_basis,
-           n_quadrature_points,
-           hessians,
-           result);
+    sum_up(coefficients, component, hessians, result);
   }
 
 

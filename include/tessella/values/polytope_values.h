@@ -159,7 +159,10 @@ namespace Tessella
       get_function_values(const VectorType                    &vector,
                           std::vector<dealii::Tensor<1, dim>> &result) const
       {
-        for_components<double>(vector,
+        result.resize(values->n_quadrature_points);
+        values->for_components(values->local_coefficients(vector),
+                               first_component,
+                               dim,
                                &PolytopeValuesBase<dim>::component_values,
                                result);
       }
@@ -169,8 +172,12 @@ namespace Tessella
       get_function_gradients(const VectorType                    &vector,
                              std::vector<dealii::Tensor<2, dim>> &result) const
       {
-        for_components<dealii::Tensor<1, dim>>(
-          vector, &PolytopeValuesBase<dim>::component_gradients, result);
+        result.resize(values->n_quadrature_points);
+        values->for_components(values->local_coefficients(vector),
+                               first_component,
+                               dim,
+                               &PolytopeValuesBase<dim>::component_gradients,
+                               result);
       }
 
       template <typename VectorType>
@@ -199,28 +206,6 @@ namespace Tessella
       }
 
     private:
-      /// Puts together what @p evaluate computes for each component.
-      template <typename T, typename VectorType, typename ResultType>
-      void
-      for_components(
-        const VectorType &vector,
-        void (PolytopeValuesBase<dim>::*evaluate)(const std::vector<double> &,
-                                                  const unsigned int,
-                                                  std::vector<T> &) const,
-        std::vector<ResultType> &result) const
-      {
-        const std::vector<double> coefficients =
-          values->local_coefficients(vector);
-        std::vector<T> component;
-        result.resize(values->n_quadrature_points);
-        for (unsigned int c = 0; c < dim; ++c)
-          {
-            (values->*evaluate)(coefficients, first_component + c, component);
-            for (unsigned int q = 0; q < result.size(); ++q)
-              result[q][c] = component[q];
-          }
-      }
-
       const PolytopeValuesBase<dim> *values;
       unsigned int                   first_component;
     };
@@ -464,19 +449,16 @@ namespace Tessella
     get_function_values(const VectorType                    &vector,
                         std::vector<dealii::Vector<double>> &result) const
     {
-      const std::vector<double> coefficients = local_coefficients(vector);
-      const unsigned int        n_components = handler->n_components();
-      std::vector<double>       values;
+      const unsigned int n_components = handler->n_components();
       result.resize(n_quadrature_points);
       for (auto &r : result)
         if (r.size() != n_components)
           r.reinit(n_components);
-      for (unsigned int c = 0; c < n_components; ++c)
-        {
-          component_values(coefficients, c, values);
-          for (unsigned int q = 0; q < n_quadrature_points; ++q)
-            result[q](c) = values[q];
-        }
+      for_components(local_coefficients(vector),
+                     0,
+                     n_components,
+                     &PolytopeValuesBase::component_values,
+                     result);
     }
 
     /// Gradients of all components: result[q][component].
@@ -486,18 +468,15 @@ namespace Tessella
       const VectorType                                 &vector,
       std::vector<std::vector<dealii::Tensor<1, dim>>> &result) const
     {
-      const std::vector<double> coefficients = local_coefficients(vector);
-      const unsigned int        n_components = handler->n_components();
-      std::vector<dealii::Tensor<1, dim>> gradients;
+      const unsigned int n_components = handler->n_components();
       result.resize(n_quadrature_points);
       for (auto &r : result)
         r.resize(n_components);
-      for (unsigned int c = 0; c < n_components; ++c)
-        {
-          component_gradients(coefficients, c, gradients);
-          for (unsigned int q = 0; q < n_quadrature_points; ++q)
-            result[q][c] = gradients[q];
-        }
+      for_components(local_coefficients(vector),
+                     0,
+                     n_components,
+                     &PolytopeValuesBase::component_gradients,
+                     result);
     }
 
     // ---- for the views and for users who need one component of a function
@@ -527,6 +506,28 @@ namespace Tessella
     component_hessians(const std::vector<double>           &coefficients,
                        const unsigned int                   component,
                        std::vector<dealii::Tensor<2, dim>> &result) const;
+
+    /// Stores what @p evaluate computes for @p n components from @p first on
+    /// as result[q][0] to result[q][n-1]. @p result has its size already.
+    template <typename T, typename ResultType>
+    void
+    for_components(
+      const std::vector<double> &coefficients,
+      const unsigned int         first,
+      const unsigned int         n,
+      void (PolytopeValuesBase::*evaluate)(const std::vector<double> &,
+                                           const unsigned int,
+                                           std::vector<T> &) const,
+      std::vector<ResultType> &result) const
+    {
+      std::vector<T> of_component;
+      for (unsigned int c = 0; c < n; ++c)
+        {
+          (this->*evaluate)(coefficients, first + c, of_component);
+          for (unsigned int q = 0; q < n_quadrature_points; ++q)
+            result[q][c] = of_component[q];
+        }
+    }
 
     /// Number of scalar functions of the present polytope.
     unsigned int
@@ -593,6 +594,14 @@ namespace Tessella
     dealii::UpdateFlags                           flags;
 
   private:
+    /// Values of a discrete function from those of the scalar functions.
+    template <typename T>
+    void
+    sum_up(const std::vector<double> &coefficients,
+           const unsigned int         component,
+           const std::vector<T>      &functions,
+           std::vector<T>            &result) const;
+
     void
     evaluate(const std::array<std::vector<double>, dim> &x);
 
