@@ -13,6 +13,7 @@
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
+#include "../lac/vector_access.h"
 #include "checkpoint_files.h"
 
 namespace Tessella

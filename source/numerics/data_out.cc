@@ -17,6 +17,7 @@
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
+#include "../lac/vector_access.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
 

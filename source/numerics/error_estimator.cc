@@ -10,6 +10,7 @@
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
+#include "../lac/vector_access.h"
 #include "collective_ranges.h"
 #include "facet_points.h"
 #include "form_arrays.h"

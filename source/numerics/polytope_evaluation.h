@@ -2,15 +2,8 @@
 #ifndef tessella_source_numerics_polytope_evaluation_h
 #define tessella_source_numerics_polytope_evaluation_h
 
-#include <deal.II/base/config.h>
-
-#include <deal.II/base/exceptions.h>
 #include <deal.II/base/utilities.h>
 
-#include <deal.II/lac/la_parallel_vector.h>
-#include <deal.II/lac/vector.h>
-
-#include <tessella/base/epetra.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/portable/legendre.h>
@@ -19,11 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "../grid/mesh_points.h"
-#include "../lac/vector_access.h"
 
 namespace Tessella
 {

@@ -16,6 +16,7 @@
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
+#include "../lac/vector_access.h"
 #include "cell_polynomials.h"
 
 namespace Tessella
