@@ -39,6 +39,7 @@
 #include "common/solvability.h"
 #include "common/study_output.h"
 #include "common/study_table.h"
+#include "common/table_plot.h"
 #include "common/text_table.h"
 
 namespace Tessella

@@ -23,7 +23,6 @@
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
-#include <tessella/numerics/svg.h>
 
 #include <cmath>
 #include <iostream>
@@ -40,6 +39,7 @@
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/study_table.h"
+#include "common/table_plot.h"
 #include "common/text_table.h"
 
 namespace Tessella

@@ -9,6 +9,7 @@
 #include <tessella/numerics/svg.h>
 
 #include "program.h"
+#include "table_plot.h"
 
 namespace Tessella
 {

@@ -4,13 +4,13 @@
 
 #include <deal.II/base/parameter_handler.h>
 
-#include <tessella/numerics/svg.h>
-
 #include <array>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
+
+#include "table_plot.h"
 
 namespace Tessella
 {

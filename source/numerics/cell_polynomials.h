@@ -2,8 +2,6 @@
 #ifndef tessella_source_numerics_cell_polynomials_h
 #define tessella_source_numerics_cell_polynomials_h
 
-#include <deal.II/base/parallel.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,7 +9,6 @@
 #include <functional>
 #include <vector>
 
-#include "../base/collective.h"
 #include "polytope_projection.h"
 
 namespace Tessella
@@ -104,23 +101,7 @@ namespace Tessella
             k.resize(std::size_t(n_functions(degree)) * dim);
             Legendre::exponents(dim, degree, space, k.data());
           }
-        double l[dim][Legendre::max_degree + 1], volume = 1.;
-        for (int d = 0; d < dim; ++d)
-          {
-            const double extent = box[dim + d] - box[d];
-            volume *= extent;
-            Legendre::evaluate(degree,
-                               (2. * x[d] - box[d] - box[dim + d]) / extent,
-                               l[d]);
-          }
-        const double       factor = 1. / std::sqrt(volume);
-        const unsigned int n      = n_functions(degree);
-        for (unsigned int i = 0; i < n; ++i)
-          {
-            phi[i] = factor;
-            for (int d = 0; d < dim; ++d)
-              phi[i] *= l[d][k[i * dim + d]];
-          }
+        legendre_basis<dim>(degree, box, n_functions(degree), k.data(), x, phi);
       }
 
       /// Evaluates @p polynomial at points [@p begin, @p end) of @p batch and
@@ -161,22 +142,46 @@ namespace Tessella
 
 
 
+    /// Polynomial of polytope @p k for discrete functions with coefficients
+    /// @p values, one array per function.
+    template <int dim, typename Array>
+    CellPolynomial<dim>
+    cell_polynomial(const PolytopicMesh<dim> &mesh,
+                    const unsigned int        k,
+                    const std::vector<Array> &values)
+    {
+      CellPolynomial<dim> result;
+      result.degree = mesh.degree[k];
+      std::copy_n(&mesh.box[std::size_t(k) * 2 * dim],
+                  2 * dim,
+                  result.box.begin());
+      for (const auto &u : values)
+        result.coefficients.insert(result.coefficients.end(),
+                                   &u[0] + mesh.dof_offset[k],
+                                   &u[0] + mesh.dof_offset[k + 1]);
+      return result;
+    }
+
+    /// Copies @p coefficients of polytope @p k, function by function, to the
+    /// arrays of the functions.
+    template <int dim>
+    void
+    copy_coefficients(const PolytopicMesh<dim>    &mesh,
+                      const unsigned int           k,
+                      const std::vector<double>   &coefficients,
+                      const std::vector<double *> &values);
+
+    /// Smallest degree of all polytopes on all processes. Collective.
+    template <int dim>
+    unsigned int
+    min_degree(const AgglomerationHandler<dim> &handler);
+
     /// Sub-cell of the flat view for each active cell, by active_cell_index;
     /// invalid_index for cells that this process does not own.
     template <int dim>
     std::vector<unsigned int>
     subcells_of_cells(const PolytopicMesh<dim> &mesh,
-                      const unsigned int        n_active_cells)
-    {
-      std::vector<unsigned int> result(n_active_cells, invalid_index);
-      for (unsigned int s = 0;
-           s < mesh.subcell_offset[mesh.n_owned_polytopes()];
-           ++s)
-        result[mesh.subcell_cell[s]] = s;
-      return result;
-    }
-
-
+                      const unsigned int        n_active_cells);
 
     /**
      * L2 projection, onto the polytopes of @p handler, of the polynomials of
@@ -196,70 +201,7 @@ namespace Tessella
       const unsigned int                      max_degree,
       const unsigned int                      n_fields,
       const std::function<void(unsigned int, const std::vector<double> &)>
-        &store)
-    {
-      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      // Degree of products in the given space.
-      const unsigned int factor =
-        space == PolynomialSpaceType::tensor_product ||
-            handler.polynomial_space() == PolynomialSpaceType::tensor_product
-          ? dim
-          : 1;
-      const auto order = [&](const unsigned int p_new,
-                             const unsigned int p_old) {
-        return factor * (p_new + std::max(p_new, p_old));
-      };
-      // The minimum over all processes makes them use the same rules.
-      unsigned int min_degree = handler.max_degree();
-      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        min_degree = std::min(min_degree, mesh.degree[k]);
-      if (n_processes(handler.get_communicator()) > 1)
-        min_degree =
-          dealii::Utilities::MPI::min(min_degree, handler.get_communicator());
-      handler.tabulate(order(handler.max_degree(), max_degree) -
-                       2 * min_degree);
-
-      const PolytopeEvaluator<dim> evaluator(handler);
-      dealii::parallel::apply_to_subranges(
-        0U,
-        mesh.n_owned_polytopes(),
-        [&](const unsigned int begin, const unsigned int end) {
-          PolytopeProjection<dim>      projection(mesh, evaluator, n_fields);
-          CellPolynomialEvaluator<dim> cell_evaluator(space);
-          std::vector<double>          result;
-          for (unsigned int k = begin; k < end; ++k)
-            {
-              unsigned int p = 0;
-              for (unsigned int s = mesh.subcell_offset[k];
-                   s < mesh.subcell_offset[k + 1];
-                   ++s)
-                p = std::max(p, polynomials[mesh.subcell_cell[s]].degree);
-              result.resize(std::size_t(n_fields) * mesh.n_basis[k]);
-              projection.compute(
-                k,
-                order(mesh.degree[k], p),
-                [&](const QuadratureBatch<dim> &batch,
-                    std::vector<double>        &values) {
-                  const unsigned int n = batch.size();
-                  values.assign(std::size_t(n_fields) * n, 0.);
-                  for (unsigned int q = 0, next = 0; q < n; q = next)
-                    {
-                      while (next < n && batch.entity[next] == batch.entity[q])
-                        ++next;
-                      cell_evaluator.evaluate(
-                        polynomials[mesh.subcell_cell[batch.entity[q]]],
-                        batch,
-                        q,
-                        next,
-                        values.data());
-                    }
-                },
-                result.data());
-              store(k, result);
-            }
-        },
-        8);
-    }
+        &store);
   } // namespace internal
 } // namespace Tessella
 

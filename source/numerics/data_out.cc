@@ -8,16 +8,16 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/write_file.h>
+#include <tessella/portable/geometry.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <ostream>
 #include <sstream>
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
-#include "new_file.h"
+#include "../lac/vector_access.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
 
@@ -247,13 +247,292 @@ namespace Tessella
 
 
 
+  namespace
+  {
+    /// Nodes of all sub-cells of a mesh.
+    template <int dim>
+    class SubCellNodes
+    {
+    public:
+      using ReferenceCell = Compatibility::ReferenceCell<dim>;
+
+      /// @p quadratic: a simplex is one quadratic cell.
+      SubCellNodes(const AgglomerationHandler<dim> &handler,
+                   const unsigned int               n_subdivisions,
+                   const bool                       quadratic)
+        : handler(handler)
+        , mesh(handler.polytopic_mesh())
+        , hypercube(hypercube_nodes<dim>(n_subdivisions))
+        , simplex(quadratic ? quadratic_simplex_nodes<dim>()
+                            : simplex_nodes<dim>(n_subdivisions))
+      {
+        if constexpr (dim == 3)
+          {
+            pyramid = vertex_nodes<dim>(dealii::ReferenceCells::Pyramid);
+            wedge   = vertex_nodes<dim>(dealii::ReferenceCells::Wedge);
+          }
+      }
+
+      ReferenceCell
+      reference_cell(const unsigned int s) const
+      {
+        switch (mesh.subcell_type[s])
+          {
+            case SubCellType::simplex:
+              return dealii::ReferenceCells::get_simplex<dim>();
+            case SubCellType::parallelepiped:
+            case SubCellType::hypercube:
+              return dealii::ReferenceCells::get_hypercube<dim>();
+            default:
+              return handler.active_cell(mesh.subcell_cell[s])
+                ->reference_cell();
+          }
+      }
+
+      const NodeSet &
+      node_set(const ReferenceCell &cell) const
+      {
+        if (cell.is_hyper_cube())
+          return hypercube;
+        if (cell.is_simplex())
+          return simplex;
+        return cell.n_vertices() == 5 ? pyramid : wedge;
+      }
+
+      /// Computes the coordinates x[d][q] of the nodes of sub-cell @p s.
+      void
+      positions(const unsigned int                    s,
+                std::array<std::vector<double>, dim> &x) const
+      {
+        const ReferenceCell cell    = reference_cell(s);
+        const NodeSet      &set     = node_set(cell);
+        const unsigned int  n_nodes = set.nodes.size() / dim;
+        for (int d = 0; d < dim; ++d)
+          x[d].resize(n_nodes);
+        for (unsigned int q = 0; q < n_nodes; ++q)
+          {
+            double point[3] = {};
+            map(s, cell, &set.nodes[q * dim], point);
+            for (int d = 0; d < dim; ++d)
+              x[d][q] = point[d];
+          }
+      }
+
+    private:
+      /// Maps the point @p xi of the reference cell to sub-cell @p s; @p point
+      /// contains zeros.
+      void
+      map(const unsigned int   s,
+          const ReferenceCell &cell,
+          const double *const  xi,
+          double (&point)[3]) const
+      {
+        const double *const v =
+          &mesh.subcell_vertices[std::size_t(mesh.subcell_vertex_offset[s]) *
+                                 dim];
+        if (mesh.subcell_type[s] == SubCellType::tabulated)
+          {
+            dealii::Point<dim> unit;
+            for (int d = 0; d < dim; ++d)
+              unit[d] = xi[d];
+            const dealii::Point<dim> real =
+              handler.get_mapping().transform_unit_to_real_cell(
+                handler.active_cell(mesh.subcell_cell[s]), unit);
+            for (int d = 0; d < dim; ++d)
+              point[d] = real[d];
+          }
+        else if (cell.is_hyper_cube())
+          {
+            double derivative[dim][dim];
+            Geometry::multilinear_map<dim, dim>(v, xi, point, derivative);
+          }
+        else
+          for (int d = 0; d < dim; ++d)
+            {
+              // Weighted vertices: the result is exact at the vertices
+              // themselves.
+              double first = 1.;
+              for (int l = 0; l < dim; ++l)
+                {
+                  point[d] += xi[l] * v[(l + 1) * dim + d];
+                  first -= xi[l];
+                }
+              point[d] += first * v[d];
+            }
+      }
+
+      const AgglomerationHandler<dim> &handler;
+      const PolytopicMesh<dim>        &mesh;
+      const NodeSet                    hypercube, simplex;
+      NodeSet                          pyramid, wedge;
+    };
+  } // namespace
+
+
+
+  /// Evaluates the fields at the nodes of sub-cells and stores the patches.
+  template <int dim>
+  class PolytopicDataOut<dim>::PatchBuilder
+  {
+  public:
+    PatchBuilder(PolytopicDataOut<dim>   &data_out,
+                 const SubCellNodes<dim> &nodes)
+      : data_out(data_out)
+      , handler(*data_out.handler)
+      , mesh(handler.polytopic_mesh())
+      , nodes(nodes)
+      , color(color_polytopes(mesh))
+    {
+      // Sub-cells of owned polytopes come first.
+      const unsigned int n_subcells =
+        mesh.subcell_offset[mesh.n_owned_polytopes()];
+      first_patch.assign(n_subcells + 1, 0);
+      for (unsigned int s = 0; s < n_subcells; ++s)
+        first_patch[s + 1] =
+          first_patch[s] +
+          nodes.node_set(nodes.reference_cell(s)).patches.size();
+      n_rows = data_out.polytope_data.size() + 4;
+      for (const DofData &data : data_out.dof_data)
+        n_rows += data.names.size();
+      if (!data_out.dof_data.empty())
+        evaluator = std::make_unique<PolytopeEvaluator<dim>>(handler);
+    }
+
+    void
+    build() const
+    {
+      data_out.patches.clear();
+      data_out.patches.resize(first_patch.back());
+      dealii::parallel::apply_to_subranges(
+        0U,
+        mesh.n_owned_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          std::array<std::vector<double>, dim> x;
+          std::vector<double>                  values;
+          for (unsigned int k = begin; k < end; ++k)
+            for (unsigned int s = mesh.subcell_offset[k];
+                 s < mesh.subcell_offset[k + 1];
+                 ++s)
+              {
+                nodes.positions(s, x);
+                evaluate(k, s, x, values);
+                store(s, x, values);
+              }
+        },
+        16);
+    }
+
+  private:
+    /// Computes values[row * n_nodes + q] of all fields on sub-cell @p s of
+    /// polytope @p k.
+    void
+    evaluate(const unsigned int                          k,
+             const unsigned int                          s,
+             const std::array<std::vector<double>, dim> &x,
+             std::vector<double>                        &values) const
+    {
+      const std::size_t n_nodes = x[0].size();
+      values.resize(n_rows * n_nodes);
+      unsigned int                    row = 0;
+      std::array<const double *, dim> pointers;
+      for (int d = 0; d < dim; ++d)
+        pointers[d] = x[d].data();
+      for (const DofData &data : data_out.dof_data)
+        for (unsigned int component = 0; component < data.names.size();
+             ++component, ++row)
+          evaluator->evaluate(k,
+                              data.values.data() + mesh.dof_offset[k] +
+                                std::size_t(component) * mesh.n_basis[k],
+                              n_nodes,
+                              pointers,
+                              values.data() + row * n_nodes,
+                              nullptr);
+      const auto constant = [&](const double value) {
+        std::fill_n(values.begin() + row * n_nodes, n_nodes, value);
+        ++row;
+      };
+      for (const auto &data : data_out.polytope_data)
+        constant(data[k]);
+      constant(handler.global_polytope_index(k));
+      constant(color[k]);
+      constant(mesh.degree.size() == mesh.n_polytopes() ? mesh.degree[k] : 0);
+      constant(mesh.subcell_material[s]);
+    }
+
+    /// Stores the patches of sub-cell @p s.
+    void
+    store(const unsigned int                          s,
+          const std::array<std::vector<double>, dim> &x,
+          const std::vector<double>                  &values) const
+    {
+      const auto        cell    = nodes.reference_cell(s);
+      const NodeSet    &set     = nodes.node_set(cell);
+      const std::size_t n_nodes = x[0].size();
+      const bool        points_needed =
+        set.points_needed || (mesh.subcell_type[s] == SubCellType::tabulated &&
+                              set.n_subdivisions > 1);
+      for (unsigned int i = 0; i < set.patches.size(); ++i)
+        {
+          auto       &patch    = data_out.patches[first_patch[s] + i];
+          const auto &of_patch = set.patches[i];
+          patch.reference_cell = cell;
+          patch.patch_index    = static_cast<unsigned int>(first_patch[s] + i);
+          patch.n_subdivisions = set.n_subdivisions;
+          patch.points_are_available = points_needed;
+          patch.data.reinit(n_rows + (points_needed ? dim : 0),
+                            of_patch.size());
+          for (unsigned int r = 0; r < n_rows; ++r)
+            for (unsigned int q = 0; q < of_patch.size(); ++q)
+              patch.data(r, q) =
+                static_cast<float>(values[r * n_nodes + of_patch[q]]);
+          if (points_needed)
+            for (int d = 0; d < dim; ++d)
+              for (unsigned int q = 0; q < of_patch.size(); ++q)
+                patch.data(n_rows + d, q) =
+                  static_cast<float>(x[d][of_patch[q]]);
+          for (unsigned int corner = 0; corner < cell.n_vertices(); ++corner)
+            {
+              const unsigned int node =
+                of_patch[cell.is_hyper_cube()
+                           ? lattice_corner(corner, set.n_subdivisions)
+                           : corner];
+              for (int d = 0; d < dim; ++d)
+                patch.vertices[corner][d] = x[d][node];
+            }
+        }
+    }
+
+    /// Node at a corner of a subdivided hypercube, which is an extreme node of
+    /// its lattice; nodes of other cells begin with the corners.
+    static unsigned int
+    lattice_corner(const unsigned int corner, const unsigned int n_subdivisions)
+    {
+      unsigned int node = 0, step = n_subdivisions;
+      for (int d = 0; d < dim; ++d)
+        {
+          node += ((corner >> d) & 1) * step;
+          step *= n_subdivisions + 1;
+        }
+      return node;
+    }
+
+    PolytopicDataOut<dim>                  &data_out;
+    const AgglomerationHandler<dim>        &handler;
+    const PolytopicMesh<dim>               &mesh;
+    const SubCellNodes<dim>                &nodes;
+    const std::vector<unsigned int>         color;
+    std::vector<std::size_t>                first_patch;
+    unsigned int                            n_rows;
+    std::unique_ptr<PolytopeEvaluator<dim>> evaluator;
+  };
+
+
+
   template <int dim>
   void
   PolytopicDataOut<dim>::build_patches(const unsigned int n_subdivisions,
                                        const bool         higher_order_cells)
   {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    const bool         has_degrees = (mesh.degree.size() == mesh.n_polytopes());
     const unsigned int n =
       n_subdivisions > 0
         ? n_subdivisions
@@ -263,7 +542,7 @@ namespace Tessella
     // In 3-D, deal.II 9.4 writes higher-order cells for hexahedra only.
     bool higher_order = higher_order_cells;
     if (dim == 3)
-      for (const SubCellType type : mesh.subcell_type)
+      for (const SubCellType type : handler->polytopic_mesh().subcell_type)
         higher_order = higher_order && (type == SubCellType::hypercube ||
                                         type == SubCellType::parallelepiped);
     // The default of deal.II, the best compression, needs seconds per million
@@ -274,195 +553,10 @@ namespace Tessella
     flags.compression_level = decltype(flags.compression_level)::best_speed;
     this->set_flags(flags);
 
-    const NodeSet hypercube = hypercube_nodes<dim>(n);
-    const NodeSet simplex   = (higher_order && n > 1)
-                                ? quadratic_simplex_nodes<dim>()
-                                : simplex_nodes<dim>(n);
-    NodeSet       pyramid, wedge;
-    if constexpr (dim == 3)
-      {
-        pyramid = vertex_nodes<dim>(dealii::ReferenceCells::Pyramid);
-        wedge   = vertex_nodes<dim>(dealii::ReferenceCells::Wedge);
-      }
-    using ReferenceCell = Compatibility::ReferenceCell<dim>;
-    auto reference_cell = [&](const unsigned int s) -> ReferenceCell {
-      switch (mesh.subcell_type[s])
-        {
-          case SubCellType::simplex:
-            return dealii::ReferenceCells::get_simplex<dim>();
-          case SubCellType::parallelepiped:
-          case SubCellType::hypercube:
-            return dealii::ReferenceCells::get_hypercube<dim>();
-          default:
-            return handler->active_cell(mesh.subcell_cell[s])->reference_cell();
-        }
-    };
-    auto node_set = [&](const ReferenceCell &cell) -> const NodeSet & {
-      if (cell.is_hyper_cube())
-        return hypercube;
-      if (cell.is_simplex())
-        return simplex;
-      return cell.n_vertices() == 5 ? pyramid : wedge;
-    };
-
-    // Sub-cells of owned polytopes come first.
-    const unsigned int n_subcells =
-      mesh.subcell_offset[mesh.n_owned_polytopes()];
-    std::vector<std::size_t> first_patch(n_subcells + 1, 0);
-    for (unsigned int s = 0; s < n_subcells; ++s)
-      first_patch[s + 1] =
-        first_patch[s] + node_set(reference_cell(s)).patches.size();
-
-    unsigned int n_fields = 0;
-    for (const DofData &data : dof_data)
-      n_fields += data.names.size();
-    const unsigned int n_rows = n_fields + polytope_data.size() + 4;
-    const std::vector<unsigned int>         color = color_polytopes(mesh);
-    std::unique_ptr<PolytopeEvaluator<dim>> evaluator;
-    if (!dof_data.empty())
-      evaluator = std::make_unique<PolytopeEvaluator<dim>>(*handler);
-
-    patches.clear();
-    patches.resize(first_patch.back());
-    dealii::parallel::apply_to_subranges(
-      0U,
-      mesh.n_owned_polytopes(),
-      [&](const unsigned int begin, const unsigned int end) {
-        std::array<std::vector<double>, dim> x;
-        std::vector<double>                  values;
-        for (unsigned int k = begin; k < end; ++k)
-          for (unsigned int s = mesh.subcell_offset[k];
-               s < mesh.subcell_offset[k + 1];
-               ++s)
-            {
-              const ReferenceCell cell    = reference_cell(s);
-              const NodeSet      &set     = node_set(cell);
-              const unsigned int  n_nodes = set.nodes.size() / dim;
-              const bool          tabulated =
-                (mesh.subcell_type[s] == SubCellType::tabulated);
-              const double *const v =
-                &mesh.subcell_vertices[std::size_t(
-                                         mesh.subcell_vertex_offset[s]) *
-                                       dim];
-
-              // Positions of the nodes.
-              double derivative[dim][dim];
-              for (int d = 0; d < dim; ++d)
-                x[d].resize(n_nodes);
-              for (unsigned int q = 0; q < n_nodes; ++q)
-                {
-                  const double *const xi       = &set.nodes[q * dim];
-                  double              point[3] = {};
-                  if (tabulated)
-                    {
-                      dealii::Point<dim> unit;
-                      for (int d = 0; d < dim; ++d)
-                        unit[d] = xi[d];
-                      const dealii::Point<dim> real =
-                        handler->get_mapping().transform_unit_to_real_cell(
-                          handler->active_cell(mesh.subcell_cell[s]), unit);
-                      for (int d = 0; d < dim; ++d)
-                        point[d] = real[d];
-                    }
-                  else if (cell.is_hyper_cube())
-                    Geometry::multilinear_map<dim, dim>(v,
-                                                        xi,
-                                                        point,
-                                                        derivative);
-                  else
-                    for (int d = 0; d < dim; ++d)
-                      {
-                        // Weighted vertices: the result is exact at the
-                        // vertices themselves.
-                        double first = 1.;
-                        for (int l = 0; l < dim; ++l)
-                          {
-                            point[d] += xi[l] * v[(l + 1) * dim + d];
-                            first -= xi[l];
-                          }
-                        point[d] += first * v[d];
-                      }
-                  for (int d = 0; d < dim; ++d)
-                    x[d][q] = point[d];
-                }
-
-              // Values of the fields.
-              values.resize(std::size_t(n_rows) * n_nodes);
-              unsigned int                    row = 0;
-              std::array<const double *, dim> pointers;
-              for (int d = 0; d < dim; ++d)
-                pointers[d] = x[d].data();
-              for (const DofData &data : dof_data)
-                for (unsigned int component = 0; component < data.names.size();
-                     ++component, ++row)
-                  evaluator->evaluate(k,
-                                      data.values.data() + mesh.dof_offset[k] +
-                                        std::size_t(component) *
-                                          mesh.n_basis[k],
-                                      n_nodes,
-                                      pointers,
-                                      values.data() +
-                                        std::size_t(row) * n_nodes,
-                                      nullptr);
-              auto constant = [&](const double value) {
-                std::fill_n(values.begin() + std::size_t(row) * n_nodes,
-                            n_nodes,
-                            value);
-                ++row;
-              };
-              for (const auto &data : polytope_data)
-                constant(data[k]);
-              constant(handler->global_polytope_index(k));
-              constant(color[k]);
-              constant(has_degrees ? mesh.degree[k] : 0);
-              constant(mesh.subcell_material[s]);
-
-              for (unsigned int i = 0; i < set.patches.size(); ++i)
-                {
-                  auto       &patch = patches[first_patch[s] + i];
-                  const auto &nodes = set.patches[i];
-                  const bool  points_needed =
-                    set.points_needed || (tabulated && set.n_subdivisions > 1);
-                  patch.reference_cell = cell;
-                  patch.patch_index =
-                    static_cast<unsigned int>(first_patch[s] + i);
-                  patch.n_subdivisions       = set.n_subdivisions;
-                  patch.points_are_available = points_needed;
-                  patch.data.reinit(n_rows + (points_needed ? dim : 0),
-                                    nodes.size());
-                  for (unsigned int r = 0; r < n_rows; ++r)
-                    for (unsigned int q = 0; q < nodes.size(); ++q)
-                      patch.data(r, q) = static_cast<float>(
-                        values[std::size_t(r) * n_nodes + nodes[q]]);
-                  if (points_needed)
-                    for (int d = 0; d < dim; ++d)
-                      for (unsigned int q = 0; q < nodes.size(); ++q)
-                        patch.data(n_rows + d, q) =
-                          static_cast<float>(x[d][nodes[q]]);
-                  for (unsigned int corner = 0; corner < cell.n_vertices();
-                       ++corner)
-                    {
-                      // The corners of a subdivided hypercube are the extreme
-                      // nodes of its lattice; otherwise the first nodes are the
-                      // corners.
-                      unsigned int node = corner;
-                      if (cell.is_hyper_cube())
-                        {
-                          node              = 0;
-                          unsigned int step = set.n_subdivisions;
-                          for (int d = 0; d < dim; ++d)
-                            {
-                              node += ((corner >> d) & 1) * step;
-                              step *= set.n_subdivisions + 1;
-                            }
-                        }
-                      for (int d = 0; d < dim; ++d)
-                        patch.vertices[corner][d] = x[d][nodes[node]];
-                    }
-                }
-            }
-      },
-      16);
+    const SubCellNodes<dim> nodes(*handler,
+                                  n,
+                                  /*quadratic=*/higher_order && n > 1);
+    PatchBuilder(*this, nodes).build();
   }
 
 
@@ -607,291 +701,6 @@ namespace Tessella
 
 
 
-  namespace
-  {
-    /// Writer of the arrays of a VTU file.
-    class VtuWriter
-    {
-    public:
-      VtuWriter(std::ostream &out, const bool binary)
-        : out(out)
-        , binary(binary)
-      {
-        out.precision(17);
-        const std::uint16_t one = 1;
-        const bool          little_endian =
-          *reinterpret_cast<const unsigned char *>(&one) == 1;
-        out << "<?xml version=\"1.0\"?>\n"
-            << "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
-               "byte_order=\""
-            << (little_endian ? "Little" : "Big")
-            << "Endian\" header_type=\"UInt64\">\n"
-            << "<UnstructuredGrid>\n";
-      }
-
-      template <typename T>
-      void
-      array(const char           *type,
-            const std::string    &name,
-            const std::vector<T> &data,
-            const unsigned int    n_components = 1)
-      {
-        out << "<DataArray type=\"" << type << "\" Name=\"" << name << '"';
-        if (n_components > 1)
-          out << " NumberOfComponents=\"" << n_components << '"';
-        out << " format=\"" << (binary ? "binary" : "ascii") << "\">\n";
-        if (binary)
-          {
-            const std::uint64_t        n_bytes = data.size() * sizeof(T);
-            std::vector<unsigned char> bytes(sizeof(n_bytes) + n_bytes);
-            std::memcpy(bytes.data(), &n_bytes, sizeof(n_bytes));
-            if (n_bytes > 0)
-              std::memcpy(bytes.data() + sizeof(n_bytes), data.data(), n_bytes);
-            out << dealii::Utilities::encode_base64(bytes) << '\n';
-          }
-        else
-          for (std::size_t i = 0; i < data.size(); ++i)
-            out << +data[i]
-                << ((i + 1) % (n_components > 1 ? n_components : 12) == 0 ||
-                        i + 1 == data.size()
-                      ? '\n'
-                      : ' ');
-        out << "</DataArray>\n";
-      }
-
-    private:
-      std::ostream &out;
-      const bool    binary;
-    };
-
-    /// Cells of the grid whose cells are the polytopes.
-    struct PolytopeGrid
-    {
-      std::vector<double>       points; // three coordinates per point
-      std::vector<std::int64_t> connectivity, offsets, faces, face_offsets;
-      std::vector<std::uint8_t> types;
-      std::vector<unsigned int> polytope;
-    };
-
-    PolytopeGrid
-    make_grid(const AgglomerationHandler<2> &handler)
-    {
-      const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
-      PolytopeGrid            grid;
-      const PolygonOutlines   outlines(handler);
-      for (std::size_t i = 0; i < outlines.points.size(); i += 2)
-        {
-          grid.points.push_back(outlines.points[i]);
-          grid.points.push_back(outlines.points[i + 1]);
-          grid.points.push_back(0.);
-        }
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
-        for (const auto &polygon : outlines.polygons(k))
-          {
-            grid.connectivity.insert(grid.connectivity.end(),
-                                     polygon.begin(),
-                                     polygon.end());
-            grid.offsets.push_back(grid.connectivity.size());
-            grid.types.push_back(7); // VTK_POLYGON
-            grid.polytope.push_back(k);
-          }
-      return grid;
-    }
-
-    PolytopeGrid
-    make_grid(const AgglomerationHandler<3> &handler)
-    {
-      const PolytopicMesh<3>   &mesh = handler.polytopic_mesh();
-      PolytopeGrid              grid;
-      PointNumbering<3>         numbering(point_tolerance(mesh));
-      std::vector<std::int64_t> vertices;
-      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        {
-          vertices.clear();
-          // Number of faces, then for each face the number of its points and
-          // the points.
-          const std::size_t start = grid.faces.size();
-          grid.faces.push_back(0);
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            {
-              const unsigned int i    = mesh.polytope_interface[e] / 2,
-                                 side = mesh.polytope_interface[e] % 2;
-              for (unsigned int f = mesh.facet_offset[i];
-                   f < mesh.facet_offset[i + 1];
-                   ++f)
-                {
-                  double             corners[4][3];
-                  const unsigned int n =
-                    facet_corners(mesh, i, f, side, corners);
-                  grid.faces.push_back(n);
-                  for (unsigned int v = 0; v < n; ++v)
-                    {
-                      const unsigned int p = numbering.number(corners[v]);
-                      grid.faces.push_back(p);
-                      vertices.push_back(p);
-                    }
-                  ++grid.faces[start];
-                }
-            }
-          std::sort(vertices.begin(), vertices.end());
-          vertices.erase(std::unique(vertices.begin(), vertices.end()),
-                         vertices.end());
-          grid.connectivity.insert(grid.connectivity.end(),
-                                   vertices.begin(),
-                                   vertices.end());
-          grid.offsets.push_back(grid.connectivity.size());
-          grid.face_offsets.push_back(grid.faces.size());
-          grid.types.push_back(42); // VTK_POLYHEDRON
-          grid.polytope.push_back(k);
-        }
-      grid.points = std::move(numbering.points);
-      return grid;
-    }
-
-    /// Writes the piece of this process.
-    template <int dim>
-    void
-    write_piece(const AgglomerationHandler<dim> &handler,
-                NewFile                         &file,
-                const PolytopeOutputFlags       &flags)
-    {
-      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      for (const auto &data : flags.data)
-        AssertThrow(data.second.size() == handler.n_polytopes(),
-                    dealii::ExcMessage(
-                      "The cell data \"" + data.first + "\" has " +
-                      std::to_string(data.second.size()) +
-                      " numbers instead of one per polytope, " +
-                      std::to_string(handler.n_polytopes()) + "."));
-      const PolytopeGrid              grid    = make_grid(handler);
-      const std::size_t               n_cells = grid.polytope.size();
-      const std::vector<unsigned int> color   = color_polytopes(mesh);
-
-      file.write([&](std::ostream &out) {
-        VtuWriter writer(out, flags.binary);
-        out << "<Piece NumberOfPoints=\"" << grid.points.size() / 3
-            << "\" NumberOfCells=\"" << n_cells << "\">\n<Points>\n";
-        writer.array("Float64", "Points", grid.points, 3);
-        out << "</Points>\n<Cells>\n";
-        writer.array("Int64", "connectivity", grid.connectivity);
-        writer.array("Int64", "offsets", grid.offsets);
-        writer.array("UInt8", "types", grid.types);
-        if (dim == 3)
-          {
-            writer.array("Int64", "faces", grid.faces);
-            writer.array("Int64", "faceoffsets", grid.face_offsets);
-          }
-        out << "</Cells>\n<CellData Scalars=\"color\">\n";
-        std::vector<std::int32_t> integers(n_cells);
-        std::vector<double>       numbers(n_cells);
-        auto integer_data = [&](const char *name, const auto &value) {
-          for (std::size_t i = 0; i < n_cells; ++i)
-            integers[i] = value(grid.polytope[i]);
-          writer.array("Int32", name, integers);
-        };
-        auto number_data = [&](const std::string         &name,
-                               const std::vector<double> &values) {
-          for (std::size_t i = 0; i < n_cells; ++i)
-            numbers[i] = values[grid.polytope[i]];
-          writer.array("Float64", name, numbers);
-        };
-        integer_data("polytope", [&](const unsigned int k) {
-          return handler.global_polytope_index(k);
-        });
-        integer_data("color", [&](const unsigned int k) { return color[k]; });
-        if (mesh.degree.size() == mesh.n_polytopes())
-          integer_data("degree",
-                       [&](const unsigned int k) { return mesh.degree[k]; });
-        number_data("measure", mesh.measure);
-        for (const auto &data : flags.data)
-          number_data(data.first, data.second);
-        out << "</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
-      });
-    }
-
-    /// Writes the file that refers to the pieces of all processes.
-    void
-    write_pvtu(NewFile                   &file,
-               const std::string         &stem,
-               const unsigned int         n_pieces,
-               const bool                 has_degrees,
-               const PolytopeOutputFlags &flags)
-    {
-      file.write([&](std::ostream &out) {
-        out << "<?xml version=\"1.0\"?>\n"
-            << "<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\">\n"
-            << "<PUnstructuredGrid GhostLevel=\"0\">\n<PPoints>\n"
-            << "<PDataArray type=\"Float64\" NumberOfComponents=\"3\"/>\n"
-            << "</PPoints>\n<PCellData Scalars=\"color\">\n";
-        const auto field = [&](const char *type, const std::string &name) {
-          out << "<PDataArray type=\"" << type << "\" Name=\"" << name
-              << "\"/>\n";
-        };
-        field("Int32", "polytope");
-        field("Int32", "color");
-        if (has_degrees)
-          field("Int32", "degree");
-        field("Float64", "measure");
-        for (const auto &data : flags.data)
-          field("Float64", data.first);
-        out << "</PCellData>\n";
-        // The pieces are in the same folder as this file.
-        const std::string name = stem.substr(stem.find_last_of('/') + 1);
-        for (unsigned int i = 0; i < n_pieces; ++i)
-          out << "<Piece Source=\"" << name << '.' << i << ".vtu\"/>\n";
-        out << "</PUnstructuredGrid>\n</VTKFile>\n";
-      });
-    }
-  } // namespace
-
-
-
-  template <int dim>
-  void
-  write_polytopes_vtu(const AgglomerationHandler<dim> &handler,
-                      const std::string               &file_name,
-                      const PolytopeOutputFlags       &flags)
-  {
-    const MPI_Comm     communicator = handler.get_communicator();
-    const unsigned int n_processes  = internal::n_processes(communicator);
-    if (n_processes > 1)
-      {
-        const std::size_t  dot     = file_name.rfind(".vtu");
-        const std::string  stem    = file_name.substr(0, dot);
-        const unsigned int process = internal::this_process(communicator);
-        // Either all files are published or none.
-        std::vector<std::unique_ptr<NewFile>> files;
-        Tessella::on_all_processes(communicator, [&]() {
-          files.push_back(std::make_unique<NewFile>(
-            stem + '.' + std::to_string(process) + ".vtu"));
-          write_piece(handler, *files[0], flags);
-          if (process > 0)
-            return;
-          files.push_back(std::make_unique<NewFile>(stem + ".pvtu"));
-          write_pvtu(*files[1],
-                     stem,
-                     n_processes,
-                     handler.polytopic_mesh().degree.size() ==
-                       handler.polytopic_mesh().n_polytopes(),
-                     flags);
-        });
-        Tessella::on_all_processes(communicator, [&]() {
-          for (const auto &file : files)
-            file->publish();
-        });
-      }
-    else
-      {
-        NewFile file(file_name);
-        write_piece(handler, file, flags);
-        file.publish();
-      }
-  }
-
-
-
 #define TESSELLA_INSTANTIATE_VECTOR(dim, VectorType)                         \
   template void PolytopicDataOut<dim>::add_data_vector(const VectorType &,   \
                                                        const std::string &); \
@@ -900,15 +709,12 @@ namespace Tessella
     const std::vector<std::string> &,                                        \
     const std::vector<DataComponentInterpretation> &);
 
-#define TESSELLA_INSTANTIATE(dim)                                           \
-  template class PolytopicDataOut<dim>;                                     \
-  template void PolytopicDataOut<dim>::add_polytope_data(                   \
-    const dealii::Vector<float> &, const std::string &);                    \
-  template void PolytopicDataOut<dim>::add_polytope_data(                   \
-    const dealii::Vector<double> &, const std::string &);                   \
-  template void write_polytopes_vtu<dim>(const AgglomerationHandler<dim> &, \
-                                         const std::string &,               \
-                                         const PolytopeOutputFlags &);      \
+#define TESSELLA_INSTANTIATE(dim)                         \
+  template class PolytopicDataOut<dim>;                   \
+  template void PolytopicDataOut<dim>::add_polytope_data( \
+    const dealii::Vector<float> &, const std::string &);  \
+  template void PolytopicDataOut<dim>::add_polytope_data( \
+    const dealii::Vector<double> &, const std::string &); \
   TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE_VECTOR, dim)
 
   TESSELLA_INSTANTIATE(2)

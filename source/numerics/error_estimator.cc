@@ -10,7 +10,9 @@
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
+#include "../lac/vector_access.h"
 #include "collective_ranges.h"
+#include "facet_points.h"
 #include "form_arrays.h"
 #include "polytope_evaluation.h"
 #include "polytope_projection.h"
@@ -95,24 +97,6 @@ namespace Tessella
       };
 
 
-
-      /// Points of @p batch, with coordinates @p x, in the structure that forms
-      /// expect.
-      template <int dim>
-      PointBatch<dim>
-      point_batch(const QuadratureBatch<dim>                 &batch,
-                  const std::array<std::vector<double>, dim> &x,
-                  const std::vector<unsigned int>            &subcell,
-                  const std::vector<unsigned int>            &material)
-      {
-        PointBatch<dim> points;
-        points.n_points = batch.size();
-        for (int d = 0; d < dim; ++d)
-          points.x[d] = x[d].data();
-        points.subcell  = subcell.data();
-        points.material = material.data();
-        return points;
-      }
 
       /// Entry (i, j) of the diffusion tensor at point q.
       template <int dim>
@@ -377,6 +361,7 @@ namespace Tessella
       class FacetTerms
       {
       public:
+        /// @p u: coefficients of owned and ghost polytopes.
         FacetTerms(const PolytopicMesh<dim>     &mesh,
                    const Form<dim>              &form,
                    const std::vector<double>    &sigma,
@@ -385,16 +370,13 @@ namespace Tessella
                    const bool                    fluxes)
           : mesh(mesh)
           , form(form)
-          , sigma(sigma)
           , evaluator(evaluator)
           , u(u)
           , fluxes(fluxes)
           , structure(form.volume_structure())
           , facet_structure(form.facet_structure())
-          , volume_arrays{VolumeArrays<dim>(structure),
-                          VolumeArrays<dim>(structure)}
-          , facet_arrays{FacetArrays<dim>(facet_structure),
-                         FacetArrays<dim>(facet_structure)}
+          , volume_arrays(structure)
+          , facets(mesh, form, sigma)
         {}
 
         double
@@ -407,10 +389,11 @@ namespace Tessella
           for (unsigned int f = mesh.facet_offset[i];
                f < mesh.facet_offset[i + 1];)
             {
-              batch.clear();
-              for (; f < mesh.facet_offset[i + 1] && batch.size() < batch_size;
+              facets.batch.clear();
+              for (; f < mesh.facet_offset[i + 1] &&
+                     facets.batch.size() < batch_size;
                    ++f)
-                batch.add_facet(mesh, f, order);
+                facets.batch.add_facet(mesh, f, order);
               sum += mesh.interface_boundary_id[i] == invalid_index &&
                          mesh.interface_polytope[2 * i + 1] != invalid_index
                        ? interior(i)
@@ -428,29 +411,16 @@ namespace Tessella
                       const unsigned int side,
                       const bool         with_flux)
         {
-          const unsigned int n     = batch.size();
-          x[side]                  = batch.x;
-          const unsigned int shift = mesh.interface_shift[i];
-          if (side == 1 && shift != 0)
-            for (int d = 0; d < dim; ++d)
-              for (double &c : x[1][d])
-                c += mesh.shift[shift * dim + d];
-          subcell[side].resize(n);
-          material[side].resize(n);
-          for (unsigned int q = 0; q < n; ++q)
-            {
-              const unsigned int s =
-                mesh.facet_subcell[2 * batch.entity[q] + side];
-              subcell[side][q]  = s;
-              material[side][q] = mesh.subcell_material[s];
-            }
+          const QuadratureBatch<dim> &batch = facets.batch;
+          const unsigned int          n     = batch.size();
+          facets.reinit_side(side);
+          if (side == 1)
+            facets.add_shift(i, 0, n);
 
-          const unsigned int k = mesh.interface_polytope[2 * i + side];
-          std::array<const double *, dim> points;
-          std::array<double *, dim>       gradients;
+          const unsigned int        k = mesh.interface_polytope[2 * i + side];
+          std::array<double *, dim> gradients;
           for (int d = 0; d < dim; ++d)
             {
-              points[d] = x[side][d].data();
               gradient[side][d].resize(n);
               gradients[d] = gradient[side][d].data();
             }
@@ -458,7 +428,7 @@ namespace Tessella
           evaluator.evaluate(k,
                              u + mesh.dof_offset[k],
                              n,
-                             points,
+                             facets.pointers(side),
                              value[side].data(),
                              with_flux ? &gradients : nullptr);
           flux[side].assign(n, 0.);
@@ -466,15 +436,13 @@ namespace Tessella
           if (!with_flux)
             return;
 
-          volume_arrays[side].reinit(n);
-          VolumeBlocks<dim> blocks = volume_arrays[side].blocks;
+          volume_arrays.reinit(n);
+          VolumeBlocks<dim> blocks = volume_arrays.blocks;
           for (int d = 0; d < dim; ++d)
             blocks.b[d] = nullptr;
           blocks.c = nullptr;
           blocks.f = nullptr;
-          form.evaluate_volume(
-            point_batch<dim>(batch, x[side], subcell[side], material[side]),
-            blocks);
+          form.evaluate_volume(facets.volume_points(side), blocks);
           for (unsigned int q = 0; q < n; ++q)
             for (int c = 0; c < dim; ++c)
               {
@@ -490,74 +458,36 @@ namespace Tessella
               }
         }
 
-        void
-        common(FacetPointBatch<dim> &points)
-        {
-          points.n_points = batch.size();
-          penalty.resize(batch.size());
-          for (unsigned int q = 0; q < batch.size(); ++q)
-            penalty[q] = sigma.empty() ? 0. : sigma[batch.entity[q]];
-          points.sigma = penalty.data();
-        }
-
         /// Weight h_F / (p a_n); the penalty factor of a side is dim p^2 / h.
         double
         flux_weight(const unsigned int q, const unsigned int n_sides) const
         {
           double largest = 0.;
           for (unsigned int side = 0; side < n_sides; ++side)
-            largest = std::max(largest,
-                               mesh.penalty_factor[2 * batch.entity[q] + side] *
-                                 normal_diffusion[side][q]);
+            largest =
+              std::max(largest,
+                       mesh.penalty_factor[2 * facets.batch.entity[q] + side] *
+                         normal_diffusion[side][q]);
           return largest > 0. ? dim * degree / largest : 0.;
         }
 
         double
         interior(const unsigned int i)
         {
-          const unsigned int n = batch.size();
           for (unsigned int side = 0; side < 2; ++side)
             evaluate_side(i, side, fluxes);
-          for (int d = 0; d < dim; ++d)
+          facets.evaluate_interior();
+          double sum = 0.;
+          for (unsigned int q = 0; q < facets.batch.size(); ++q)
             {
-              other_normal[d] = batch.normal[d];
-              for (double &c : other_normal[d])
-                c = -c;
-            }
-          for (unsigned int side = 0; side < 2; ++side)
-            {
-              FacetPointBatch<dim> points;
-              common(points);
-              for (int d = 0; d < dim; ++d)
-                {
-                  points.x[d]          = x[side][d].data();
-                  points.neighbor_x[d] = x[1 - side][d].data();
-                  points.normal[d] =
-                    (side == 0 ? batch.normal : other_normal)[d].data();
-                }
-              points.subcell           = subcell[side].data();
-              points.material          = material[side].data();
-              points.neighbor_subcell  = subcell[1 - side].data();
-              points.neighbor_material = material[1 - side].data();
-              points.boundary_id       = invalid_index;
-              facet_arrays[side].reinit(n, false);
-              form.evaluate_interior_facets(points, facet_arrays[side].blocks);
-            }
-          const FacetBlocks<dim> &b0 = facet_arrays[0].blocks,
-                                 &b1 = facet_arrays[1].blocks;
-          double sum                 = 0.;
-          for (unsigned int q = 0; q < n; ++q)
-            {
-              const double weight =
-                .25 * (b0.c[0][q] + b1.c[0][q] - b0.c[1][q] - b1.c[1][q]);
               const double jump = value[0][q] - value[1][q];
-              double       term = std::max(weight, 0.) * jump * jump;
+              double term = std::max(facets.jump_weight(q), 0.) * jump * jump;
               if (fluxes)
                 {
                   const double flux_jump = flux[0][q] - flux[1][q];
                   term += flux_weight(q, 2) * flux_jump * flux_jump;
                 }
-              sum += batch.weight[q] * term;
+              sum += facets.batch.weight[q] * term;
             }
           return .5 * sum;
         }
@@ -565,26 +495,13 @@ namespace Tessella
         double
         boundary(const unsigned int i)
         {
-          const unsigned int n = batch.size();
           // The normal diffusion is needed to detect boundaries that are not of
           // Dirichlet type.
           evaluate_side(i, 0, true);
-          FacetPointBatch<dim> points;
-          common(points);
-          for (int d = 0; d < dim; ++d)
-            {
-              points.x[d]          = x[0][d].data();
-              points.neighbor_x[d] = nullptr;
-              points.normal[d]     = batch.normal[d].data();
-            }
-          points.subcell     = subcell[0].data();
-          points.material    = material[0].data();
-          points.boundary_id = mesh.interface_boundary_id[i];
-          facet_arrays[0].reinit(n, true);
-          form.evaluate_boundary_facets(points, facet_arrays[0].blocks);
-          const FacetBlocks<dim> &blocks = facet_arrays[0].blocks;
-          double                  sum    = 0.;
-          for (unsigned int q = 0; q < n; ++q)
+          const FacetBlocks<dim> &blocks =
+            facets.evaluate_boundary(mesh.interface_boundary_id[i]);
+          double sum = 0.;
+          for (unsigned int q = 0; q < facets.batch.size(); ++q)
             {
               // Terms that integration by parts leaves of the form and of the
               // right-hand side. On Dirichlet parts, the b block cancels the
@@ -602,28 +519,23 @@ namespace Tessella
                 dirichlet ? (blocks.c[0][q] > 0. ? 1. / blocks.c[0][q] : 0.)
                 : fluxes  ? flux_weight(q, 1)
                           : 0.;
-              sum += batch.weight[q] * weight * residual * residual;
+              sum += facets.batch.weight[q] * weight * residual * residual;
             }
           return sum;
         }
 
-        const PolytopicMesh<dim>                &mesh;
-        const Form<dim>                         &form;
-        const std::vector<double>               &sigma;
-        const PolytopeEvaluator<dim>            &evaluator;
-        const double *const                      u;
-        const bool                               fluxes;
-        const VolumeStructure                    structure;
-        const FacetStructure                     facet_structure;
-        VolumeArrays<dim>                        volume_arrays[2];
-        FacetArrays<dim>                         facet_arrays[2];
-        unsigned int                             degree = 1;
-        QuadratureBatch<dim>                     batch;
-        std::array<std::vector<double>, dim>     x[2], gradient[2];
-        std::array<std::vector<double>, dim>     other_normal;
-        std::array<std::vector<unsigned int>, 2> subcell, material;
-        std::array<std::vector<double>, 2>       value, flux, normal_diffusion;
-        std::vector<double>                      penalty;
+        const PolytopicMesh<dim>            &mesh;
+        const Form<dim>                     &form;
+        const PolytopeEvaluator<dim>        &evaluator;
+        const double *const                  u;
+        const bool                           fluxes;
+        const VolumeStructure                structure;
+        const FacetStructure                 facet_structure;
+        VolumeArrays<dim>                    volume_arrays;
+        FacetPoints<dim>                     facets;
+        unsigned int                         degree = 1;
+        std::array<std::vector<double>, dim> gradient[2];
+        std::array<std::vector<double>, 2>   value, flux, normal_diffusion;
       };
 
 
@@ -677,16 +589,8 @@ namespace Tessella
 
         if (facets.facets)
           {
-            std::vector<double> with_ghosts;
-            const double       *all = u;
-            if (n_own < mesh.n_polytopes() ||
-                n_processes(handler.get_communicator()) > 1)
-              {
-                with_ghosts.assign(u, u + handler.n_locally_owned_dofs());
-                with_ghosts.resize(mesh.dof_offset.back());
-                handler.exchange_dof_values(with_ghosts);
-                all = with_ghosts.data();
-              }
+            std::vector<double> memory;
+            const double *const all = values_with_ghosts(handler, u, memory);
             std::vector<double> terms(mesh.n_interfaces());
             internal::apply_to_ranges(
               handler.get_communicator(),

@@ -12,6 +12,34 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Memory of several arrays of equal length.
+    class BlockMemory
+    {
+    public:
+      /// Fills all arrays with zeros.
+      void
+      reinit(const std::size_t length, const unsigned int n_arrays)
+      {
+        n = length;
+        memory.assign(n * n_arrays, 0.);
+        next = memory.data();
+      }
+
+      /// The next array, or null if it is not @p present.
+      double *
+      take(const bool present)
+      {
+        double *const result = present ? next : nullptr;
+        next += present ? n : 0;
+        return result;
+      }
+
+    private:
+      std::size_t         n    = 0;
+      double             *next = nullptr;
+      std::vector<double> memory;
+    };
+
     /// Arrays to which the volume blocks of a form point.
     template <int dim>
     class VolumeArrays
@@ -31,28 +59,22 @@ namespace Tessella
         const unsigned int n_arrays =
           n_a + (structure.beta ? dim : 0) + (structure.b ? dim : 0) +
           (structure.c ? 1 : 0) + (structure.f ? 1 : 0);
-        memory.assign(n * n_arrays, 0.);
-        double *next = memory.data();
-        auto    take = [&](const bool present) {
-          double *const result = present ? next : nullptr;
-          next += present ? n : 0;
-          return result;
-        };
+        memory.reinit(n, n_arrays);
         for (unsigned int i = 0; i < dim * dim; ++i)
-          blocks.a[i] = take(i < n_a);
+          blocks.a[i] = memory.take(i < n_a);
         for (int d = 0; d < dim; ++d)
-          blocks.beta[d] = take(structure.beta);
+          blocks.beta[d] = memory.take(structure.beta);
         for (int d = 0; d < dim; ++d)
-          blocks.b[d] = take(structure.b);
-        blocks.c = take(structure.c);
-        blocks.f = take(structure.f);
+          blocks.b[d] = memory.take(structure.b);
+        blocks.c = memory.take(structure.c);
+        blocks.f = memory.take(structure.f);
       }
 
       VolumeBlocks<dim> blocks;
 
     private:
       const VolumeStructure structure;
-      std::vector<double>   memory;
+      BlockMemory           memory;
     };
 
     /// Arrays to which the facet blocks of a form point.
@@ -71,31 +93,25 @@ namespace Tessella
         const unsigned int n_arrays =
           n_sides * (1 + (structure.b ? dim : 0) + (structure.beta ? dim : 0)) +
           ((boundary && structure.rhs) ? 1 + dim : 0);
-        memory.assign(n * n_arrays, 0.);
-        double *next = memory.data();
-        auto    take = [&](const bool present) {
-          double *const result = present ? next : nullptr;
-          next += present ? n : 0;
-          return result;
-        };
+        memory.reinit(n, n_arrays);
         for (unsigned int t = 0; t < 2; ++t)
           {
             for (int d = 0; d < dim; ++d)
-              blocks.b[t][d] = take(t < n_sides && structure.b);
+              blocks.b[t][d] = memory.take(t < n_sides && structure.b);
             for (int d = 0; d < dim; ++d)
-              blocks.beta[t][d] = take(t < n_sides && structure.beta);
-            blocks.c[t] = take(t < n_sides);
+              blocks.beta[t][d] = memory.take(t < n_sides && structure.beta);
+            blocks.c[t] = memory.take(t < n_sides);
           }
-        blocks.r = take(boundary && structure.rhs);
+        blocks.r = memory.take(boundary && structure.rhs);
         for (int d = 0; d < dim; ++d)
-          blocks.s[d] = take(boundary && structure.rhs);
+          blocks.s[d] = memory.take(boundary && structure.rhs);
       }
 
       FacetBlocks<dim> blocks;
 
     private:
       const FacetStructure structure;
-      std::vector<double>  memory;
+      BlockMemory          memory;
     };
 
     /// Largest degree on the two sides of an interface.

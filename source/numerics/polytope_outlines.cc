@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace Tessella
@@ -302,103 +303,138 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      /// First and last point of an edge.
+      using Edge = std::pair<unsigned int, unsigned int>;
+
+      /// Edges of the facets of polytope @p k, with the polytope to the left.
+      std::vector<Edge>
+      boundary_edges(const AgglomerationHandler<2> &handler,
+                     const unsigned int             k,
+                     PointNumbering<2>             &numbering)
+      {
+        std::vector<Edge> edges;
+        for_facets(handler.polytopic_mesh(),
+                   k,
+                   [&](const unsigned int i,
+                       const unsigned int f,
+                       const unsigned int side) {
+                     const std::vector<double> line =
+                       facet_line(handler, i, f, side);
+                     unsigned int a = numbering.number(&line[0]);
+                     for (std::size_t j = 2; j < line.size(); j += 2)
+                       {
+                         const unsigned int b = numbering.number(&line[j]);
+                         if (a != b)
+                           edges.emplace_back(a, b);
+                         a = b;
+                       }
+                   });
+        return edges;
+      }
+
+      /// Joins the edges of one polytope to closed lines.
+      class LoopTracer
+      {
+      public:
+        LoopTracer(const std::vector<double> &points,
+                   const std::vector<Edge>   &edges)
+          : points(points)
+          , edges(edges)
+          , by_start(edges.size())
+          , used(edges.size(), false)
+        {
+          std::iota(by_start.begin(), by_start.end(), 0U);
+          std::stable_sort(by_start.begin(),
+                           by_start.end(),
+                           [&](const unsigned int a, const unsigned int b) {
+                             return edges[a].first < edges[b].first;
+                           });
+        }
+
+        std::vector<OutlineLoop>
+        loops()
+        {
+          std::vector<OutlineLoop> result;
+          for (unsigned int first = 0; first < edges.size(); ++first)
+            if (!used[first])
+              {
+                OutlineLoop  loop;
+                unsigned int e = first;
+                do
+                  {
+                    used[e] = true;
+                    loop.points.push_back(edges[e].first);
+                    e = next_edge(e, first);
+                } while (e != invalid_index && e != first);
+                result.push_back(std::move(loop));
+              }
+          return result;
+        }
+
+      private:
+        /**
+         * The edge after edge @p e of the loop that begins with @p first. Where
+         * parts of the polytope touch in a point, several edges start there.
+         * The sector of the interior to the left of edge @p e ends at the first
+         * of them in clockwise direction from this edge.
+         */
+        unsigned int
+        next_edge(const unsigned int e, const unsigned int first) const
+        {
+          const unsigned int at       = edges[e].second;
+          unsigned int       next     = invalid_index;
+          double             smallest = 10.;
+          for (auto it = std::lower_bound(by_start.begin(),
+                                          by_start.end(),
+                                          at,
+                                          [&](const unsigned int a,
+                                              const unsigned int v) {
+                                            return edges[a].first < v;
+                                          });
+               it != by_start.end() && edges[*it].first == at;
+               ++it)
+            if (!used[*it] || *it == first)
+              {
+                double angle = direction(at, edges[e].first) -
+                               direction(at, edges[*it].second);
+                while (angle <= 1e-12)
+                  angle += 2. * 3.14159265358979323846;
+                if (angle < smallest)
+                  {
+                    smallest = angle;
+                    next     = *it;
+                  }
+              }
+          return next;
+        }
+
+        double
+        direction(const unsigned int a, const unsigned int b) const
+        {
+          return std::atan2(points[2 * b + 1] - points[2 * a + 1],
+                            points[2 * b] - points[2 * a]);
+        }
+
+        const std::vector<double> &points;
+        const std::vector<Edge>   &edges;
+        /// Edges in the order of their first points.
+        std::vector<unsigned int> by_start;
+        std::vector<bool>         used;
+      };
+    } // namespace
+
+
+
     PolygonOutlines::PolygonOutlines(const AgglomerationHandler<2> &handler)
     {
       const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
       PointNumbering<2>       numbering(point_tolerance(mesh));
-      all_loops.resize(mesh.n_polytopes());
-
-      using Edge = std::pair<unsigned int, unsigned int>;
-      std::vector<Edge>         edges;
-      std::vector<unsigned int> by_start;
-      std::vector<bool>         used;
       for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
         {
-          edges.clear();
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            {
-              const unsigned int i    = mesh.polytope_interface[e] / 2,
-                                 side = mesh.polytope_interface[e] % 2;
-              for (unsigned int f = mesh.facet_offset[i];
-                   f < mesh.facet_offset[i + 1];
-                   ++f)
-                {
-                  const std::vector<double> line =
-                    facet_line(handler, i, f, side);
-                  unsigned int a = numbering.number(&line[0]);
-                  for (std::size_t j = 2; j < line.size(); j += 2)
-                    {
-                      const unsigned int b = numbering.number(&line[j]);
-                      if (a != b)
-                        edges.emplace_back(a, b);
-                      a = b;
-                    }
-                }
-            }
-          by_start.resize(edges.size());
-          for (unsigned int e = 0; e < edges.size(); ++e)
-            by_start[e] = e;
-          std::sort(by_start.begin(),
-                    by_start.end(),
-                    [&](const unsigned int a, const unsigned int b) {
-                      return edges[a].first != edges[b].first
-                               ? edges[a].first < edges[b].first
-                               : a < b;
-                    });
-          used.assign(edges.size(), false);
-
-          auto direction = [&](const unsigned int a, const unsigned int b) {
-            return std::atan2(numbering.points[2 * b + 1] -
-                                numbering.points[2 * a + 1],
-                              numbering.points[2 * b] -
-                                numbering.points[2 * a]);
-          };
-          for (unsigned int first = 0; first < edges.size(); ++first)
-            {
-              if (used[first])
-                continue;
-              OutlineLoop  loop;
-              unsigned int e = first;
-              while (true)
-                {
-                  used[e] = true;
-                  loop.points.push_back(edges[e].first);
-                  const unsigned int at = edges[e].second;
-                  // Where parts of the polytope touch in a point, several edges
-                  // start there. The sector of the interior to the left of this
-                  // edge ends at the first of them in clockwise direction from
-                  // this edge.
-                  unsigned int next     = invalid_index;
-                  double       smallest = 10.;
-                  for (auto it = std::lower_bound(by_start.begin(),
-                                                  by_start.end(),
-                                                  at,
-                                                  [&](const unsigned int a,
-                                                      const unsigned int v) {
-                                                    return edges[a].first < v;
-                                                  });
-                       it != by_start.end() && edges[*it].first == at;
-                       ++it)
-                    if (!used[*it] || *it == first)
-                      {
-                        double angle = direction(at, edges[e].first) -
-                                       direction(at, edges[*it].second);
-                        while (angle <= 1e-12)
-                          angle += 2. * 3.14159265358979323846;
-                        if (angle < smallest)
-                          {
-                            smallest = angle;
-                            next     = *it;
-                          }
-                      }
-                  if (next == invalid_index || next == first)
-                    break;
-                  e = next;
-                }
-              all_loops[k].push_back(std::move(loop));
-            }
+          const std::vector<Edge> edges = boundary_edges(handler, k, numbering);
+          all_loops.push_back(LoopTracer(numbering.points, edges).loops());
         }
       points = std::move(numbering.points);
       for (auto &loops : all_loops)
@@ -421,12 +457,160 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      /// Relations between points, segments and closed lines of points.
+      class PlaneGeometry
+      {
+      public:
+        /// @p points: two coordinates per point.
+        explicit PlaneGeometry(const std::vector<double> &points)
+          : points(points)
+        {}
+
+        double
+        x(const unsigned int v) const
+        {
+          return points[2 * v];
+        }
+
+        double
+        y(const unsigned int v) const
+        {
+          return points[2 * v + 1];
+        }
+
+        double
+        squared_distance(const unsigned int a, const unsigned int b) const
+        {
+          return (x(a) - x(b)) * (x(a) - x(b)) + (y(a) - y(b)) * (y(a) - y(b));
+        }
+
+        /// Whether the point (@p px, @p py) is inside the polygon.
+        bool
+        contains(const std::vector<unsigned int> &polygon,
+                 const double                     px,
+                 const double                     py) const
+        {
+          bool inside = false;
+          for (std::size_t i = 0, j = polygon.size() - 1; i < polygon.size();
+               j = i++)
+            {
+              const double xi = x(polygon[i]), yi = y(polygon[i]),
+                           xj = x(polygon[j]), yj = y(polygon[j]);
+              if ((yi > py) != (yj > py) &&
+                  px < (xj - xi) * (py - yi) / (yj - yi) + xi)
+                inside = !inside;
+            }
+          return inside;
+        }
+
+        /// Whether segment a-b meets an edge of the loop elsewhere than in a
+        /// or b.
+        bool
+        meets(const unsigned int               a,
+              const unsigned int               b,
+              const std::vector<unsigned int> &loop) const
+        {
+          for (std::size_t i = 0; i < loop.size(); ++i)
+            {
+              const unsigned int c = loop[i], d = loop[(i + 1) % loop.size()];
+              if (c == a || c == b || d == a || d == b)
+                continue;
+              const int o1 = orientation(a, b, c), o2 = orientation(a, b, d),
+                        o3 = orientation(c, d, a), o4 = orientation(c, d, b);
+              if (o1 * o2 <= 0 && o3 * o4 <= 0 &&
+                  !(o1 == 0 && o2 == 0 && o3 == 0 && o4 == 0))
+                return true;
+              if (o1 == 0 && o2 == 0 && overlap(a, b, c, d))
+                return true;
+            }
+          return false;
+        }
+
+      private:
+        /// 1 if c is to the left of the line from a to b, -1 if to the right.
+        int
+        orientation(const unsigned int a,
+                    const unsigned int b,
+                    const unsigned int c) const
+        {
+          const double o =
+            (x(b) - x(a)) * (y(c) - y(a)) - (x(c) - x(a)) * (y(b) - y(a));
+          return (o > 0.) - (o < 0.);
+        }
+
+        /// Whether the collinear segments a-b and c-d overlap along the larger
+        /// extent of the first one.
+        bool
+        overlap(const unsigned int a,
+                const unsigned int b,
+                const unsigned int c,
+                const unsigned int d) const
+        {
+          const bool along_x = std::abs(x(b) - x(a)) > std::abs(y(b) - y(a));
+          const auto t       = [&](const unsigned int v) {
+            return along_x ? x(v) : y(v);
+          };
+          return std::max(std::min(t(a), t(b)), std::min(t(c), t(d))) <=
+                 std::min(std::max(t(a), t(b)), std::max(t(c), t(d)));
+        }
+
+        const std::vector<double> &points;
+      };
+
+      using Polygon = std::vector<unsigned int>;
+
+      /// Joins the nearest of the holes in @p pending to @p polygon by a cut,
+      /// and removes it from @p pending.
+      void
+      join_nearest_hole(const PlaneGeometry          &plane,
+                        std::vector<const Polygon *> &pending,
+                        Polygon                      &polygon)
+      {
+        // The shortest cut between any hole and the current polygon. In
+        // general, neither the polygon nor another hole can lie between the
+        // ends of the shortest of all cuts. This is tested nevertheless, since
+        // several vertices may lie on one line.
+        double      shortest  = std::numeric_limits<double>::max();
+        std::size_t best_hole = 0, best_i = 0, best_j = 0;
+        for (std::size_t h = 0; h < pending.size(); ++h)
+          for (std::size_t i = 0; i < polygon.size(); ++i)
+            for (std::size_t j = 0; j < pending[h]->size(); ++j)
+              {
+                const unsigned int a = polygon[i], b = (*pending[h])[j];
+                const double       l = plane.squared_distance(a, b);
+                if (l >= shortest || plane.meets(a, b, polygon) ||
+                    std::any_of(pending.begin(),
+                                pending.end(),
+                                [&](const Polygon *const other) {
+                                  return plane.meets(a, b, *other);
+                                }))
+                  continue;
+                shortest  = l;
+                best_hole = h;
+                best_i    = i;
+                best_j    = j;
+              }
+        // polygon[..i], then the hole from j around to j, then polygon[i..]
+        const Polygon &hole = *pending[best_hole];
+        Polygon        joined(polygon.begin(), polygon.begin() + best_i + 1);
+        for (std::size_t j = 0; j <= hole.size(); ++j)
+          joined.push_back(hole[(best_j + j) % hole.size()]);
+        joined.insert(joined.end(), polygon.begin() + best_i, polygon.end());
+        polygon = std::move(joined);
+        pending.erase(pending.begin() + best_hole);
+      }
+    } // namespace
+
+
+
     std::vector<std::vector<unsigned int>>
     PolygonOutlines::polygons(const unsigned int polytope) const
     {
-      const std::vector<OutlineLoop>        &loops = all_loops[polytope];
-      std::vector<std::vector<unsigned int>> result;
-      std::vector<double>                    outer_area;
+      const std::vector<OutlineLoop> &loops = all_loops[polytope];
+      std::vector<Polygon>            result;
+      std::vector<double>             outer_area;
       for (const OutlineLoop &loop : loops)
         if (loop.area > 0.)
           {
@@ -436,126 +620,28 @@ namespace Tessella
       if (result.size() == loops.size())
         return result;
 
-      auto x        = [&](const unsigned int v) { return points[2 * v]; };
-      auto y        = [&](const unsigned int v) { return points[2 * v + 1]; };
-      auto contains = [&](const std::vector<unsigned int> &polygon,
-                          const double                     px,
-                          const double                     py) {
-        bool inside = false;
-        for (std::size_t i = 0, j = polygon.size() - 1; i < polygon.size();
-             j = i++)
-          {
-            const double xi = x(polygon[i]), yi = y(polygon[i]),
-                         xj = x(polygon[j]), yj = y(polygon[j]);
-            if ((yi > py) != (yj > py) &&
-                px < (xj - xi) * (py - yi) / (yj - yi) + xi)
-              inside = !inside;
-          }
-        return inside;
-      };
       // Each hole belongs to the smallest outer loop around it. The midpoint of
       // an edge is never on another loop.
-      std::vector<std::vector<const OutlineLoop *>> holes(result.size());
+      const PlaneGeometry                       plane(points);
+      std::vector<std::vector<const Polygon *>> holes(result.size());
       for (const OutlineLoop &hole : loops)
         if (!(hole.area > 0.))
           {
-            const double mx  = .5 * (x(hole.points[0]) + x(hole.points[1])),
-                         my  = .5 * (y(hole.points[0]) + y(hole.points[1]));
-            std::size_t best = result.size();
+            const unsigned int a = hole.points[0], b = hole.points[1];
+            const double       mx = .5 * (plane.x(a) + plane.x(b)),
+                         my       = .5 * (plane.y(a) + plane.y(b));
+            std::size_t best      = result.size();
             for (std::size_t o = 0; o < result.size(); ++o)
               if (outer_area[o] > -hole.area &&
                   (best == result.size() || outer_area[o] < outer_area[best]) &&
-                  contains(result[o], mx, my))
+                  plane.contains(result[o], mx, my))
                 best = o;
             if (best < result.size())
-              holes[best].push_back(&hole);
+              holes[best].push_back(&hole.points);
           }
-
-      auto orientation =
-        [&](const unsigned int a, const unsigned int b, const unsigned int c) {
-          const double o =
-            (x(b) - x(a)) * (y(c) - y(a)) - (x(c) - x(a)) * (y(b) - y(a));
-          return (o > 0.) - (o < 0.);
-        };
-      // Whether segment a-b meets an edge of the loop elsewhere than in a or b.
-      auto meets = [&](const unsigned int               a,
-                       const unsigned int               b,
-                       const std::vector<unsigned int> &loop) {
-        for (std::size_t i = 0; i < loop.size(); ++i)
-          {
-            const unsigned int c = loop[i], d = loop[(i + 1) % loop.size()];
-            if (c == a || c == b || d == a || d == b)
-              continue;
-            const int o1 = orientation(a, b, c), o2 = orientation(a, b, d),
-                      o3 = orientation(c, d, a), o4 = orientation(c, d, b);
-            if (o1 * o2 <= 0 && o3 * o4 <= 0 &&
-                !(o1 == 0 && o2 == 0 && o3 == 0 && o4 == 0))
-              return true;
-            if (o1 == 0 && o2 == 0)
-              {
-                // Collinear segments: test for overlap along the larger extent.
-                const bool along_x =
-                  std::abs(x(b) - x(a)) > std::abs(y(b) - y(a));
-                auto t = [&](const unsigned int v) {
-                  return along_x ? x(v) : y(v);
-                };
-                if (std::max(std::min(t(a), t(b)), std::min(t(c), t(d))) <=
-                    std::min(std::max(t(a), t(b)), std::max(t(c), t(d))))
-                  return true;
-              }
-          }
-        return false;
-      };
-
       for (std::size_t o = 0; o < result.size(); ++o)
-        {
-          std::vector<unsigned int>       &polygon = result[o];
-          std::vector<const OutlineLoop *> pending = holes[o];
-          while (!pending.empty())
-            {
-              // The shortest cut between any hole and the current polygon. In
-              // general, neither the polygon nor another hole can lie between
-              // the ends of the shortest of all cuts. This is tested
-              // nevertheless, since several vertices may lie on one line.
-              double      shortest  = std::numeric_limits<double>::max();
-              std::size_t best_hole = 0, best_i = 0, best_j = 0;
-              for (std::size_t h = 0; h < pending.size(); ++h)
-                for (std::size_t i = 0; i < polygon.size(); ++i)
-                  for (std::size_t j = 0; j < pending[h]->points.size(); ++j)
-                    {
-                      const unsigned int a = polygon[i],
-                                         b = pending[h]->points[j];
-                      const double l       = (x(a) - x(b)) * (x(a) - x(b)) +
-                                       (y(a) - y(b)) * (y(a) - y(b));
-                      if (l >= shortest)
-                        continue;
-                      bool blocked = meets(a, b, polygon);
-                      for (std::size_t m = 0; m < pending.size() && !blocked;
-                           ++m)
-                        blocked = meets(a, b, pending[m]->points);
-                      if (!blocked)
-                        {
-                          shortest  = l;
-                          best_hole = h;
-                          best_i    = i;
-                          best_j    = j;
-                        }
-                    }
-              // polygon[..i], then the hole from j around to j, then
-              // polygon[i..]
-              const std::vector<unsigned int> &hole =
-                pending[best_hole]->points;
-              std::vector<unsigned int> joined(polygon.begin(),
-                                               polygon.begin() + best_i + 1);
-              for (std::size_t j = 0; j <= hole.size(); ++j)
-                joined.push_back(hole[(best_j + j) % hole.size()]);
-              joined.insert(joined.end(),
-                            polygon.begin() + best_i,
-                            polygon.end());
-              polygon = std::move(joined);
-              pending.erase(pending.begin() + best_hole);
-            }
-        }
+        while (!holes[o].empty())
+          join_nearest_hole(plane, holes[o], result[o]);
       return result;
     }
 

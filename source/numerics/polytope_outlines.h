@@ -120,6 +120,27 @@ namespace Tessella
     double
     point_tolerance(const PolytopicMesh<dim> &mesh);
 
+    /// Calls action(interface, facet, side) for all facets of polytope @p k,
+    /// which is on side @p side of them.
+    template <int dim, typename Action>
+    void
+    for_facets(const PolytopicMesh<dim> &mesh,
+               const unsigned int        k,
+               const Action             &action)
+    {
+      for (unsigned int e = mesh.polytope_interface_offset[k];
+           e < mesh.polytope_interface_offset[k + 1];
+           ++e)
+        {
+          const unsigned int i    = mesh.polytope_interface[e] / 2,
+                             side = mesh.polytope_interface[e] % 2;
+          for (unsigned int f = mesh.facet_offset[i];
+               f < mesh.facet_offset[i + 1];
+               ++f)
+            action(i, f, side);
+        }
+    }
+
     /// Corners of a facet as seen from side @p side, in an order along the
     /// circumference whose normal points out of the polytope on that side.
     /// Returns the number of corners: two, three or four.

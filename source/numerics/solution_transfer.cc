@@ -16,6 +16,7 @@
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
+#include "../lac/vector_access.h"
 #include "cell_polynomials.h"
 
 namespace Tessella
@@ -82,14 +83,8 @@ namespace Tessella
       max_degree   = handler.max_degree();
 
       // Quadrature on coarsened cells, with the same rules on all processes.
-      const PolytopicMesh<dim> &mesh       = handler.polytopic_mesh();
-      unsigned int              min_degree = max_degree;
-      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        min_degree = std::min(min_degree, mesh.degree[k]);
-      if (n_processes(handler.get_communicator()) > 1)
-        min_degree =
-          dealii::Utilities::MPI::min(min_degree, handler.get_communicator());
-      handler.tabulate(order(max_degree) - 2 * min_degree);
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      handler.tabulate(order(max_degree) - 2 * min_degree(handler));
 
       subcells = subcells_of_cells(mesh, triangulation->n_active_cells());
       polytope_of_subcell.assign(mesh.n_subcells(), invalid_index);
@@ -135,16 +130,7 @@ namespace Tessella
       const PolytopicMesh<dim> &mesh = old_handler->polytopic_mesh();
       const unsigned int        k =
         polytope_of_subcell[subcells[cell->active_cell_index()]];
-      CellPolynomial<dim> result;
-      result.degree = mesh.degree[k];
-      std::copy_n(&mesh.box[std::size_t(k) * 2 * dim],
-                  2 * dim,
-                  result.box.begin());
-      for (const std::vector<double> &values : old_values)
-        result.coefficients.insert(result.coefficients.end(),
-                                   values.begin() + mesh.dof_offset[k],
-                                   values.begin() + mesh.dof_offset[k + 1]);
-      return result;
+      return cell_polynomial(mesh, k, old_values);
     }
 
     /// L2 projection of the polynomials of the children.
@@ -331,19 +317,15 @@ namespace Tessella
     });
 
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-    project_cell_polynomials<dim>(
-      handler,
-      data.receive(),
-      data.space,
-      data.max_degree,
-      data.n_fields(),
-      [&](const unsigned int k, const std::vector<double> &result) {
-        const std::size_t size = result.size() / data.n_vectors;
-        for (unsigned int v = 0; v < data.n_vectors; ++v)
-          std::copy_n(result.data() + v * size,
-                      size,
-                      values[v] + mesh.dof_offset[k]);
-      });
+    project_cell_polynomials<dim>(handler,
+                                  data.receive(),
+                                  data.space,
+                                  data.max_degree,
+                                  data.n_fields(),
+                                  [&](const unsigned int         k,
+                                      const std::vector<double> &result) {
+                                    copy_coefficients(mesh, k, result, values);
+                                  });
   }
 
   template <int dim>

@@ -182,29 +182,39 @@ namespace Tessella
 
   namespace
   {
-    /// Transformation of one index of a tensor.
-    enum class Factor
-    {
-      one,
-      jacobian,
-      inverse
-    };
-
-    template <int dim>
-    Tensor<1, dim>
-    factors(const Factor factor, const Tensor<1, dim> &extents)
-    {
-      Tensor<1, dim> result;
-      for (unsigned int d = 0; d < dim; ++d)
-        result[d] = factor == Factor::one        ? 1.
-                    : factor == Factor::jacobian ? extents[d]
-                                                 : 1. / extents[d];
-      return result;
-    }
-
     DeclExceptionMsg(ExcMappingKind,
                      "MappingBoundingBox does not know this kind of "
                      "transformation for tensors of this rank.");
+
+    /// Inverse of the diagonal Jacobian.
+    template <int dim>
+    Tensor<1, dim>
+    inverse(const Tensor<1, dim> &extents)
+    {
+      Tensor<1, dim> result;
+      for (unsigned int d = 0; d < dim; ++d)
+        result[d] = 1. / extents[d];
+      return result;
+    }
+
+    /// Factors of the first index of a tensor for the three kinds of
+    /// transformation of its rank.
+    template <int dim>
+    Tensor<1, dim>
+    factors(const MappingKind     kind,
+            const MappingKind     covariant,
+            const MappingKind     contravariant,
+            const MappingKind     piola,
+            const Tensor<1, dim> &extents,
+            const double          volume)
+    {
+      if (kind == covariant)
+        return inverse(extents);
+      if (kind == contravariant)
+        return extents;
+      AssertThrow(kind == piola, ExcMappingKind());
+      return 1. / volume * extents;
+    }
   } // namespace
 
 
@@ -218,25 +228,13 @@ namespace Tessella
     const ArrayView<Tensor<1, dim>>               &output) const
   {
     AssertDimension(input.size(), output.size());
-    const InternalData &data  = static_cast<const InternalData &>(internal);
-    double              scale = 1.;
-    Factor              first = Factor::one;
-    switch (kind)
-      {
-        case mapping_covariant:
-          first = Factor::inverse;
-          break;
-        case mapping_contravariant:
-          first = Factor::jacobian;
-          break;
-        case mapping_piola:
-          first = Factor::jacobian;
-          scale = 1. / data.volume;
-          break;
-        default:
-          AssertThrow(false, ExcMappingKind());
-      }
-    const Tensor<1, dim> f = scale * factors(first, data.extents);
+    const InternalData  &data = static_cast<const InternalData &>(internal);
+    const Tensor<1, dim> f    = factors(kind,
+                                     mapping_covariant,
+                                     mapping_contravariant,
+                                     mapping_piola,
+                                     data.extents,
+                                     data.volume);
     for (unsigned int q = 0; q < output.size(); ++q)
       for (unsigned int i = 0; i < dim; ++i)
         output[q][i] = f[i] * input[q][i];
@@ -255,7 +253,7 @@ namespace Tessella
     AssertDimension(input.size(), output.size());
     AssertThrow(kind == mapping_covariant, ExcMappingKind());
     const InternalData  &data = static_cast<const InternalData &>(internal);
-    const Tensor<1, dim> f    = factors(Factor::inverse, data.extents);
+    const Tensor<1, dim> f    = inverse(data.extents);
     for (unsigned int q = 0; q < output.size(); ++q)
       for (unsigned int i = 0; i < dim; ++i)
         for (unsigned int j = 0; j < dim; ++j)
@@ -273,26 +271,14 @@ namespace Tessella
     const ArrayView<Tensor<2, dim>>               &output) const
   {
     AssertDimension(input.size(), output.size());
-    const InternalData &data  = static_cast<const InternalData &>(internal);
-    double              scale = 1.;
-    Factor              first = Factor::one;
-    switch (kind)
-      {
-        case mapping_covariant_gradient:
-          first = Factor::inverse;
-          break;
-        case mapping_contravariant_gradient:
-          first = Factor::jacobian;
-          break;
-        case mapping_piola_gradient:
-          first = Factor::jacobian;
-          scale = 1. / data.volume;
-          break;
-        default:
-          AssertThrow(false, ExcMappingKind());
-      }
-    const Tensor<1, dim> f = scale * factors(first, data.extents);
-    const Tensor<1, dim> g = factors(Factor::inverse, data.extents);
+    const InternalData  &data = static_cast<const InternalData &>(internal);
+    const Tensor<1, dim> f    = factors(kind,
+                                     mapping_covariant_gradient,
+                                     mapping_contravariant_gradient,
+                                     mapping_piola_gradient,
+                                     data.extents,
+                                     data.volume);
+    const Tensor<1, dim> g    = inverse(data.extents);
     for (unsigned int q = 0; q < output.size(); ++q)
       for (unsigned int i = 0; i < dim; ++i)
         for (unsigned int j = 0; j < dim; ++j)
@@ -312,7 +298,7 @@ namespace Tessella
     AssertDimension(input.size(), output.size());
     AssertThrow(kind == mapping_covariant_gradient, ExcMappingKind());
     const InternalData  &data = static_cast<const InternalData &>(internal);
-    const Tensor<1, dim> g    = factors(Factor::inverse, data.extents);
+    const Tensor<1, dim> g    = inverse(data.extents);
     for (unsigned int q = 0; q < output.size(); ++q)
       for (unsigned int i = 0; i < dim; ++i)
         for (unsigned int j = 0; j < dim; ++j)
@@ -331,26 +317,14 @@ namespace Tessella
     const ArrayView<Tensor<3, dim>>               &output) const
   {
     AssertDimension(input.size(), output.size());
-    const InternalData &data  = static_cast<const InternalData &>(internal);
-    double              scale = 1.;
-    Factor              first = Factor::one;
-    switch (kind)
-      {
-        case mapping_covariant_hessian:
-          first = Factor::inverse;
-          break;
-        case mapping_contravariant_hessian:
-          first = Factor::jacobian;
-          break;
-        case mapping_piola_hessian:
-          first = Factor::jacobian;
-          scale = 1. / data.volume;
-          break;
-        default:
-          AssertThrow(false, ExcMappingKind());
-      }
-    const Tensor<1, dim> f = scale * factors(first, data.extents);
-    const Tensor<1, dim> g = factors(Factor::inverse, data.extents);
+    const InternalData  &data = static_cast<const InternalData &>(internal);
+    const Tensor<1, dim> f    = factors(kind,
+                                     mapping_covariant_hessian,
+                                     mapping_contravariant_hessian,
+                                     mapping_piola_hessian,
+                                     data.extents,
+                                     data.volume);
+    const Tensor<1, dim> g    = inverse(data.extents);
     for (unsigned int q = 0; q < output.size(); ++q)
       for (unsigned int i = 0; i < dim; ++i)
         for (unsigned int j = 0; j < dim; ++j)
@@ -409,9 +383,7 @@ namespace Tessella
   MappingBoundingBox<dim>::get_face_data(const UpdateFlags update_flags,
                                          const hp::QCollection<dim - 1> &) const
   {
-    auto data         = std::make_unique<InternalData>();
-    data->update_each = requires_update_flags(update_flags);
-    return data;
+    return get_data(update_flags, Quadrature<dim>());
   }
 
 
@@ -421,9 +393,7 @@ namespace Tessella
   MappingBoundingBox<dim>::get_subface_data(const UpdateFlags update_flags,
                                             const Quadrature<dim - 1> &) const
   {
-    auto data         = std::make_unique<InternalData>();
-    data->update_each = requires_update_flags(update_flags);
-    return data;
+    return get_data(update_flags, Quadrature<dim>());
   }
 
 

@@ -150,6 +150,116 @@ namespace Tessella
 
 
 
+  namespace
+  {
+    /// Derivative m of function k of one variable: [m][k].
+    using Table = double[3][Legendre::max_degree + 1];
+
+    /// Computes the first @p n_derivatives derivatives at the point @p xi of
+    /// the unit interval. @p scale is the norm of the functions and @p inverse
+    /// the derivative of xi.
+    inline void
+    fill_table(const unsigned int degree,
+               const unsigned int n_derivatives,
+               const double       xi,
+               const double       scale,
+               const double       inverse,
+               Table             &t)
+    {
+      if (n_derivatives == 0)
+        Legendre::evaluate(degree, xi, t[0]);
+      else
+        Legendre::evaluate(degree, xi, t[0], t[1]);
+      if (n_derivatives > 1)
+        {
+          // P''_k = P''_{k-2} + (2k-1) P'_{k-1}; the tables hold
+          // sqrt(2k+1) P_k.
+          double a = 0., b = 0.;
+          for (unsigned int k = 0; k <= degree; ++k)
+            {
+              const double next = k == 0
+                                    ? 0.
+                                    : a + (2. * k - 1.) * t[1][k - 1] /
+                                            Legendre::internal::scale(k - 1);
+              t[2][k] =
+                next * Legendre::internal::scale(k) * scale * inverse * inverse;
+              a = b;
+              b = next;
+            }
+        }
+      for (unsigned int k = 0; k <= degree; ++k)
+        t[0][k] *= scale;
+      if (n_derivatives > 0)
+        for (unsigned int k = 0; k <= degree; ++k)
+          t[1][k] *= scale * inverse;
+    }
+
+    // Products of functions of one variable with exponents k. Those derivatives
+    // are computed whose pointer is not null.
+
+    inline void
+    multiply(const Table (&table)[2],
+             const unsigned char *k,
+             double              *value,
+             Tensor<1, 2>        *gradient,
+             Tensor<2, 2>        *hessian)
+    {
+      const double a = table[0][0][k[0]], b = table[1][0][k[1]];
+      if (value != nullptr)
+        *value = a * b;
+      if (gradient != nullptr)
+        {
+          (*gradient)[0] = table[0][1][k[0]] * b;
+          (*gradient)[1] = a * table[1][1][k[1]];
+        }
+      if (hessian != nullptr)
+        {
+          Tensor<2, 2> &H = *hessian;
+          H[0][0]         = table[0][2][k[0]] * b;
+          H[1][1]         = a * table[1][2][k[1]];
+          H[0][1]         = table[0][1][k[0]] * table[1][1][k[1]];
+          H[1][0]         = H[0][1];
+        }
+    }
+
+    inline void
+    multiply(const Table (&table)[3],
+             const unsigned char *k,
+             double              *value,
+             Tensor<1, 3>        *gradient,
+             Tensor<2, 3>        *hessian)
+    {
+      const double a = table[0][0][k[0]], b = table[1][0][k[1]],
+                   c  = table[2][0][k[2]];
+      const double ab = a * b;
+      if (value != nullptr)
+        *value = ab * c;
+      if (gradient != nullptr)
+        {
+          (*gradient)[0] = table[0][1][k[0]] * b * c;
+          (*gradient)[1] = a * table[1][1][k[1]] * c;
+          (*gradient)[2] = ab * table[2][1][k[2]];
+        }
+      if (hessian != nullptr)
+        {
+          const double da = table[0][1][k[0]], db = table[1][1][k[1]],
+                       dc = table[2][1][k[2]];
+          Tensor<2, 3> &H = *hessian;
+          H[0][0]         = table[0][2][k[0]] * b * c;
+          H[1][1]         = a * table[1][2][k[1]] * c;
+          H[2][2]         = ab * table[2][2][k[2]];
+          H[0][1]         = da * db * c;
+          H[0][2]         = da * b * dc;
+          H[1][2]         = a * db * dc;
+          H[1][0]         = H[0][1];
+          H[2][0]         = H[0][2];
+          H[2][1]         = H[1][2];
+        }
+    }
+  } // namespace
+
+
+
   template <int dim>
   void
   PolytopeValuesBase<dim>::evaluate(
@@ -180,128 +290,54 @@ namespace Tessella
         scale[d]            = 1. / std::sqrt(extent);
       }
 
-    // table[d][m][k]: m-th derivative of the k-th function of x_d
-    double table[dim][3][Legendre::max_degree + 1];
+    Table table[dim];
     for (unsigned int q = 0; q < n_quadrature_points; ++q)
       {
         for (unsigned int d = 0; d < dim; ++d)
-          {
-            const double xi = (x[d][q] - center[d]) * inverse[d];
-            auto        &t  = table[d];
-            if (!need_gradients && !need_hessians)
-              Legendre::evaluate(degree, xi, t[0]);
-            else
-              Legendre::evaluate(degree, xi, t[0], t[1]);
-            if (need_hessians)
-              {
-                // P''_k = P''_{k-2} + (2k-1) P'_{k-1}; the tables hold
-                // sqrt(2k+1) P_k.
-                double a = 0., b = 0.;
-                for (unsigned int k = 0; k <= degree; ++k)
-                  {
-                    const double next =
-                      k == 0 ? 0.
-                             : a + (2. * k - 1.) * t[1][k - 1] /
-                                     Legendre::internal::scale(k - 1);
-                    t[2][k] = next * Legendre::internal::scale(k) * scale[d] *
-                              inverse[d] * inverse[d];
-                    a = b;
-                    b = next;
-                  }
-              }
-            for (unsigned int k = 0; k <= degree; ++k)
-              t[0][k] *= scale[d];
-            if (need_gradients || need_hessians)
-              for (unsigned int k = 0; k <= degree; ++k)
-                t[1][k] *= scale[d] * inverse[d];
-          }
-
+          fill_table(degree,
+                     need_hessians ? 2 : (need_gradients ? 1 : 0),
+                     (x[d][q] - center[d]) * inverse[d],
+                     scale[d],
+                     inverse[d],
+                     table[d]);
         const std::size_t    first = std::size_t(q) * n_basis;
         const unsigned char *k     = exponents.data();
         for (unsigned int i = 0; i < n_basis; ++i, k += dim)
-          {
-            if constexpr (dim == 2)
-              {
-                const double a = table[0][0][k[0]], b = table[1][0][k[1]];
-                if (need_values)
-                  values[first + i] = a * b;
-                if (need_gradients)
-                  {
-                    gradients[first + i][0] = table[0][1][k[0]] * b;
-                    gradients[first + i][1] = a * table[1][1][k[1]];
-                  }
-                if (need_hessians)
-                  {
-                    Tensor<2, dim> &H = hessians[first + i];
-                    H[0][0]           = table[0][2][k[0]] * b;
-                    H[1][1]           = a * table[1][2][k[1]];
-                    H[0][1]           = table[0][1][k[0]] * table[1][1][k[1]];
-                    H[1][0]           = H[0][1];
-                  }
-              }
-            else
-              {
-                const double a = table[0][0][k[0]], b = table[1][0][k[1]],
-                             c  = table[2][0][k[2]];
-                const double ab = a * b;
-                if (need_values)
-                  values[first + i] = ab * c;
-                if (need_gradients)
-                  {
-                    gradients[first + i][0] = table[0][1][k[0]] * b * c;
-                    gradients[first + i][1] = a * table[1][1][k[1]] * c;
-                    gradients[first + i][2] = ab * table[2][1][k[2]];
-                  }
-                if (need_hessians)
-                  {
-                    const double da = table[0][1][k[0]], db = table[1][1][k[1]],
-                                 dc   = table[2][1][k[2]];
-                    Tensor<2, dim> &H = hessians[first + i];
-                    H[0][0]           = table[0][2][k[0]] * b * c;
-                    H[1][1]           = a * table[1][2][k[1]] * c;
-                    H[2][2]           = ab * table[2][2][k[2]];
-                    H[0][1]           = da * db * c;
-                    H[0][2]           = da * b * dc;
-                    H[1][2]           = a * db * dc;
-                    H[1][0]           = H[0][1];
-                    H[2][0]           = H[0][2];
-                    H[2][1]           = H[1][2];
-                  }
-              }
-          }
+          multiply(table,
+                   k,
+                   need_values ? &values[first + i] : nullptr,
+                   need_gradients ? &gradients[first + i] : nullptr,
+                   need_hessians ? &hessians[first + i] : nullptr);
       }
   }
 
 
 
-  namespace
+  template <int dim>
+  template <typename T>
+  void
+  PolytopeValuesBase<dim>::sum_up(const std::vector<double> &coefficients,
+                                  const unsigned int         component,
+                                  const std::vector<T>      &functions,
+                                  std::vector<T>            &result) const
   {
-    template <typename T>
-    void
-    sum_up(const std::vector<double> &coefficients,
-           const unsigned int         first,
-           const unsigned int         n_basis,
-           const unsigned int         n_points,
-           const std::vector<T>      &functions,
-           std::vector<T>            &result)
-    {
-      AssertIndexRange(first + n_basis, coefficients.size() + 1);
-      AssertThrow(functions.size() == std::size_t(n_points) * n_basis,
-                  ExcMessage("Values or derivatives of a discrete function "
-                             "were asked for, but the object was made without "
-                             "the update flag for them."));
-      result.resize(n_points);
-      const double *c = coefficients.data() + first;
-      for (unsigned int q = 0; q < n_points; ++q)
-        {
-          const T *f   = functions.data() + std::size_t(q) * n_basis;
-          T        sum = T();
-          for (unsigned int i = 0; i < n_basis; ++i)
-            sum += c[i] * f[i];
-          result[q] = sum;
-        }
-    }
-  } // namespace
+    const unsigned int first = component * n_basis;
+    AssertIndexRange(first + n_basis, coefficients.size() + 1);
+    AssertThrow(functions.size() == std::size_t(n_quadrature_points) * n_basis,
+                ExcMessage("Values or derivatives of a discrete function "
+                           "were asked for, but the object was made without "
+                           "the update flag for them."));
+    result.resize(n_quadrature_points);
+    const double *c = coefficients.data() + first;
+    for (unsigned int q = 0; q < n_quadrature_points; ++q)
+      {
+        const T *f   = functions.data() + std::size_t(q) * n_basis;
+        T        sum = T();
+        for (unsigned int i = 0; i < n_basis; ++i)
+          sum += c[i] * f[i];
+        result[q] = sum;
+      }
+  }
 
 
 
@@ -312,12 +348,7 @@ namespace Tessella
     const unsigned int         component,
     std::vector<double>       &result) const
   {
-    sum_up(coefficients,
-           component * n_basis,
-           n_basis,
-           n_quadrature_points,
-           values,
-           result);
+    sum_up(coefficients, component, values, result);
   }
 
 
@@ -329,12 +360,7 @@ namespace Tessella
     const unsigned int           component,
     std::vector<Tensor<1, dim>> &result) const
   {
-    sum_up(coefficients,
-           component * n_basis,
-           n_basis,
-           n_quadrature_points,
-           gradients,
-           result);
+    sum_up(coefficients, component, gradients, result);
   }
 
 
@@ -346,12 +372,7 @@ namespace Tessella
     const unsigned int           component,
     std::vector<Tensor<2, dim>> &result) const
   {
-    sum_up(coefficients,
-           component * n_basis,
-           n_basis,
-           n_quadrature_points,
-           hessians,
-           result);
+    sum_up(coefficients, component, hessians, result);
   }
 
 

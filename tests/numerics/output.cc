@@ -26,83 +26,12 @@
 #include <sys/resource.h>
 
 #include "../tests.h"
+#include "drawing.h"
 
 using dealii::Point;
 using dealii::Triangulation;
 using dealii::Vector;
 using namespace Tessella;
-
-std::string
-read(const std::string &name)
-{
-  std::ifstream     in(name, std::ios::binary);
-  std::stringstream content;
-  content << in.rdbuf();
-  return content.str();
-}
-
-unsigned int
-count(const std::string &text, const std::string &what)
-{
-  unsigned int n = 0;
-  for (std::size_t i = text.find(what); i != std::string::npos;
-       i             = text.find(what, i + 1))
-    ++n;
-  return n;
-}
-
-/// Whether elements are closed in the right order, attributes are quoted, and
-/// no reserved characters are stray.
-bool
-well_formed(const std::string &xml)
-{
-  std::vector<std::string> open;
-  bool                     had_root = false;
-  for (std::size_t i = 0; i < xml.size();)
-    {
-      if (xml[i] != '<')
-        {
-          if (xml[i] == '>' || (open.empty() && !std::isspace(xml[i])))
-            return false;
-          if (xml[i] == '&' && xml.substr(i, 4) != "&lt;" &&
-              xml.substr(i, 4) != "&gt;" && xml.substr(i, 5) != "&amp;" &&
-              xml.substr(i, 6) != "&quot;")
-            return false;
-          ++i;
-          continue;
-        }
-      std::size_t end   = i + 1;
-      bool        quote = false;
-      while (end < xml.size() && (quote || xml[end] != '>'))
-        {
-          if (xml[end] == '"')
-            quote = !quote;
-          if (xml[end] == '<')
-            return false;
-          ++end;
-        }
-      if (end == xml.size())
-        return false;
-      const std::string tag = xml.substr(i + 1, end - i - 1);
-      i                     = end + 1;
-      if (tag[0] == '?' || tag[0] == '!')
-        continue;
-      if (tag[0] == '/')
-        {
-          if (open.empty() || open.back() != tag.substr(1))
-            return false;
-          open.pop_back();
-        }
-      else if (tag.back() != '/')
-        {
-          if (open.empty() && had_root)
-            return false;
-          had_root = true;
-          open.push_back(tag.substr(0, tag.find_first_of(" \n")));
-        }
-    }
-  return had_root && open.empty();
-}
 
 /// Array with that name in a VTU file with readable text.
 std::vector<double>
@@ -565,53 +494,6 @@ solutions(const bool simplices, const unsigned int n_components)
 }
 
 void
-plots()
-{
-  std::vector<PlotCurve> curves(3);
-  for (unsigned int i = 0; i < 5; ++i)
-    for (unsigned int c = 0; c < 3; ++c)
-      {
-        curves[c].label = "p < " + std::to_string(c);
-        curves[c].slope = c + 1.;
-        curves[c].x.push_back(std::pow(.5, i));
-        curves[c].y.push_back(std::pow(.5, i * (c + 1.)));
-      }
-  // A logarithmic axis cannot show this value.
-  curves[1].y[1] = 0.;
-  curves[1].y[2] = std::numeric_limits<double>::quiet_NaN();
-  curves[2].y.assign(5, -1.);
-  PlotFlags flags;
-  flags.x_label = "n^(1/2) < 1^";
-  write_plot_svg(curves, "plot.svg", flags);
-  const std::string svg = read("plot.svg");
-  check("plot, well-formed", well_formed(svg));
-  check("plot, no broken numbers",
-        count(svg, "nan") == 0 && count(svg, "inf") == 0);
-  check("plot, curves", count(svg, "class=\"curve\"") == 2);
-  // First curve: circles; second curve: squares; each has one more in the
-  // legend.
-  check("plot, markers", count(svg, "<circle") == 6);
-  check("plot, legend", count(svg, "p &lt; ") == 3);
-  check("plot, slopes",
-        count(svg, "class=\"slope\"") >= 1 &&
-          count(svg, "class=\"slope\"") <= 2);
-  check("plot, raised text",
-        count(svg, ">1/2</tspan>") == 1 && count(svg, " &lt; 1^") == 1);
-  flags.logarithmic_x = false;
-  curves[0].x         = {1., 2., 3., 4., 5.};
-  write_plot_svg({curves[0]}, "plot.svg", flags);
-  check("plot, ticks at integers",
-        count(read("plot.svg"), ">2</text>") == 1 &&
-          count(read("plot.svg"), ">1.5</text>") == 0);
-  write_plot_svg({}, "plot.svg");
-  check("plot, empty", well_formed(read("plot.svg")));
-  curves[0].x.pop_back();
-  check_throws<dealii::ExceptionBase>("plot, lengths", [&]() {
-    write_plot_svg(curves, "plot.svg");
-  });
-}
-
-void
 files()
 {
   write_file("file.txt", [](std::ostream &out) { out << "first"; });
@@ -673,6 +555,5 @@ main(int argc, char **argv)
       solutions<3>(simplices, 1);
       solutions<3>(simplices, 2);
     }
-  plots();
   files();
 }

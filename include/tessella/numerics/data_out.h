@@ -118,6 +118,8 @@ namespace Tessella
     get_nonscalar_data_ranges() const override;
 
   private:
+    class PatchBuilder;
+
     struct DofData
     {
       std::vector<double>      values;

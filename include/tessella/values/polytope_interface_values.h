@@ -5,6 +5,7 @@
 #include <tessella/values/polytope_values.h>
 
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace Tessella
@@ -16,87 +17,103 @@ namespace Tessella
   /// dealii::FEInterfaceViews.
   namespace PolytopeInterfaceViews
   {
-    /// View on one scalar component.
-    template <int dim>
-    class Scalar
+    /// View on the components that @p Extractor chooses; the types are those of
+    /// the view of PolytopeValuesBase.
+    template <int dim, typename Extractor>
+    class View
     {
-    public:
-      using value_type    = double;
-      using gradient_type = dealii::Tensor<1, dim>;
-      using hessian_type  = dealii::Tensor<2, dim>;
+      using PolytopeView =
+        decltype(std::declval<const PolytopeValuesBase<dim>
+                                &>()[std::declval<const Extractor &>()]);
 
-      Scalar(const PolytopeInterfaceValues<dim> &values,
-             const unsigned int                  component)
+    public:
+      using value_type =
+        decltype(std::declval<const PolytopeView &>().value(0u, 0u));
+      using gradient_type =
+        decltype(std::declval<const PolytopeView &>().gradient(0u, 0u));
+
+      View(const PolytopeInterfaceValues<dim> &values,
+           const Extractor                    &extractor)
         : values(&values)
-        , extractor(component)
+        , extractor(extractor)
       {}
 
-      double
+      value_type
       value(const bool         here_or_there,
             const unsigned int interface_dof,
-            const unsigned int q) const;
-      dealii::Tensor<1, dim>
+            const unsigned int q) const
+      {
+        return values->trace(here_or_there, interface_dof, value_at(q));
+      }
+
+      gradient_type
       gradient(const bool         here_or_there,
                const unsigned int interface_dof,
-               const unsigned int q) const;
-      double
+               const unsigned int q) const
+      {
+        return values->trace(here_or_there, interface_dof, gradient_at(q));
+      }
+
+      value_type
       jump_in_values(const unsigned int interface_dof,
-                     const unsigned int q) const;
-      dealii::Tensor<1, dim>
+                     const unsigned int q) const
+      {
+        return values->jump(interface_dof, value_at(q));
+      }
+
+      gradient_type
       jump_in_gradients(const unsigned int interface_dof,
-                        const unsigned int q) const;
-      double
+                        const unsigned int q) const
+      {
+        return values->jump(interface_dof, gradient_at(q));
+      }
+
+      value_type
       average_of_values(const unsigned int interface_dof,
-                        const unsigned int q) const;
-      dealii::Tensor<1, dim>
+                        const unsigned int q) const
+      {
+        return values->average(interface_dof, value_at(q));
+      }
+
+      gradient_type
       average_of_gradients(const unsigned int interface_dof,
-                           const unsigned int q) const;
+                           const unsigned int q) const
+      {
+        return values->average(interface_dof, gradient_at(q));
+      }
 
     private:
+      /// Functions of a polytope and a shape function.
+      auto
+      value_at(const unsigned int q) const
+      {
+        return
+          [this, q](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+            return v[extractor].value(i, q);
+          };
+      }
+
+      auto
+      gradient_at(const unsigned int q) const
+      {
+        return
+          [this, q](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+            return v[extractor].gradient(i, q);
+          };
+      }
+
       const PolytopeInterfaceValues<dim> *values;
-      dealii::FEValuesExtractors::Scalar  extractor;
+      Extractor                           extractor;
     };
+
+    /// View on one scalar component.
+    template <int dim>
+    using Scalar = View<dim, dealii::FEValuesExtractors::Scalar>;
 
     /// View on dim components that form a vector; gradients as in
     /// PolytopeValuesViews::Vector.
     template <int dim>
-    class Vector
-    {
-    public:
-      using value_type    = dealii::Tensor<1, dim>;
-      using gradient_type = dealii::Tensor<2, dim>;
-
-      Vector(const PolytopeInterfaceValues<dim> &values,
-             const unsigned int                  first_component)
-        : values(&values)
-        , extractor(first_component)
-      {}
-
-      dealii::Tensor<1, dim>
-      value(const bool         here_or_there,
-            const unsigned int interface_dof,
-            const unsigned int q) const;
-      dealii::Tensor<2, dim>
-      gradient(const bool         here_or_there,
-               const unsigned int interface_dof,
-               const unsigned int q) const;
-      dealii::Tensor<1, dim>
-      jump_in_values(const unsigned int interface_dof,
-                     const unsigned int q) const;
-      dealii::Tensor<2, dim>
-      jump_in_gradients(const unsigned int interface_dof,
-                        const unsigned int q) const;
-      dealii::Tensor<1, dim>
-      average_of_values(const unsigned int interface_dof,
-                        const unsigned int q) const;
-      dealii::Tensor<2, dim>
-      average_of_gradients(const unsigned int interface_dof,
-                           const unsigned int q) const;
-
-    private:
-      const PolytopeInterfaceValues<dim> *values;
-      dealii::FEValuesExtractors::Vector  extractor;
-    };
+    using Vector = View<dim, dealii::FEValuesExtractors::Vector>;
   } // namespace PolytopeInterfaceViews
 
   /**
@@ -289,11 +306,7 @@ namespace Tessella
                 const unsigned int q,
                 const unsigned int component = 0) const
     {
-      return trace(here_or_there,
-                   interface_dof,
-                   [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
-                     return v.shape_value_component(i, q, component);
-                   });
+      return trace(here_or_there, interface_dof, value_at(q, component));
     }
 
     dealii::Tensor<1, dim>
@@ -302,11 +315,7 @@ namespace Tessella
                const unsigned int q,
                const unsigned int component = 0) const
     {
-      return trace(here_or_there,
-                   interface_dof,
-                   [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
-                     return v.shape_grad_component(i, q, component);
-                   });
+      return trace(here_or_there, interface_dof, gradient_at(q, component));
     }
 
     double
@@ -314,10 +323,7 @@ namespace Tessella
                          const unsigned int q,
                          const unsigned int component = 0) const
     {
-      return jump(interface_dof,
-                  [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
-                    return v.shape_value_component(i, q, component);
-                  });
+      return jump(interface_dof, value_at(q, component));
     }
 
     dealii::Tensor<1, dim>
@@ -325,10 +331,7 @@ namespace Tessella
                             const unsigned int q,
                             const unsigned int component = 0) const
     {
-      return jump(interface_dof,
-                  [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
-                    return v.shape_grad_component(i, q, component);
-                  });
+      return jump(interface_dof, gradient_at(q, component));
     }
 
     dealii::Tensor<2, dim>
@@ -336,10 +339,7 @@ namespace Tessella
                            const unsigned int q,
                            const unsigned int component = 0) const
     {
-      return jump(interface_dof,
-                  [&](const PolytopeValuesBase<dim> &v, const unsigned int i) {
-                    return v.shape_hessian_component(i, q, component);
-                  });
+      return jump(interface_dof, hessian_at(q, component));
     }
 
     double
@@ -347,11 +347,7 @@ namespace Tessella
                             const unsigned int q,
                             const unsigned int component = 0) const
     {
-      return average(interface_dof,
-                     [&](const PolytopeValuesBase<dim> &v,
-                         const unsigned int             i) {
-                       return v.shape_value_component(i, q, component);
-                     });
+      return average(interface_dof, value_at(q, component));
     }
 
     dealii::Tensor<1, dim>
@@ -359,11 +355,7 @@ namespace Tessella
                                const unsigned int q,
                                const unsigned int component = 0) const
     {
-      return average(interface_dof,
-                     [&](const PolytopeValuesBase<dim> &v,
-                         const unsigned int             i) {
-                       return v.shape_grad_component(i, q, component);
-                     });
+      return average(interface_dof, gradient_at(q, component));
     }
 
     dealii::Tensor<2, dim>
@@ -371,23 +363,19 @@ namespace Tessella
                               const unsigned int q,
                               const unsigned int component = 0) const
     {
-      return average(interface_dof,
-                     [&](const PolytopeValuesBase<dim> &v,
-                         const unsigned int             i) {
-                       return v.shape_hessian_component(i, q, component);
-                     });
+      return average(interface_dof, hessian_at(q, component));
     }
 
     PolytopeInterfaceViews::Scalar<dim>
     operator[](const dealii::FEValuesExtractors::Scalar &scalar) const
     {
-      return {*this, scalar.component};
+      return {*this, scalar};
     }
 
     PolytopeInterfaceViews::Vector<dim>
     operator[](const dealii::FEValuesExtractors::Vector &vector) const
     {
-      return {*this, vector.first_vector_component};
+      return {*this, vector};
     }
 
     // ---- scalar discrete functions
@@ -477,6 +465,32 @@ namespace Tessella
     }
 
   private:
+    /// Functions of a polytope and a shape function, for trace(), jump() and
+    /// average().
+    static auto
+    value_at(const unsigned int q, const unsigned int component)
+    {
+      return [=](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+        return v.shape_value_component(i, q, component);
+      };
+    }
+
+    static auto
+    gradient_at(const unsigned int q, const unsigned int component)
+    {
+      return [=](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+        return v.shape_grad_component(i, q, component);
+      };
+    }
+
+    static auto
+    hessian_at(const unsigned int q, const unsigned int component)
+    {
+      return [=](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+        return v.shape_hessian_component(i, q, component);
+      };
+    }
+
     template <typename T, typename Function>
     void
     combine(const double    factor_here,
@@ -513,151 +527,6 @@ namespace Tessella
     InterfaceQuadrature<dim>                      quadrature;
     Side                                          here, there;
   };
-
-
-
-  namespace PolytopeInterfaceViews
-  {
-    template <int dim>
-    inline double
-    Scalar<dim>::value(const bool         here_or_there,
-                       const unsigned int interface_dof,
-                       const unsigned int q) const
-    {
-      return values->shape_value(here_or_there,
-                                 interface_dof,
-                                 q,
-                                 extractor.component);
-    }
-
-    template <int dim>
-    inline dealii::Tensor<1, dim>
-    Scalar<dim>::gradient(const bool         here_or_there,
-                          const unsigned int interface_dof,
-                          const unsigned int q) const
-    {
-      return values->shape_grad(here_or_there,
-                                interface_dof,
-                                q,
-                                extractor.component);
-    }
-
-    template <int dim>
-    inline double
-    Scalar<dim>::jump_in_values(const unsigned int interface_dof,
-                                const unsigned int q) const
-    {
-      return values->jump_in_shape_values(interface_dof,
-                                          q,
-                                          extractor.component);
-    }
-
-    template <int dim>
-    inline dealii::Tensor<1, dim>
-    Scalar<dim>::jump_in_gradients(const unsigned int interface_dof,
-                                   const unsigned int q) const
-    {
-      return values->jump_in_shape_gradients(interface_dof,
-                                             q,
-                                             extractor.component);
-    }
-
-    template <int dim>
-    inline double
-    Scalar<dim>::average_of_values(const unsigned int interface_dof,
-                                   const unsigned int q) const
-    {
-      return values->average_of_shape_values(interface_dof,
-                                             q,
-                                             extractor.component);
-    }
-
-    template <int dim>
-    inline dealii::Tensor<1, dim>
-    Scalar<dim>::average_of_gradients(const unsigned int interface_dof,
-                                      const unsigned int q) const
-    {
-      return values->average_of_shape_gradients(interface_dof,
-                                                q,
-                                                extractor.component);
-    }
-
-    template <int dim>
-    inline dealii::Tensor<1, dim>
-    Vector<dim>::value(const bool         here_or_there,
-                       const unsigned int interface_dof,
-                       const unsigned int q) const
-    {
-      return values->trace(here_or_there,
-                           interface_dof,
-                           [&](const PolytopeValuesBase<dim> &v,
-                               const unsigned int             i) {
-                             return v[extractor].value(i, q);
-                           });
-    }
-
-    template <int dim>
-    inline dealii::Tensor<2, dim>
-    Vector<dim>::gradient(const bool         here_or_there,
-                          const unsigned int interface_dof,
-                          const unsigned int q) const
-    {
-      return values->trace(here_or_there,
-                           interface_dof,
-                           [&](const PolytopeValuesBase<dim> &v,
-                               const unsigned int             i) {
-                             return v[extractor].gradient(i, q);
-                           });
-    }
-
-    template <int dim>
-    inline dealii::Tensor<1, dim>
-    Vector<dim>::jump_in_values(const unsigned int interface_dof,
-                                const unsigned int q) const
-    {
-      return values->jump(interface_dof,
-                          [&](const PolytopeValuesBase<dim> &v,
-                              const unsigned int             i) {
-                            return v[extractor].value(i, q);
-                          });
-    }
-
-    template <int dim>
-    inline dealii::Tensor<2, dim>
-    Vector<dim>::jump_in_gradients(const unsigned int interface_dof,
-                                   const unsigned int q) const
-    {
-      return values->jump(interface_dof,
-                          [&](const PolytopeValuesBase<dim> &v,
-                              const unsigned int             i) {
-                            return v[extractor].gradient(i, q);
-                          });
-    }
-
-    template <int dim>
-    inline dealii::Tensor<1, dim>
-    Vector<dim>::average_of_values(const unsigned int interface_dof,
-                                   const unsigned int q) const
-    {
-      return values->average(interface_dof,
-                             [&](const PolytopeValuesBase<dim> &v,
-                                 const unsigned int             i) {
-                               return v[extractor].value(i, q);
-                             });
-    }
-
-    template <int dim>
-    inline dealii::Tensor<2, dim>
-    Vector<dim>::average_of_gradients(const unsigned int interface_dof,
-                                      const unsigned int q) const
-    {
-      return values->average(interface_dof,
-                             [&](const PolytopeValuesBase<dim> &v,
-                                 const unsigned int             i) {
-                               return v[extractor].gradient(i, q);
-                             });
-    }
-  } // namespace PolytopeInterfaceViews
 } // namespace Tessella
 
 #endif

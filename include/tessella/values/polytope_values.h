@@ -39,7 +39,8 @@ namespace Tessella
   } // namespace internal
 
   /// Views on the components of a PolytopeValuesBase object, like
-  /// dealii::FEValuesViews.
+  /// dealii::FEValuesViews. Functions for shape functions are inline, since
+  /// they are called once per matrix entry.
   namespace PolytopeValuesViews
   {
     /// View on one scalar component.
@@ -48,15 +49,31 @@ namespace Tessella
     {
     public:
       Scalar(const PolytopeValuesBase<dim> &values,
-             const unsigned int             component);
+             const unsigned int             component)
+        : values(&values)
+        , component(component)
+      {
+        AssertIndexRange(component, values.get_handler().n_components());
+      }
 
       /// Value of this component of shape function @p i at point @p q.
       double
-      value(const unsigned int i, const unsigned int q) const;
+      value(const unsigned int i, const unsigned int q) const
+      {
+        return values->shape_value_component(i, q, component);
+      }
+
       dealii::Tensor<1, dim>
-      gradient(const unsigned int i, const unsigned int q) const;
+      gradient(const unsigned int i, const unsigned int q) const
+      {
+        return values->shape_grad_component(i, q, component);
+      }
+
       dealii::Tensor<2, dim>
-      hessian(const unsigned int i, const unsigned int q) const;
+      hessian(const unsigned int i, const unsigned int q) const
+      {
+        return values->shape_hessian_component(i, q, component);
+      }
 
       /// Values of this component of a discrete function at all points;
       /// @p vector is indexed by global degrees of freedom. Results are
@@ -64,11 +81,22 @@ namespace Tessella
       template <typename VectorType>
       void
       get_function_values(const VectorType    &vector,
-                          std::vector<double> &result) const;
+                          std::vector<double> &result) const
+      {
+        values->component_values(values->local_coefficients(vector),
+                                 component,
+                                 result);
+      }
+
       template <typename VectorType>
       void
       get_function_gradients(const VectorType                    &vector,
-                             std::vector<dealii::Tensor<1, dim>> &result) const;
+                             std::vector<dealii::Tensor<1, dim>> &result) const
+      {
+        values->component_gradients(values->local_coefficients(vector),
+                                    component,
+                                    result);
+      }
 
     private:
       const PolytopeValuesBase<dim> *values;
@@ -81,35 +109,101 @@ namespace Tessella
     {
     public:
       Vector(const PolytopeValuesBase<dim> &values,
-             const unsigned int             first_component);
+             const unsigned int             first_component)
+        : values(&values)
+        , first_component(first_component)
+      {
+        AssertIndexRange(first_component + dim - 1,
+                         values.get_handler().n_components());
+      }
 
       dealii::Tensor<1, dim>
-      value(const unsigned int i, const unsigned int q) const;
+      value(const unsigned int i, const unsigned int q) const
+      {
+        const auto             c = values->system_to_component_index(i);
+        dealii::Tensor<1, dim> result;
+        // unsigned: the difference is large for components before the first one
+        if (c.first - first_component < dim)
+          result[c.first - first_component] = values->scalar_value(c.second, q);
+        return result;
+      }
+
       /// gradient[c][d] is the derivative of component c in direction d.
       dealii::Tensor<2, dim>
-      gradient(const unsigned int i, const unsigned int q) const;
+      gradient(const unsigned int i, const unsigned int q) const
+      {
+        const auto             c = values->system_to_component_index(i);
+        dealii::Tensor<2, dim> result;
+        if (c.first - first_component < dim)
+          result[c.first - first_component] =
+            values->scalar_gradient(c.second, q);
+        return result;
+      }
+
       dealii::SymmetricTensor<2, dim>
-      symmetric_gradient(const unsigned int i, const unsigned int q) const;
+      symmetric_gradient(const unsigned int i, const unsigned int q) const
+      {
+        return dealii::symmetrize(gradient(i, q));
+      }
+
       double
-      divergence(const unsigned int i, const unsigned int q) const;
+      divergence(const unsigned int i, const unsigned int q) const
+      {
+        const auto         c = values->system_to_component_index(i);
+        const unsigned int d = c.first - first_component;
+        return d < dim ? values->scalar_gradient(c.second, q)[d] : 0.;
+      }
 
       template <typename VectorType>
       void
       get_function_values(const VectorType                    &vector,
-                          std::vector<dealii::Tensor<1, dim>> &result) const;
+                          std::vector<dealii::Tensor<1, dim>> &result) const
+      {
+        result.resize(values->n_quadrature_points);
+        values->for_components(values->local_coefficients(vector),
+                               first_component,
+                               dim,
+                               &PolytopeValuesBase<dim>::component_values,
+                               result);
+      }
+
       template <typename VectorType>
       void
       get_function_gradients(const VectorType                    &vector,
-                             std::vector<dealii::Tensor<2, dim>> &result) const;
+                             std::vector<dealii::Tensor<2, dim>> &result) const
+      {
+        result.resize(values->n_quadrature_points);
+        values->for_components(values->local_coefficients(vector),
+                               first_component,
+                               dim,
+                               &PolytopeValuesBase<dim>::component_gradients,
+                               result);
+      }
+
       template <typename VectorType>
       void
       get_function_symmetric_gradients(
         const VectorType                             &vector,
-        std::vector<dealii::SymmetricTensor<2, dim>> &result) const;
+        std::vector<dealii::SymmetricTensor<2, dim>> &result) const
+      {
+        std::vector<dealii::Tensor<2, dim>> gradients;
+        get_function_gradients(vector, gradients);
+        result.resize(gradients.size());
+        for (unsigned int q = 0; q < result.size(); ++q)
+          result[q] = dealii::symmetrize(gradients[q]);
+      }
+
       template <typename VectorType>
       void
       get_function_divergences(const VectorType    &vector,
-                               std::vector<double> &result) const;
+                               std::vector<double> &result) const
+      {
+        std::vector<dealii::Tensor<2, dim>> gradients;
+        get_function_gradients(vector, gradients);
+        result.resize(gradients.size());
+        for (unsigned int q = 0; q < result.size(); ++q)
+          result[q] = dealii::trace(gradients[q]);
+      }
 
     private:
       const PolytopeValuesBase<dim> *values;
@@ -355,19 +449,16 @@ namespace Tessella
     get_function_values(const VectorType                    &vector,
                         std::vector<dealii::Vector<double>> &result) const
     {
-      const std::vector<double> coefficients = local_coefficients(vector);
-      const unsigned int        n_components = handler->n_components();
-      std::vector<double>       values;
+      const unsigned int n_components = handler->n_components();
       result.resize(n_quadrature_points);
       for (auto &r : result)
         if (r.size() != n_components)
           r.reinit(n_components);
-      for (unsigned int c = 0; c < n_components; ++c)
-        {
-          component_values(coefficients, c, values);
-          for (unsigned int q = 0; q < n_quadrature_points; ++q)
-            result[q](c) = values[q];
-        }
+      for_components(local_coefficients(vector),
+                     0,
+                     n_components,
+                     &PolytopeValuesBase::component_values,
+                     result);
     }
 
     /// Gradients of all components: result[q][component].
@@ -377,18 +468,15 @@ namespace Tessella
       const VectorType                                 &vector,
       std::vector<std::vector<dealii::Tensor<1, dim>>> &result) const
     {
-      const std::vector<double> coefficients = local_coefficients(vector);
-      const unsigned int        n_components = handler->n_components();
-      std::vector<dealii::Tensor<1, dim>> gradients;
+      const unsigned int n_components = handler->n_components();
       result.resize(n_quadrature_points);
       for (auto &r : result)
         r.resize(n_components);
-      for (unsigned int c = 0; c < n_components; ++c)
-        {
-          component_gradients(coefficients, c, gradients);
-          for (unsigned int q = 0; q < n_quadrature_points; ++q)
-            result[q][c] = gradients[q];
-        }
+      for_components(local_coefficients(vector),
+                     0,
+                     n_components,
+                     &PolytopeValuesBase::component_gradients,
+                     result);
     }
 
     // ---- for the views and for users who need one component of a function
@@ -419,6 +507,28 @@ namespace Tessella
                        const unsigned int                   component,
                        std::vector<dealii::Tensor<2, dim>> &result) const;
 
+    /// Stores what @p evaluate computes for @p n components from @p first on
+    /// as result[q][0] to result[q][n-1]. @p result has its size already.
+    template <typename T, typename ResultType>
+    void
+    for_components(
+      const std::vector<double> &coefficients,
+      const unsigned int         first,
+      const unsigned int         n,
+      void (PolytopeValuesBase::*evaluate)(const std::vector<double> &,
+                                           const unsigned int,
+                                           std::vector<T> &) const,
+      std::vector<ResultType> &result) const
+    {
+      std::vector<T> of_component;
+      for (unsigned int c = 0; c < n; ++c)
+        {
+          (this->*evaluate)(coefficients, first + c, of_component);
+          for (unsigned int q = 0; q < n_quadrature_points; ++q)
+            result[q][c] = of_component[q];
+        }
+    }
+
     /// Number of scalar functions of the present polytope.
     unsigned int
     n_scalar_functions() const
@@ -433,9 +543,7 @@ namespace Tessella
       Assert(flags & dealii::update_values,
              dealii::ExcMessage(
                "Values were asked for without update_values."));
-      AssertIndexRange(i, n_basis);
-      AssertIndexRange(q, n_quadrature_points);
-      return values[std::size_t(q) * n_basis + i];
+      return entry(values, i, q);
     }
 
     const dealii::Tensor<1, dim> &
@@ -444,9 +552,7 @@ namespace Tessella
       Assert(flags & dealii::update_gradients,
              dealii::ExcMessage(
                "Gradients were asked for without update_gradients."));
-      AssertIndexRange(i, n_basis);
-      AssertIndexRange(q, n_quadrature_points);
-      return gradients[std::size_t(q) * n_basis + i];
+      return entry(gradients, i, q);
     }
 
     const dealii::Tensor<2, dim> &
@@ -455,9 +561,7 @@ namespace Tessella
       Assert(flags & dealii::update_hessians,
              dealii::ExcMessage(
                "Hessians were asked for without update_hessians."));
-      AssertIndexRange(i, n_basis);
-      AssertIndexRange(q, n_quadrature_points);
-      return hessians[std::size_t(q) * n_basis + i];
+      return entry(hessians, i, q);
     }
 
     std::size_t
@@ -490,11 +594,31 @@ namespace Tessella
     dealii::UpdateFlags                           flags;
 
   private:
+    /// Values of a discrete function from those of the scalar functions.
+    template <typename T>
+    void
+    sum_up(const std::vector<double> &coefficients,
+           const unsigned int         component,
+           const std::vector<T>      &functions,
+           std::vector<T>            &result) const;
+
     void
     evaluate(const std::array<std::vector<double>, dim> &x);
 
     void
     check_scalar() const;
+
+    /// Entry for the scalar function @p i at point @p q.
+    template <typename T>
+    const T &
+    entry(const std::vector<T> &array,
+          const unsigned int    i,
+          const unsigned int    q) const
+    {
+      AssertIndexRange(i, n_basis);
+      AssertIndexRange(q, n_quadrature_points);
+      return array[std::size_t(q) * n_basis + i];
+    }
 
     std::vector<unsigned char>          exponents;
     unsigned int                        polytope = invalid_index;
@@ -553,187 +677,6 @@ namespace Tessella
   private:
     PolytopeQuadrature<dim> quadrature;
   };
-
-
-
-  // ---- views: inline, since they are called once per matrix entry
-
-  namespace PolytopeValuesViews
-  {
-    template <int dim>
-    inline Scalar<dim>::Scalar(const PolytopeValuesBase<dim> &values,
-                               const unsigned int             component)
-      : values(&values)
-      , component(component)
-    {
-      AssertIndexRange(component, values.get_handler().n_components());
-    }
-
-    template <int dim>
-    inline double
-    Scalar<dim>::value(const unsigned int i, const unsigned int q) const
-    {
-      return values->shape_value_component(i, q, component);
-    }
-
-    template <int dim>
-    inline dealii::Tensor<1, dim>
-    Scalar<dim>::gradient(const unsigned int i, const unsigned int q) const
-    {
-      return values->shape_grad_component(i, q, component);
-    }
-
-    template <int dim>
-    inline dealii::Tensor<2, dim>
-    Scalar<dim>::hessian(const unsigned int i, const unsigned int q) const
-    {
-      return values->shape_hessian_component(i, q, component);
-    }
-
-    template <int dim>
-    template <typename VectorType>
-    inline void
-    Scalar<dim>::get_function_values(const VectorType    &vector,
-                                     std::vector<double> &result) const
-    {
-      values->component_values(values->local_coefficients(vector),
-                               component,
-                               result);
-    }
-
-    template <int dim>
-    template <typename VectorType>
-    inline void
-    Scalar<dim>::get_function_gradients(
-      const VectorType                    &vector,
-      std::vector<dealii::Tensor<1, dim>> &result) const
-    {
-      values->component_gradients(values->local_coefficients(vector),
-                                  component,
-                                  result);
-    }
-
-    template <int dim>
-    inline Vector<dim>::Vector(const PolytopeValuesBase<dim> &values,
-                               const unsigned int             first_component)
-      : values(&values)
-      , first_component(first_component)
-    {
-      AssertIndexRange(first_component + dim - 1,
-                       values.get_handler().n_components());
-    }
-
-    template <int dim>
-    inline dealii::Tensor<1, dim>
-    Vector<dim>::value(const unsigned int i, const unsigned int q) const
-    {
-      const auto             c = values->system_to_component_index(i);
-      dealii::Tensor<1, dim> result;
-      // unsigned: the difference is large for components before the first one
-      if (c.first - first_component < dim)
-        result[c.first - first_component] = values->scalar_value(c.second, q);
-      return result;
-    }
-
-    template <int dim>
-    inline dealii::Tensor<2, dim>
-    Vector<dim>::gradient(const unsigned int i, const unsigned int q) const
-    {
-      const auto             c = values->system_to_component_index(i);
-      dealii::Tensor<2, dim> result;
-      if (c.first - first_component < dim)
-        result[c.first - first_component] =
-          values->scalar_gradient(c.second, q);
-      return result;
-    }
-
-    template <int dim>
-    inline dealii::SymmetricTensor<2, dim>
-    Vector<dim>::symmetric_gradient(const unsigned int i,
-                                    const unsigned int q) const
-    {
-      return dealii::symmetrize(gradient(i, q));
-    }
-
-    template <int dim>
-    inline double
-    Vector<dim>::divergence(const unsigned int i, const unsigned int q) const
-    {
-      const auto c = values->system_to_component_index(i);
-      return c.first - first_component < dim
-               ? values->scalar_gradient(c.second, q)[c.first - first_component]
-               : 0.;
-    }
-
-    template <int dim>
-    template <typename VectorType>
-    inline void
-    Vector<dim>::get_function_values(
-      const VectorType                    &vector,
-      std::vector<dealii::Tensor<1, dim>> &result) const
-    {
-      const std::vector<double> coefficients =
-        values->local_coefficients(vector);
-      std::vector<double> component;
-      result.resize(values->n_quadrature_points);
-      for (unsigned int c = 0; c < dim; ++c)
-        {
-          values->component_values(coefficients,
-                                   first_component + c,
-                                   component);
-          for (unsigned int q = 0; q < result.size(); ++q)
-            result[q][c] = component[q];
-        }
-    }
-
-    template <int dim>
-    template <typename VectorType>
-    inline void
-    Vector<dim>::get_function_gradients(
-      const VectorType                    &vector,
-      std::vector<dealii::Tensor<2, dim>> &result) const
-    {
-      const std::vector<double> coefficients =
-        values->local_coefficients(vector);
-      std::vector<dealii::Tensor<1, dim>> component;
-      result.resize(values->n_quadrature_points);
-      for (unsigned int c = 0; c < dim; ++c)
-        {
-          values->component_gradients(coefficients,
-                                      first_component + c,
-                                      component);
-          for (unsigned int q = 0; q < result.size(); ++q)
-            result[q][c] = component[q];
-        }
-    }
-
-    template <int dim>
-    template <typename VectorType>
-    inline void
-    Vector<dim>::get_function_symmetric_gradients(
-      const VectorType                             &vector,
-      std::vector<dealii::SymmetricTensor<2, dim>> &result) const
-    {
-      std::vector<dealii::Tensor<2, dim>> gradients;
-      get_function_gradients(vector, gradients);
-      result.resize(gradients.size());
-      for (unsigned int q = 0; q < result.size(); ++q)
-        result[q] = dealii::symmetrize(gradients[q]);
-    }
-
-    template <int dim>
-    template <typename VectorType>
-    inline void
-    Vector<dim>::get_function_divergences(const VectorType    &vector,
-                                          std::vector<double> &result) const
-    {
-      std::vector<dealii::Tensor<2, dim>> gradients;
-      get_function_gradients(vector, gradients);
-      result.resize(gradients.size());
-      for (unsigned int q = 0; q < result.size(); ++q)
-        result[q] = dealii::trace(gradients[q]);
-    }
-  } // namespace PolytopeValuesViews
 } // namespace Tessella
 
 #endif
