@@ -30,18 +30,13 @@ namespace Tessella
           {
             const std::uint64_t size = offset[k + 1] - offset[k];
             rows.max_size            = std::max(rows.max_size, unsigned(size));
-            rows.max_width   = std::max(rows.max_width, sparsity.row_width[k]);
-            squares[k + 1]   = squares[k] + size * size;
-            const auto begin = sparsity.block_column.begin() +
-                               sparsity.block_offset[k],
-                       end = sparsity.block_column.begin() +
-                             sparsity.block_offset[k + 1],
-                       found = std::lower_bound(begin, end, k);
-            AssertThrow(found != end && *found == k,
+            rows.max_width = std::max(rows.max_width, sparsity.row_width[k]);
+            squares[k + 1] = squares[k] + size * size;
+            const std::uint64_t b = sparsity.find_block(k, k);
+            AssertThrow(b != BlockSparsity::no_block,
                         ExcMessage("Block row " + std::to_string(k) +
                                    " of the matrix has no diagonal block."));
-            places[k] =
-              sparsity.column_offset[found - sparsity.block_column.begin()];
+            places[k] = sparsity.column_offset[b];
           }
       });
       // Blocks of ghosts count as well: block rows have columns of other

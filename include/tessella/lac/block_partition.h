@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace Tessella
@@ -111,6 +112,15 @@ namespace Tessella
     memory_consumption() const;
 
   private:
+    void
+    collect_sizes(const std::vector<std::uint64_t> &dof_offset);
+    std::map<unsigned int, std::vector<std::uint64_t>>
+    list_receives(const std::vector<std::uint64_t> &dof_offset);
+    void
+    list_sends(
+      const std::vector<std::uint64_t>                         &dof_offset,
+      const std::map<unsigned int, std::vector<std::uint64_t>> &requests);
+
     MPI_Comm                   comm;
     unsigned int               n_owned_blocks;
     std::uint64_t              n_owned, n_ghosts, first, n_all;
