@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <tessella/base/exceptions.h>
+
+#include <algorithm>
+#include <string>
+
+#include "../base/collective.h"
+#include "slab_data.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::build_structure()
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    const unsigned int        n       = spatial.n_polytopes();
+    mesh                              = PolytopicMesh<D>();
+    mesh.prismatic                    = true;
+    mesh.bottom_id                    = bottom_id;
+    mesh.shift.resize(spatial.shift.size() / dim * D, 0.);
+    for (unsigned int s = 0; s < spatial.shift.size() / dim; ++s)
+      std::copy_n(&spatial.shift[s * dim], dim, &mesh.shift[s * D]);
+
+    first_element.assign(n + 1, 0);
+    std::copy(intervals.begin(), intervals.end(), first_element.begin() + 1);
+    internal::accumulate(first_element);
+    element_polytope.resize(first_element[n]);
+    internal::for_all(n, [&](const unsigned int k) {
+      std::fill(element_polytope.begin() + first_element[k],
+                element_polytope.begin() + first_element[k + 1],
+                k);
+    });
+    mesh.n_owned = spatial.n_owned == invalid_index
+                     ? invalid_index
+                     : first_element[spatial.n_owned];
+    build_spaces();
+    build_subcells();
+    number_in_parallel();
+    list_interfaces();
+    build_facets();
+    ++n_structures;
+    spatial_revision = spatial.revision;
+    has_tables       = false;
+    formula          = -1;
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::build_spaces()
+  {
+    const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
+    const unsigned int        n_elements = element_polytope.size();
+    mesh.degree.resize(n_elements);
+    mesh.n_basis.resize(n_elements);
+    mesh.dof_offset.assign(n_elements + 1, 0);
+    mesh.measure.resize(n_elements);
+    mesh.box.resize(2 * D * std::size_t(n_elements));
+    for (unsigned int e = 0; e < n_elements; ++e)
+      {
+        mesh.degree[e]  = spatial.degree[element_polytope[e]];
+        mesh.n_basis[e] = Legendre::n_functions(D, mesh.degree[e], space);
+        mesh.dof_offset[e + 1] = mesh.dof_offset[e] + mesh.n_basis[e];
+      }
+
+    // Basis functions are products of spatial functions and polynomials in
+    // time. The spatial functions are numbered as those of the handler.
+    const unsigned int p         = handler->max_degree();
+    const unsigned int n         = Legendre::n_functions(D, p, space),
+                       n_spatial = Legendre::n_functions(
+                         dim, p, PolynomialSpaceType::total_degree);
+    std::vector<unsigned char> exponents(D * n), factors(dim * n_spatial);
+    Legendre::exponents(D, p, space, exponents.data());
+    Legendre::exponents(dim,
+                        p,
+                        PolynomialSpaceType::total_degree,
+                        factors.data());
+    spatial_function.resize(n);
+    time_degree.resize(n);
+    for (unsigned int i = 0; i < n; ++i)
+      {
+        const unsigned char *e = &exponents[D * i];
+        time_degree[i]         = e[dim];
+        for (unsigned int s = 0; s < n_spatial; ++s)
+          if (std::equal(e, e + dim, &factors[dim * s]))
+            spatial_function[i] = s;
+      }
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::build_subcells()
+  {
+    const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
+    const unsigned int        n_elements = element_polytope.size();
+    mesh.subcell_offset.assign(n_elements + 1, 0);
+    for (unsigned int e = 0; e < n_elements; ++e)
+      {
+        const unsigned int k = element_polytope[e];
+        mesh.subcell_offset[e + 1] =
+          spatial.subcell_offset[k + 1] - spatial.subcell_offset[k];
+      }
+    internal::accumulate(mesh.subcell_offset);
+    const unsigned int n = mesh.subcell_offset.back();
+    mesh.subcell_type.resize(n);
+    mesh.subcell_cell.resize(n);
+    mesh.subcell_material.resize(n);
+    mesh.subcell_vertex_offset.assign(n + 1, 0);
+    const auto for_subcells = [&](const auto &function) {
+      internal::for_all(n_elements, [&](const unsigned int e) {
+        unsigned int s = spatial.subcell_offset[element_polytope[e]];
+        for (unsigned int i = mesh.subcell_offset[e];
+             i < mesh.subcell_offset[e + 1];
+             ++i, ++s)
+          function(i, s);
+      });
+    };
+    for_subcells([&](const unsigned int i, const unsigned int s) {
+      const SubCellType  type = spatial.subcell_type[s];
+      const unsigned int n_vertices =
+        spatial.subcell_vertex_offset[s + 1] - spatial.subcell_vertex_offset[s];
+      mesh.subcell_type[i] =
+        type == SubCellType::simplex ? SubCellType::prism : type;
+      mesh.subcell_cell[i]     = spatial.subcell_cell[s];
+      mesh.subcell_material[i] = spatial.subcell_material[s];
+      mesh.subcell_vertex_offset[i + 1] =
+        type == SubCellType::simplex ? n_vertices + 1 : 2 * n_vertices;
+    });
+    internal::accumulate(mesh.subcell_vertex_offset);
+    mesh.subcell_vertices.resize(D *
+                                 std::size_t(mesh.subcell_vertex_offset[n]));
+    for_subcells([&](const unsigned int i, const unsigned int s) {
+      const unsigned int first = spatial.subcell_vertex_offset[s],
+                         m     = spatial.subcell_vertex_offset[s + 1] - first;
+      double *to =
+        &mesh.subcell_vertices[D * std::size_t(mesh.subcell_vertex_offset[i])];
+      const unsigned int n_vertices =
+        mesh.subcell_vertex_offset[i + 1] - mesh.subcell_vertex_offset[i];
+      for (unsigned int v = 0; v < n_vertices; ++v, to += D)
+        std::copy_n(&spatial.subcell_vertices[dim * (first + v % m)], dim, to);
+    });
+  }
+
+
+
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::number_in_parallel()
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    const unsigned int        n_own   = n_owned_elements();
+    n_all_elements                    = n_own;
+    first_own_dof                     = 0;
+    n_all_dofs                        = mesh.dof_offset[n_own];
+    interval_numbers.clear();
+    interval_numbers.insert(intervals.begin(), intervals.end());
+    if (!parallel())
+      return;
+
+    const MPI_Comm      communicator = handler->get_communicator();
+    const std::uint64_t n_own_dofs   = n_all_dofs;
+#ifdef DEAL_II_WITH_MPI
+    MPI_Exscan(
+      &n_own_dofs, &first_own_dof, 1, MPI_UINT64_T, MPI_SUM, communicator);
+    if (internal::this_process(communicator) == 0)
+      first_own_dof = 0;
+#endif
+    n_all_dofs     = Utilities::MPI::sum(n_own_dofs, communicator);
+    n_all_elements = Utilities::MPI::sum(n_all_elements, communicator);
+    AssertThrow(n_all_elements < invalid_index,
+                ExcUserInput("The slab has " + std::to_string(n_all_elements) +
+                             " elements, more than can be counted with 32 "
+                             "bits: use fewer intervals a slab."));
+    const std::vector<unsigned int> own(interval_numbers.begin(),
+                                        interval_numbers.end());
+    for (const std::vector<unsigned int> &numbers :
+         Utilities::MPI::all_gather(communicator, own))
+      interval_numbers.insert(numbers.begin(), numbers.end());
+    // Integers below 2^53 are exact in double.
+    std::vector<double> first_dof(spatial.n_polytopes());
+    for (unsigned int k = 0; k < handler->n_polytopes(); ++k)
+      first_dof[k] =
+        static_cast<double>(first_own_dof + mesh.dof_offset[first_element[k]]);
+    handler->exchange_polytope_values(first_dof, 1);
+    ghost_first_dof.assign(first_dof.begin() + handler->n_polytopes(),
+                           first_dof.end());
+    set_whole_mesh();
+  }
+
+
+
+  // Properties of the mesh of all processes.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::set_whole_mesh()
+  {
+    const auto &from = handler->polytopic_mesh().whole;
+    auto       &to   = mesh.whole;
+    const auto  bit  = [](const auto type) {
+      return 1u << static_cast<unsigned int>(type);
+    };
+    to.is_set = true;
+    const auto translate =
+      [&](const unsigned int types, const auto type, const auto result) {
+        return types & bit(type) ? bit(result) : 0u;
+      };
+    using S = SubCellType;
+    using F = FacetType;
+    to.subcell_types =
+      translate(from.subcell_types, S::simplex, S::prism) |
+      translate(from.subcell_types, S::parallelepiped, S::parallelepiped) |
+      translate(from.subcell_types, S::hypercube, S::hypercube) |
+      translate(from.subcell_types, S::tabulated, S::tabulated);
+    // vertical facets, then bottoms and bases
+    to.facet_types =
+      translate(from.facet_types, F::simplex, F::prism) |
+      translate(from.facet_types, F::quadrilateral, F::quadrilateral) |
+      translate(from.facet_types, F::tabulated, F::tabulated) |
+      translate(from.subcell_types, S::simplex, F::simplex) |
+      translate(from.subcell_types, S::parallelepiped, F::quadrilateral) |
+      translate(from.subcell_types, S::hypercube, F::quadrilateral) |
+      translate(from.subcell_types, S::tabulated, F::tabulated);
+    to.aligned              = from.aligned;
+    to.total_degree         = space == PolynomialSpaceType::total_degree;
+    to.max_degree           = from.max_degree;
+    to.max_basis            = Legendre::n_functions(D, from.max_degree, space);
+    unsigned int min_degree = 0;
+    while (min_degree < from.max_degree &&
+           Legendre::n_functions(dim, min_degree, false) < from.min_basis)
+      ++min_degree;
+    to.min_basis = Legendre::n_functions(D, min_degree, space);
+  }
+
+
+
+#define INSTANTIATE(dim) \
+  template void SpaceTimeSlab<dim>::Implementation::build_structure();
+
+  INSTANTIATE(2)
+  INSTANTIATE(3)
+#undef INSTANTIATE
+} // namespace Tessella
