@@ -839,6 +839,27 @@ namespace Tessella
         /// Serialises products, since they share row_sums.
         std::mutex transpose_mutex;
 
+        /// Lists of a matrix before they are copied to the device.
+        struct Lists
+        {
+          const BlockSparsity              &sparsity;
+          const std::vector<std::uint64_t> &dof_offset;
+          /// Whether a block row has ghost columns.
+          std::vector<bool> at_boundary;
+          /// Result of make_batches().
+          std::vector<bool> in_batch;
+          /// By interior and boundary rows, and by type; see the member units.
+          std::vector<RowUnit>      units[2][3], single_rows;
+          std::vector<unsigned int> columns, boundary_columns, boundary_places;
+
+          /// Number of rows of a block.
+          unsigned int
+          size(const std::size_t k) const
+          {
+            return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
+          }
+        };
+
         Implementation(const BlockSparsity              &sparsity,
                        const std::vector<std::uint64_t> &dof_offset,
                        const AllProcesses               *all)
@@ -853,15 +874,50 @@ namespace Tessella
               std::to_string(n_rows) +
               " were asked for. Distribute the problem over several "
               "devices.");
-          const auto size = [&](const std::size_t k) {
-            return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
-          };
-          unsigned int min_n = ~0u, bits = 0;
-          for (std::size_t k = 0; k + 1 < dof_offset.size(); ++k)
+          Lists lists = {sparsity, dof_offset};
+          choose_pack(lists, all);
+          // Columns are in ascending order, hence ghosts come last.
+          lists.at_boundary.resize(n);
+          for (std::size_t k = 0; k < n; ++k)
+            lists.at_boundary[k] =
+              sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
+              sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
+          lists.in_batch = make_batches(sparsity, n, lists.at_boundary);
+          for (std::size_t k = 0; k < n; ++k)
             {
-              max_n = std::max(max_n, size(k));
-              min_n = std::min(min_n, size(k));
-              bits |= size(k);
+              const std::uint64_t first_column =
+                lists.at_boundary[k] ? lists.boundary_columns.size()
+                                     : lists.columns.size();
+              list_columns(lists, k, all);
+              if (lists.size(k) > 0)
+                list_units(lists, k, first_column);
+            }
+
+          // Batches are copied in pieces of 16 bytes, the last of which may
+          // extend beyond the last value.
+          values.resize(n_values + 16 / sizeof(Number));
+          set(values.data(), values.size(), Number(0));
+          synchronize();
+          n_columns = lists.columns.size() + 2 * lists.boundary_places.size();
+          columns   = Array<unsigned int>(lists.columns);
+          boundary_columns = Array<unsigned int>(lists.boundary_columns);
+          boundary_places  = Array<unsigned int>(lists.boundary_places);
+          single_rows      = Array<RowUnit>(lists.single_rows);
+          for (unsigned int part = 0; part < 2; ++part)
+            for (unsigned int type = 0; type < 3; ++type)
+              units[part][type] = Array<RowUnit>(lists.units[part][type]);
+        }
+
+        /// Sets largest block size, uniformity and number of values of a pack.
+        void
+        choose_pack(const Lists &lists, const AllProcesses *all)
+        {
+          unsigned int min_n = ~0u, bits = 0;
+          for (std::size_t k = 0; k + 1 < lists.dof_offset.size(); ++k)
+            {
+              max_n = std::max(max_n, lists.size(k));
+              min_n = std::min(min_n, lists.size(k));
+              bits |= lists.size(k);
             }
           if (all != nullptr)
             {
@@ -875,92 +931,73 @@ namespace Tessella
           pack = 1;
           while (2 * pack * sizeof(Number) <= 16 && bits % (2 * pack) == 0)
             pack *= 2;
+        }
 
-          // Columns are in ascending order, hence ghosts come last.
-          std::vector<bool> at_boundary(n, false);
-          for (std::size_t k = 0; k < n; ++k)
-            at_boundary[k] =
-              sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
-              sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
-          const std::vector<bool> in_batch =
-            make_batches(sparsity, n, at_boundary);
-          std::vector<RowUnit>      unit_list[2][3], single_list;
-          std::vector<unsigned int> column_list, boundary_list, place_list;
-          for (std::size_t k = 0; k < n; ++k)
+        /// Appends the columns of block row @p k.
+        void
+        list_columns(Lists              &lists,
+                     const std::size_t   k,
+                     const AllProcesses *all) const
+        {
+          const BlockSparsity &sparsity = lists.sparsity;
+          for (std::uint64_t m = sparsity.block_offset[k];
+               m < sparsity.block_offset[k + 1];
+               ++m)
             {
-              const std::uint64_t first_column =
-                at_boundary[k] ? boundary_list.size() : column_list.size();
-              for (std::uint64_t m = sparsity.block_offset[k];
-                   m < sparsity.block_offset[k + 1];
-                   ++m)
-                {
-                  const unsigned int j = sparsity.block_column[m];
-                  for (unsigned int i = 0; i < (uniform ? 1 : size(j));
-                       i += pack)
-                    column_list.push_back(
-                      static_cast<unsigned int>(dof_offset[j] + i));
-                  if (!at_boundary[k])
-                    continue;
-                  const std::uint64_t b = all->order[m];
-                  const unsigned int  l = sparsity.block_column[b];
-                  for (unsigned int i = 0; i < size(l); i += pack)
-                    {
-                      boundary_list.push_back(
-                        static_cast<unsigned int>(dof_offset[l] + i));
-                      place_list.push_back((sparsity.column_offset[b] + i) /
-                                           pack);
-                    }
-                }
-              if (size(k) == 0)
+              const unsigned int j = sparsity.block_column[m];
+              for (unsigned int i = 0; i < (uniform ? 1 : lists.size(j));
+                   i += pack)
+                lists.columns.push_back(
+                  static_cast<unsigned int>(lists.dof_offset[j] + i));
+              if (!lists.at_boundary[k])
                 continue;
-              if (in_batch[k])
+              const std::uint64_t b = all->order[m];
+              const unsigned int  l = sparsity.block_column[b];
+              for (unsigned int i = 0; i < lists.size(l); i += pack)
                 {
-                  if (at_boundary[k])
-                    {
-                      RowUnit unit      = {};
-                      unit.width        = sparsity.row_width[k];
-                      unit.first_value  = sparsity.value_offset[k];
-                      unit.first_row    = dof_offset[k];
-                      unit.n_rows       = size(k);
-                      unit.first_column = first_column;
-                      single_list.push_back(unit);
-                    }
-                  continue;
-                }
-              const unsigned int width = sparsity.row_width[k] / pack,
-                                 type  = size(k) <= 4 && width <= 48    ? 0
-                                         : size(k) <= 10 && width <= 96 ? 1
-                                                                        : 2;
-              // Parts of equal size.
-              const unsigned int parts = type < 2 ? 1 : round_up(size(k), 7),
-                                 rows  = round_up(size(k), parts);
-              for (unsigned int i = 0; i < size(k); i += rows)
-                {
-                  RowUnit unit = {};
-                  unit.width   = sparsity.row_width[k];
-                  unit.first_value =
-                    sparsity.value_offset[k] + std::uint64_t(i) * unit.width;
-                  unit.first_row = static_cast<unsigned int>(dof_offset[k] + i);
-                  unit.n_rows    = std::min(rows, size(k) - i);
-                  unit.first_column = first_column;
-                  unit_list[at_boundary[k]][type].push_back(unit);
+                  lists.boundary_columns.push_back(
+                    static_cast<unsigned int>(lists.dof_offset[l] + i));
+                  lists.boundary_places.push_back(
+                    (sparsity.column_offset[b] + i) / pack);
                 }
             }
+        }
 
-          // Batches are copied in pieces of 16 bytes, the last of which may
-          // extend beyond the last value.
-          values.resize(n_values + 16 / sizeof(Number));
-          set(values.data(), values.size(), Number(0));
-          synchronize();
-          n_columns = column_list.size();
-          columns   = Array<unsigned int>(column_list);
-          n_columns += 2 * place_list.size();
-          boundary_columns = Array<unsigned int>(boundary_list);
-          boundary_places  = Array<unsigned int>(place_list);
-          single_rows      = Array<RowUnit>(single_list);
-          for (unsigned int part = 0; part < 2; ++part)
-            for (unsigned int type = 0; type < 3; ++type)
-              units[part][type] = Array<RowUnit>(unit_list[part][type]);
+        /// Appends the units of block row @p k, whose columns begin at
+        /// @p first_column of the list of columns of interior or boundary rows.
+        void
+        list_units(Lists              &lists,
+                   const std::size_t   k,
+                   const std::uint64_t first_column) const
+        {
+          const BlockSparsity &sparsity = lists.sparsity;
+          const unsigned int   size     = lists.size(k);
+          const auto unit = [&](const unsigned int i, const unsigned int n) {
+            RowUnit unit = {};
+            unit.width   = sparsity.row_width[k];
+            unit.first_value =
+              sparsity.value_offset[k] + std::uint64_t(i) * unit.width;
+            unit.first_row = static_cast<unsigned int>(lists.dof_offset[k] + i);
+            unit.n_rows    = n;
+            unit.first_column = first_column;
+            return unit;
+          };
+          if (lists.in_batch[k])
+            {
+              if (lists.at_boundary[k])
+                lists.single_rows.push_back(unit(0, size));
+              return;
+            }
+          const unsigned int width = sparsity.row_width[k] / pack,
+                             type  = size <= 4 && width <= 48    ? 0
+                                     : size <= 10 && width <= 96 ? 1
+                                                                 : 2;
+          // Parts of equal size.
+          const unsigned int parts = type < 2 ? 1 : round_up(size, 7),
+                             rows  = round_up(size, parts);
+          for (unsigned int i = 0; i < size; i += rows)
+            lists.units[lists.at_boundary[k]][type].push_back(
+              unit(i, std::min(rows, size - i)));
         }
 
         // Collects block rows for batch_kernel(). Returns flags of these rows

@@ -134,22 +134,4 @@ namespace Tessella
              : structure->sparsity.memory_consumption() +
                  structure->dof_offset.capacity() * sizeof(std::uint64_t);
   }
-
-
-
-  void
-  BlockMatrixBase::list_rows(std::vector<unsigned int> &interior,
-                             std::vector<unsigned int> &boundary) const
-  {
-    interior.clear();
-    boundary.clear();
-    const BlockSparsity &sparsity = block_sparsity();
-    const unsigned int   n        = sparsity.row_width.size();
-    for (unsigned int k = 0; k < n; ++k)
-      // Columns are in ascending order, ghosts have the largest indices.
-      (sparsity.block_column[sparsity.block_offset[k + 1] - 1] < n ? interior
-                                                                   : boundary)
-        .push_back(k);
-  }
-
 } // namespace Tessella

@@ -130,6 +130,43 @@ namespace Tessella
       std::size_t n     = 0;
     };
 
+    /// Operations on block matrices and vectors in device memory; HostBlocks
+    /// has the same functions.
+    template <typename Number>
+    struct DeviceBlocks : public Device::Blocks<Number>
+    {
+      static void
+      add(const std::size_t n, const Number factor, const Number *x, Number *y)
+      {
+        Device::combine<Number>(y, n, 1, factor, x, 0, nullptr);
+      }
+      static void
+      scale_add(const std::size_t n, const Number s, const Number *x, Number *y)
+      {
+        Device::combine<Number>(y, n, s, 1, x, 0, nullptr);
+      }
+      static void
+      set_zero(const std::size_t n, Number *y)
+      {
+        Device::set(y, n, Number(0));
+      }
+      static void
+      copy(const std::size_t n, const Number *from, Number *to)
+      {
+        Device::copy(to, from, n);
+      }
+      static void
+      download(const std::size_t n, const Number *from, Number *to)
+      {
+        Device::download(to, from, n);
+      }
+      static ReproducibleSum
+      dot(const std::size_t n, const Number *x, const Number *y)
+      {
+        return Device::dot(x, y, n);
+      }
+    };
+
     template <typename MatrixType>
     struct Space;
 
@@ -160,8 +197,8 @@ namespace Tessella
     template <typename Number>
     struct Space<DeviceBlockMatrix<Number>>
     {
-      using Blocks       = Device::Blocks<Number>;
-      using DoubleBlocks = Device::Blocks<double>;
+      using Blocks       = DeviceBlocks<Number>;
+      using DoubleBlocks = DeviceBlocks<double>;
       using Halo         = DeviceHalo<Number>;
       template <typename T>
       using Array = DeviceSpaceArray<T>;

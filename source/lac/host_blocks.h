@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "../../cuda/lac/blocks.h"
+#include "../../cuda/lac/reproducible_sum.h"
 #include "../base/host_memory.h"
 
 // Operations on block matrices on the host. Every sum is computed by one thread
@@ -171,7 +172,7 @@ namespace Tessella
         }
     }
 
-    /// Host counterpart of Device::Blocks.
+    /// Host counterpart of Device::Blocks, with operations on vectors.
     template <typename Number>
     struct HostBlocks
     {
@@ -242,8 +243,10 @@ namespace Tessella
                     const Number      *A,
                     const Number      *x,
                     Number            *y);
+      /// y += factor x.
       static void
       add(const std::size_t n, const Number factor, const Number *x, Number *y);
+      /// y = s y + x, or y = s y if @p x is null.
       static void
       scale_add(const std::size_t n,
                 const Number      s,
@@ -253,6 +256,7 @@ namespace Tessella
       set_zero(const std::size_t n, Number *y);
       static void
       copy(const std::size_t n, const Number *from, Number *to);
+      /// Copies to host memory.
       static void
       download(const std::size_t n, const Number *from, Number *to);
       static ReproducibleSum

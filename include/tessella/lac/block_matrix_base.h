@@ -60,11 +60,6 @@ namespace Tessella
     clear_structure();
     std::size_t
     structure_memory_consumption() const;
-    /// Lists the owned block rows without columns of other processes, and those
-    /// with such columns.
-    void
-    list_rows(std::vector<unsigned int> &interior,
-              std::vector<unsigned int> &boundary) const;
 
   private:
     struct Structure
