@@ -4,6 +4,7 @@
 #include <cuda_pipeline_primitives.h>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "../device/memory.h"
 #include "block_matrix.h"
@@ -783,6 +784,21 @@ namespace Tessella
             store(y + row + v, b + row + v, product, sum.v[v]);
         }
 
+        /// Calls function(std::integral_constant<int, N>()) with N = @p n,
+        /// which is at most @p largest.
+        template <int largest, typename Function>
+        void
+        with_size(const unsigned int n, const Function &function)
+        {
+          if constexpr (largest > 1)
+            if (n < largest)
+              {
+                with_size<largest - 1>(n, function);
+                return;
+              }
+          function(std::integral_constant<int, largest>());
+        }
+
         unsigned int
         round_up(const unsigned int a, const unsigned int b)
         {
@@ -1095,37 +1111,6 @@ namespace Tessella
           check(cudaGetLastError(), "a product with a matrix");
         }
 
-        void
-        multiply_batches(Number       *y,
-                         const Number *x,
-                         const Product product,
-                         const Number *b) const
-        {
-          switch (max_n)
-            {
-              case 1:
-                return multiply_batches<1>(y, x, product, b);
-              case 2:
-                return multiply_batches<2>(y, x, product, b);
-              case 3:
-                return multiply_batches<3>(y, x, product, b);
-              case 4:
-                return multiply_batches<4>(y, x, product, b);
-              case 5:
-                return multiply_batches<5>(y, x, product, b);
-              case 6:
-                return multiply_batches<6>(y, x, product, b);
-              case 7:
-                return multiply_batches<7>(y, x, product, b);
-              case 8:
-                return multiply_batches<8>(y, x, product, b);
-              case 9:
-                return multiply_batches<9>(y, x, product, b);
-              default:
-                return multiply_batches<10>(y, x, product, b);
-            }
-        }
-
         template <int V, int S, int G, int R, int U>
         void
         launch(const Array<RowUnit> &units,
@@ -1212,7 +1197,9 @@ namespace Tessella
               return;
             }
           if (batches.size() > 0)
-            multiply_batches(y, x, product, b);
+            with_size<max_batch_size>(max_n, [&](const auto N) {
+              this->template multiply_batches<N()>(y, x, product, b);
+            });
           launch_all<V>(units[0], y, x, product, b, nullptr);
           if (rows == ProductRows::all)
             multiply_boundary<V>(y, x, product, b, ghosts);
@@ -1346,29 +1333,6 @@ namespace Tessella
           check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
-        void
-        multiply_columns(Number       *y,
-                         const Number *x,
-                         const Product product,
-                         const Number *b) const
-        {
-          switch (max_n)
-            {
-              case 1:
-                return multiply_columns<1>(y, x, product, b);
-              case 2:
-                return multiply_columns<2>(y, x, product, b);
-              case 3:
-                return multiply_columns<3>(y, x, product, b);
-              case 4:
-                return multiply_columns<4>(y, x, product, b);
-              case 5:
-                return multiply_columns<5>(y, x, product, b);
-              default:
-                return multiply_columns<6>(y, x, product, b);
-            }
-        }
-
         static unsigned int
         n_thread_blocks(const std::uint64_t n)
         {
@@ -1414,26 +1378,31 @@ namespace Tessella
           check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
+        // Calls function(std::integral_constant<int, V>()) with V = pack.
+        template <typename Function>
+        void
+        with_pack(const Function &function) const
+        {
+          if (pack == 1)
+            function(std::integral_constant<int, 1>());
+          else if (pack == 2)
+            function(std::integral_constant<int, 2>());
+          else if constexpr (sizeof(Number) == 4)
+            function(std::integral_constant<int, 4>());
+        }
+
         void
         sum_rows(const Number *x)
         {
-          if (pack == 1)
-            sum_rows<1>(x);
-          else if (pack == 2)
-            sum_rows<2>(x);
-          else if constexpr (sizeof(Number) == 4)
-            sum_rows<4>(x);
+          with_pack([&](const auto V) { this->template sum_rows<V()>(x); });
         }
 
         void
         sum_columns(Number *y, const Product product, const Number *b)
         {
-          if (pack == 1)
-            sum_columns<1>(y, product, b);
-          else if (pack == 2)
-            sum_columns<2>(y, product, b);
-          else if constexpr (sizeof(Number) == 4)
-            sum_columns<4>(y, product, b);
+          with_pack([&](const auto V) {
+            this->template sum_columns<V()>(y, product, b);
+          });
         }
       };
 
@@ -1475,19 +1444,9 @@ namespace Tessella
       {
         if (implementation->n_rows == 0)
           return;
-        switch (implementation->pack)
-          {
-            case 1:
-              implementation->template vmult<1>(y, x, product, b, rows, ghosts);
-              break;
-            case 2:
-              implementation->template vmult<2>(y, x, product, b, rows, ghosts);
-              break;
-            default:
-              if constexpr (sizeof(Number) == 4)
-                implementation->template vmult<4>(
-                  y, x, product, b, rows, ghosts);
-          }
+        implementation->with_pack([&](const auto V) {
+          implementation->template vmult<V()>(y, x, product, b, rows, ghosts);
+        });
       }
 
 
@@ -1575,7 +1534,9 @@ namespace Tessella
       {
         if (implementation->column_batches.size() > 0)
           {
-            implementation->multiply_columns(y, x, product, b);
+            with_size<6>(implementation->max_n, [&](const auto N) {
+              implementation->template multiply_columns<N()>(y, x, product, b);
+            });
             return;
           }
         const std::lock_guard<std::mutex> lock(implementation->transpose_mutex);

@@ -126,6 +126,14 @@ namespace Tessella
 
 
 
+  MPI_Comm
+  BlockMatrixBase::communicator() const
+  {
+    return partition() == nullptr ? MPI_COMM_SELF : partition()->communicator();
+  }
+
+
+
   std::size_t
   BlockMatrixBase::structure_memory_consumption() const
   {

@@ -227,16 +227,6 @@ namespace Tessella
 
 
 
-  IndexSet
-  BlockPartition::locally_owned_rows() const
-  {
-    IndexSet set(n_all);
-    set.add_range(first, first + n_owned);
-    return set;
-  }
-
-
-
   const std::vector<std::uint64_t> &
   BlockPartition::first_ghost_rows() const
   {

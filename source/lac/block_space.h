@@ -272,9 +272,7 @@ namespace Tessella
       MPI_Comm
       communicator() const
       {
-        return matrix->partition() == nullptr
-                 ? MPI_COMM_SELF
-                 : matrix->partition()->communicator();
+        return matrix->communicator();
       }
 
       const MatrixType *matrix = nullptr;

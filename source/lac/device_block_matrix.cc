@@ -172,50 +172,45 @@ namespace Tessella
         const TransposePlan  plan(structure);
         const BlockSparsity &sparsity = structure.block_sparsity();
         const auto          &offset   = structure.dof_offset();
-        Tessella::on_all_processes(
-          structure.partition() == nullptr
-            ? MPI_COMM_SELF
-            : structure.partition()->communicator(),
-          [&] {
-            const unsigned int n = sparsity.row_width.size();
-            // The sums over the rows of each block row lie one after the other;
-            // received contributions follow.
-            std::vector<std::uint64_t> first_sum(n + 1, 0);
-            for (unsigned int k = 0; k < n; ++k)
-              first_sum[k + 1] = first_sum[k] + sparsity.row_width[k];
-            std::vector<std::uint64_t> place(plan.place.size());
-            for (std::size_t m = 0; m < place.size(); ++m)
-              place[m] = plan.row[m] < n
-                           ? first_sum[plan.row[m]] +
-                               sparsity.column_offset[plan.place[m]]
-                           : first_sum[n] + plan.place[m];
-            device_call([&] {
-              if (plan.n_received > 0)
-                {
-                  AssertThrow(first_sum[n] < (std::uint64_t(1) << 32),
-                              ExcMessage("The matrix is too large for products "
-                                         "with its transpose: use more "
-                                         "processes."));
-                  std::vector<unsigned int> entries;
-                  entries.reserve(plan.sent_first.back());
-                  for (std::size_t i = 0; i < plan.sent_row.size(); ++i)
-                    {
-                      const std::uint64_t b = plan.sent_block[i];
-                      const unsigned int  l = sparsity.block_column[b];
-                      for (std::uint64_t j = 0; j < offset[l + 1] - offset[l];
-                           ++j)
-                        entries.push_back(static_cast<unsigned int>(
-                          first_sum[plan.sent_row[i]] +
-                          sparsity.column_offset[b] + j));
-                    }
-                  contributions =
-                    std::make_unique<Device::Halo<Number>>(entries,
-                                                           plan.n_received);
-                }
-              matrix.make_transpose(
-                sparsity, offset, plan.offset, place, plan.n_received);
-            });
+        Tessella::on_all_processes(structure.communicator(), [&] {
+          const unsigned int n = sparsity.row_width.size();
+          // The sums over the rows of each block row lie one after the other;
+          // received contributions follow.
+          std::vector<std::uint64_t> first_sum(n + 1, 0);
+          for (unsigned int k = 0; k < n; ++k)
+            first_sum[k + 1] = first_sum[k] + sparsity.row_width[k];
+          std::vector<std::uint64_t> place(plan.place.size());
+          for (std::size_t m = 0; m < place.size(); ++m)
+            place[m] = plan.row[m] < n ? first_sum[plan.row[m]] +
+                                           sparsity.column_offset[plan.place[m]]
+                                       : first_sum[n] + plan.place[m];
+          device_call([&] {
+            if (plan.n_received > 0)
+              {
+                AssertThrow(first_sum[n] < (std::uint64_t(1) << 32),
+                            ExcMessage("The matrix is too large for products "
+                                       "with its transpose: use more "
+                                       "processes."));
+                std::vector<unsigned int> entries;
+                entries.reserve(plan.sent_first.back());
+                for (std::size_t i = 0; i < plan.sent_row.size(); ++i)
+                  {
+                    const std::uint64_t b = plan.sent_block[i];
+                    const unsigned int  l = sparsity.block_column[b];
+                    for (std::uint64_t j = 0; j < offset[l + 1] - offset[l];
+                         ++j)
+                      entries.push_back(static_cast<unsigned int>(
+                        first_sum[plan.sent_row[i]] +
+                        sparsity.column_offset[b] + j));
+                  }
+                contributions =
+                  std::make_unique<Device::Halo<Number>>(entries,
+                                                         plan.n_received);
+              }
+            matrix.make_transpose(
+              sparsity, offset, plan.offset, place, plan.n_received);
           });
+        });
         sends    = plan.sends;
         receives = plan.receives;
       }

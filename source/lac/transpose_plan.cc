@@ -119,10 +119,9 @@ namespace Tessella
 
     TransposePlan::TransposePlan(const BlockMatrixBase &matrix)
     {
-      const auto    &partition = matrix.partition();
-      const MPI_Comm communicator =
-        partition == nullptr ? MPI_COMM_SELF : partition->communicator();
-      Exchange exchange = list_contributions(matrix);
+      const auto    &partition    = matrix.partition();
+      const MPI_Comm communicator = matrix.communicator();
+      Exchange       exchange     = list_contributions(matrix);
       sent_first.assign(1, 0);
       if (partition != nullptr)
         {

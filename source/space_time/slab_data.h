@@ -3,7 +3,6 @@
 #define tessella_source_space_time_slab_data_h
 
 #include <deal.II/base/exceptions.h>
-#include <deal.II/base/mpi.h>
 
 #include <tessella/base/compatibility.h>
 #include <tessella/quadrature/reference_quadrature.h>
@@ -74,15 +73,6 @@ namespace Tessella
     is_horizontal(const unsigned int origin)
     {
       return origin == in_column || origin == at_bottom;
-    }
-
-    /// Sum over all processes.
-    double
-    sum(const double value) const
-    {
-      return parallel()
-               ? dealii::Utilities::MPI::sum(value, handler->get_communicator())
-               : value;
     }
 
     /// Start of sub-interval @p i of @p m sub-intervals, or the end of the slab
@@ -170,6 +160,9 @@ namespace Tessella
     /// Block-diagonal mass matrix of the handler's space.
     void
     compute_mass();
+    template <typename VectorType, typename Function>
+    double
+    sum_over_polytopes(const VectorType &value, const Function &function);
 
     SmartPointer<const AgglomerationHandler<dim>> handler;
     const PolynomialSpaceType                     space;

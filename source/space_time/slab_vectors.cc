@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <deal.II/base/mpi.h>
+
 #include <deal.II/lac/vector.h>
 
 #include <tessella/base/epetra.h>
@@ -301,27 +303,49 @@ namespace Tessella
 
 
 
+  // Sum over all processes of what function(k, n, M, u, sum) adds to the sum
+  // for polytope k, where M is its mass matrix and u has the n entries of @p
+  // value.
+  template <int dim>
+  template <typename VectorType, typename Function>
+  double
+  SpaceTimeSlab<dim>::Implementation::sum_over_polytopes(
+    const VectorType &value, const Function &function)
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    check_size(value, handler->locally_owned_dofs(), "handler");
+    compute_mass();
+    const double *v   = entries(value);
+    double        sum = 0.;
+    for (unsigned int k = 0; k < handler->n_polytopes(); ++k)
+      function(k,
+               spatial.n_basis[k],
+               &mass[mass_offset[k]],
+               v + spatial.dof_offset[k],
+               sum);
+    return parallel() ? Utilities::MPI::sum(sum, handler->get_communicator())
+                      : sum;
+  }
+
+
+
   template <int dim>
   template <typename SpatialVectorType>
   double
   SpaceTimeSlab<dim>::L2_norm(const SpatialVectorType &value) const
   {
-    Implementation           &data    = *implementation;
-    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
-    check_size(value, data.handler->locally_owned_dofs(), "handler");
-    data.compute_mass();
-    const double *v   = entries(value);
-    double        sum = 0.;
-    for (unsigned int k = 0; k < data.handler->n_polytopes(); ++k)
-      {
-        const unsigned int n = spatial.n_basis[k];
-        const double      *M = &data.mass[data.mass_offset[k]];
-        const double      *u = v + spatial.dof_offset[k];
+    const double square = implementation->sum_over_polytopes(
+      value,
+      [](const unsigned int,
+         const unsigned int n,
+         const double      *M,
+         const double      *u,
+         double            &sum) {
         for (unsigned int i = 0; i < n; ++i)
           for (unsigned int j = 0; j < n; ++j)
             sum += u[i] * M[std::size_t(i) * n + j] * u[j];
-      }
-    return std::sqrt(std::max(data.sum(sum), 0.));
+      });
+    return std::sqrt(std::max(square, 0.));
   }
 
 
@@ -331,19 +355,17 @@ namespace Tessella
   double
   SpaceTimeSlab<dim>::integral(const SpatialVectorType &value) const
   {
-    Implementation           &data    = *implementation;
-    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
-    check_size(value, data.handler->locally_owned_dofs(), "handler");
-    data.compute_mass();
-    const double *v = entries(value);
+    const PolytopicMesh<dim> &spatial =
+      implementation->handler->polytopic_mesh();
     // The first basis function is 1 / sqrt(volume of the box).
-    double sum = 0.;
-    for (unsigned int k = 0; k < data.handler->n_polytopes(); ++k)
-      {
-        const unsigned int n      = spatial.n_basis[k];
-        const double      *M      = &data.mass[data.mass_offset[k]];
-        const double      *u      = v + spatial.dof_offset[k];
-        double             volume = 1.;
+    return implementation->sum_over_polytopes(
+      value,
+      [&spatial](const unsigned int k,
+                 const unsigned int n,
+                 const double      *M,
+                 const double      *u,
+                 double            &sum) {
+        double volume = 1.;
         for (unsigned int d = 0; d < dim; ++d)
           volume *=
             spatial.box[2 * dim * k + dim + d] - spatial.box[2 * dim * k + d];
@@ -351,8 +373,7 @@ namespace Tessella
         for (unsigned int j = 0; j < n; ++j)
           product += M[j] * u[j];
         sum += std::sqrt(volume) * product;
-      }
-    return data.sum(sum);
+      });
   }
 
 

@@ -45,6 +45,10 @@ namespace Tessella
     /// Partition of the block rows; null if all rows are on one process.
     const std::shared_ptr<const BlockPartition> &
     partition() const;
+    /// Communicator of the partition, or of this process alone if there is
+    /// none.
+    MPI_Comm
+    communicator() const;
 
   protected:
     BlockMatrixBase() = default;

@@ -2,7 +2,6 @@
 #ifndef tessella_lac_block_partition_h
 #define tessella_lac_block_partition_h
 
-#include <deal.II/base/index_set.h>
 #include <deal.II/base/mpi.h>
 
 #include <cstddef>
@@ -65,8 +64,6 @@ namespace Tessella
     /// First row of each process, and the number of rows at the end.
     const std::vector<std::uint64_t> &
     first_rows() const;
-    dealii::IndexSet
-    locally_owned_rows() const;
     /// Global index of the first row of each ghost.
     const std::vector<std::uint64_t> &
     first_ghost_rows() const;
