@@ -184,7 +184,7 @@ namespace Tessella
           {
             static thread_local std::vector<Tensor<2, dim>> result;
             result.resize(n);
-            tensor_function->value_list(as_points<dim>(x, n), result);
+            tensor_function->value_list(SharedPoints<dim>::get(x, n), result);
             if (!take_tensors(result, a, smallest_diagonal))
               check_finite<2, dim>(result, x, "diffusion tensor");
           }

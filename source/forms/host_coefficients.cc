@@ -146,7 +146,7 @@ namespace Tessella
         }
       static thread_local std::vector<double> result;
       result.resize(n);
-      function->value_list(as_points<dim>(x, n), result, component);
+      function->value_list(SharedPoints<dim>::get(x, n), result, component);
       std::copy(result.begin(), result.end(), values);
       check_finite<dim>(values, x, n, name);
     }
@@ -163,7 +163,7 @@ namespace Tessella
         {
           static thread_local std::vector<Tensor<1, dim>> result;
           result.resize(n);
-          tensor_function->value_list(as_points<dim>(x, n), result);
+          tensor_function->value_list(SharedPoints<dim>::get(x, n), result);
           check_finite<1, dim>(result, x, name);
           for (unsigned int q = 0; q < n; ++q)
             for (unsigned int d = 0; d < dim; ++d)
@@ -173,7 +173,7 @@ namespace Tessella
         {
           static thread_local std::vector<double> result;
           result.resize(n);
-          const std::vector<Point<dim>> &points = as_points<dim>(x, n);
+          const std::vector<Point<dim>> &points = SharedPoints<dim>::get(x, n);
           for (unsigned int d = 0; d < dim; ++d)
             {
               function->value_list(points, result, d);

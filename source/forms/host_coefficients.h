@@ -122,13 +122,6 @@ namespace Tessella
       }
     };
 
-    template <int dim>
-    const std::vector<dealii::Point<dim>> &
-    as_points(const double *const *x, const unsigned int n)
-    {
-      return SharedPoints<dim>::get(x, n);
-    }
-
     // A scalar coefficient: a constant, a function, or a value per cell.
     template <int dim>
     struct ScalarCoefficient

@@ -4,6 +4,7 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <tessella/base/config.h>
 #include <tessella/lac/basic_block_matrix.h>
 #include <tessella/lac/trilinos_block_matrix.h>
 
@@ -145,61 +146,17 @@ namespace Tessella
   template <typename Number, typename Data>
   template <typename VectorType>
   void
-  BasicBlockMatrix<Number, Data>::multiply(
-    VectorType                     &dst,
-    const VectorType               &src,
-    const bool                      transpose,
-    const internal::Device::Product product) const
+  BasicBlockMatrix<Number, Data>::multiply(VectorType       &dst,
+                                           const VectorType &src,
+                                           const bool        transpose,
+                                           const bool        add) const
   {
     internal::check_vectors(dst, src, m(), n_owned_rows());
     multiply_owned(internal::entries(dst),
                    internal::entries(src),
                    transpose,
-                   product);
-  }
-
-
-
-  template <typename Number, typename Data>
-  template <typename VectorType>
-  void
-  BasicBlockMatrix<Number, Data>::vmult(VectorType       &dst,
-                                        const VectorType &src) const
-  {
-    multiply(dst, src, false, internal::Device::Product::set);
-  }
-
-
-
-  template <typename Number, typename Data>
-  template <typename VectorType>
-  void
-  BasicBlockMatrix<Number, Data>::vmult_add(VectorType       &dst,
-                                            const VectorType &src) const
-  {
-    multiply(dst, src, false, internal::Device::Product::add);
-  }
-
-
-
-  template <typename Number, typename Data>
-  template <typename VectorType>
-  void
-  BasicBlockMatrix<Number, Data>::Tvmult(VectorType       &dst,
-                                         const VectorType &src) const
-  {
-    multiply(dst, src, true, internal::Device::Product::set);
-  }
-
-
-
-  template <typename Number, typename Data>
-  template <typename VectorType>
-  void
-  BasicBlockMatrix<Number, Data>::Tvmult_add(VectorType       &dst,
-                                             const VectorType &src) const
-  {
-    multiply(dst, src, true, internal::Device::Product::add);
+                   add ? internal::Device::Product::add
+                       : internal::Device::Product::set);
   }
 
 
@@ -220,19 +177,6 @@ namespace Tessella
                            internal::entries(x),
                            internal::entries(b),
                            transpose);
-  }
-
-
-
-  template <typename Number, typename Data>
-  template <typename VectorType>
-  Number
-  BasicBlockMatrix<Number, Data>::residual(VectorType       &dst,
-                                           const VectorType &x,
-                                           const VectorType &b) const
-  {
-    subtract_product(dst, x, b);
-    return dst.l2_norm();
   }
 
 
@@ -323,18 +267,10 @@ namespace Tessella
     const BasicBlockMatrix<float, Data<float>> &);
 
 /// Instantiates the products with vectors of a type.
-#define TESSELLA_INSTANTIATE_PRODUCTS(Number, Data, VectorType)              \
-  template void BasicBlockMatrix<Number, Data<Number>>::vmult(               \
-    VectorType &, const VectorType &) const;                                 \
-  template void BasicBlockMatrix<Number, Data<Number>>::vmult_add(           \
-    VectorType &, const VectorType &) const;                                 \
-  template void BasicBlockMatrix<Number, Data<Number>>::Tvmult(              \
-    VectorType &, const VectorType &) const;                                 \
-  template void BasicBlockMatrix<Number, Data<Number>>::Tvmult_add(          \
-    VectorType &, const VectorType &) const;                                 \
-  template void BasicBlockMatrix<Number, Data<Number>>::subtract_product(    \
-    VectorType &, const VectorType &, const VectorType &, const bool) const; \
-  template Number BasicBlockMatrix<Number, Data<Number>>::residual(          \
-    VectorType &, const VectorType &, const VectorType &) const;
+#define TESSELLA_INSTANTIATE_PRODUCTS(Number, Data, VectorType)           \
+  template void BasicBlockMatrix<Number, Data<Number>>::multiply(         \
+    VectorType &, const VectorType &, const bool, const bool) const;      \
+  template void BasicBlockMatrix<Number, Data<Number>>::subtract_product( \
+    VectorType &, const VectorType &, const VectorType &, const bool) const;
 
 #endif

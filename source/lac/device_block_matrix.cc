@@ -2,6 +2,7 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <tessella/base/config.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/trilinos_block_matrix.h>
 

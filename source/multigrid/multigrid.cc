@@ -156,6 +156,15 @@ namespace Tessella
       });
     }
 
+    // Fills an array and returns its address.
+    template <typename T>
+    static const T *
+    copy(Array<T> &array, const std::vector<T> &values)
+    {
+      array.assign(values);
+      return array.data();
+    }
+
     // Transfer between level l and the next coarser level.
     void
     make_transfer(const MultigridHierarchy &hierarchy, const unsigned int l)
@@ -163,14 +172,12 @@ namespace Tessella
       const MultigridHierarchy::Level &fine   = hierarchy.level(l),
                                       &coarse = hierarchy.level(l + 1);
       Level &level                            = *levels[l];
-      level.fine_offset.assign(fine.dof_offset);
-      level.coarse_offset.assign(coarse.dof_offset);
-      auto &transfer         = level.transfer;
+      auto  &transfer                         = level.transfer;
       transfer               = internal::BlockTransfer<Number>();
       transfer.n_fine        = fine.n_owned;
       transfer.n_coarse      = coarse.n_owned;
-      transfer.fine_offset   = level.fine_offset.data();
-      transfer.coarse_offset = level.coarse_offset.data();
+      transfer.fine_offset   = copy(level.fine_offset, fine.dof_offset);
+      transfer.coarse_offset = copy(level.coarse_offset, coarse.dof_offset);
       transfer.parent = transfer.child_offset = transfer.child = nullptr;
       transfer.matrix_offset                                   = nullptr;
       transfer.matrix                                          = nullptr;
@@ -189,19 +196,16 @@ namespace Tessella
         fine.parent, fine.n_owned, coarse.n_owned, offset, list);
       std::vector<std::uint64_t> places;
       const std::vector<double>  injection = hierarchy.injection(l, places);
-      level.parent.assign(
-        std::vector<unsigned int>(fine.parent.begin(),
-                                  fine.parent.begin() + fine.n_owned));
-      level.child_offset.assign(offset);
-      level.child.assign(list);
-      level.matrix_offset.assign(places);
-      level.matrix_values.assign(
-        std::vector<Number>(injection.begin(), injection.end()));
-      transfer.parent        = level.parent.data();
-      transfer.child_offset  = level.child_offset.data();
-      transfer.child         = level.child.data();
-      transfer.matrix_offset = level.matrix_offset.data();
-      transfer.matrix        = level.matrix_values.data();
+      transfer.parent =
+        copy(level.parent,
+             std::vector<unsigned int>(fine.parent.begin(),
+                                       fine.parent.begin() + fine.n_owned));
+      transfer.child_offset  = copy(level.child_offset, offset);
+      transfer.child         = copy(level.child, list);
+      transfer.matrix_offset = copy(level.matrix_offset, places);
+      transfer.matrix =
+        copy(level.matrix_values,
+             std::vector<Number>(injection.begin(), injection.end()));
     }
 
     // Galerkin matrices of all coarse levels.
@@ -229,15 +233,11 @@ namespace Tessella
                                                         fine.parent,
                                                         coarse.n_owned,
                                                         coarse.dof_offset);
-            offset.assign(structure.offset);
-            row.assign(structure.row);
-            block.assign(structure.block);
-            coarse_row.assign(structure.coarse_row);
             plan.n_blocks     = structure.coarse_row.size();
-            plan.offset       = offset.data();
-            plan.row          = row.data();
-            plan.block        = block.data();
-            plan.coarse_row   = coarse_row.data();
+            plan.offset       = copy(offset, structure.offset);
+            plan.row          = copy(row, structure.row);
+            plan.block        = copy(block, structure.block);
+            plan.coarse_row   = copy(coarse_row, structure.coarse_row);
             const auto reinit = [&](MatrixType &matrix) {
               matrix.reinit(structure.sparsity,
                             coarse.dof_offset,

@@ -4,6 +4,7 @@
 
 #include <deal.II/lac/vector.h>
 
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -86,6 +88,28 @@ namespace Tessella
       internal::check_no_ghosts(vector);
       return internal::entries(vector);
     }
+
+    /// Square blocks of the given sizes, one in each block row, in the given
+    /// columns. There may be more sizes than block rows.
+    BlockSparsity
+    one_block_per_row(const std::vector<unsigned int> &sizes,
+                      const std::vector<unsigned int> &columns)
+    {
+      const std::size_t n = columns.size();
+      BlockSparsity     sparsity;
+      sparsity.block_offset.resize(n + 1);
+      std::iota(sparsity.block_offset.begin(),
+                sparsity.block_offset.end(),
+                std::uint64_t(0));
+      sparsity.block_column = columns;
+      sparsity.column_offset.assign(n, 0);
+      sparsity.row_width.assign(sizes.begin(), sizes.begin() + n);
+      sparsity.value_offset.assign(n + 1, 0);
+      for (std::size_t k = 0; k < n; ++k)
+        sparsity.value_offset[k + 1] =
+          sparsity.value_offset[k] + std::uint64_t(sizes[k]) * sizes[k];
+      return sparsity;
+    }
   } // namespace
 
 
@@ -99,22 +123,10 @@ namespace Tessella
     const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
     if (mass_revision == spatial.revision && mass_revision != 0)
       return;
-    const unsigned int n = handler->n_polytopes();
-    BlockSparsity      sparsity;
-    sparsity.block_offset.resize(n + 1);
-    sparsity.value_offset.resize(n + 1);
-    sparsity.row_width.assign(spatial.n_basis.begin(),
-                              spatial.n_basis.begin() + n);
-    sparsity.block_column.resize(n);
-    sparsity.column_offset.assign(n, 0);
-    for (unsigned int k = 0; k < n; ++k)
-      {
-        sparsity.block_offset[k + 1] = k + 1;
-        sparsity.block_column[k]     = k;
-        sparsity.value_offset[k + 1] =
-          sparsity.value_offset[k] +
-          std::uint64_t(spatial.n_basis[k]) * spatial.n_basis[k];
-      }
+    const unsigned int        n = handler->n_polytopes();
+    std::vector<unsigned int> columns(n);
+    std::iota(columns.begin(), columns.end(), 0u);
+    BlockSparsity sparsity = one_block_per_row(spatial.n_basis, columns);
     mass.resize(sparsity.value_offset[n]);
     internal::AssemblyTarget<double> target;
     target.host_values = mass.data();
@@ -245,22 +257,15 @@ namespace Tessella
 
     // Each block row has one block. The block of a bottom element is in the
     // column of the top element of its polytope; all other blocks are zero.
-    BlockSparsity sparsity;
-    sparsity.row_width = data.mesh.n_basis;
-    sparsity.column_offset.assign(n_elements, 0);
-    sparsity.block_column.resize(n_elements);
-    sparsity.block_offset.assign(n_elements + 1, 0);
-    sparsity.value_offset.assign(n_elements + 1, 0);
+    std::vector<unsigned int> columns(n_elements);
     for (unsigned int e = 0; e < n_elements; ++e)
       {
         const unsigned int k = data.element_polytope[e];
-        sparsity.block_column[e] =
+        columns[e] =
           e == data.first_element[k] ? data.first_element[k + 1] - 1 : e;
-        sparsity.block_offset[e + 1] = e + 1;
-        sparsity.value_offset[e + 1] =
-          sparsity.value_offset[e] +
-          std::uint64_t(data.mesh.n_basis[e]) * data.mesh.n_basis[e];
       }
+    const BlockSparsity sparsity =
+      one_block_per_row(data.mesh.n_basis, columns);
     std::vector<double> values(sparsity.value_offset.back(), 0.);
     internal::for_all(spatial.n_polytopes(), [&](const unsigned int k) {
       const unsigned int e = data.first_element[k], n = data.mesh.n_basis[e],

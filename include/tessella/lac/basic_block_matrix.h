@@ -2,6 +2,7 @@
 #ifndef tessella_lac_basic_block_matrix_h
 #define tessella_lac_basic_block_matrix_h
 
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 #include <tessella/lac/block_matrix_base.h>
 
@@ -76,16 +77,28 @@ namespace Tessella
     // DeviceBlockMatrix DeviceVector<Number>
     template <typename VectorType>
     void
-    vmult(VectorType &dst, const VectorType &src) const;
+    vmult(VectorType &dst, const VectorType &src) const
+    {
+      multiply(dst, src, false, false);
+    }
     template <typename VectorType>
     void
-    vmult_add(VectorType &dst, const VectorType &src) const;
+    vmult_add(VectorType &dst, const VectorType &src) const
+    {
+      multiply(dst, src, false, true);
+    }
     template <typename VectorType>
     void
-    Tvmult(VectorType &dst, const VectorType &src) const;
+    Tvmult(VectorType &dst, const VectorType &src) const
+    {
+      multiply(dst, src, true, false);
+    }
     template <typename VectorType>
     void
-    Tvmult_add(VectorType &dst, const VectorType &src) const;
+    Tvmult_add(VectorType &dst, const VectorType &src) const
+    {
+      multiply(dst, src, true, true);
+    }
     /// Computes dst = b - A x (or b - A^T x); @p dst may be @p b. A device does
     /// not wait for the result.
     template <typename VectorType>
@@ -97,7 +110,11 @@ namespace Tessella
     /// Computes dst = b - A x and returns the norm of dst, which may be @p b.
     template <typename VectorType>
     Number
-    residual(VectorType &dst, const VectorType &x, const VectorType &b) const;
+    residual(VectorType &dst, const VectorType &x, const VectorType &b) const
+    {
+      subtract_product(dst, x, b);
+      return dst.l2_norm();
+    }
 
     /// The same with the addresses of the entries that this process owns.
     void
@@ -127,18 +144,19 @@ namespace Tessella
 #endif
 
   private:
+    /// dst = A src or A^T src; @p add: adds the product to dst.
+    template <typename VectorType>
+    void
+    multiply(VectorType       &dst,
+             const VectorType &src,
+             const bool        transpose,
+             const bool        add) const;
     void
     multiply_owned(Number                         *dst,
                    const Number                   *src,
                    const bool                      transpose,
                    const internal::Device::Product product,
                    const Number                   *b = nullptr) const;
-    template <typename VectorType>
-    void
-    multiply(VectorType                     &dst,
-             const VectorType               &src,
-             const bool                      transpose,
-             const internal::Device::Product product) const;
 
     std::unique_ptr<Data> data;
   };

@@ -4,6 +4,7 @@
 
 #include <deal.II/lac/sparse_matrix.h>
 
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 #include <tessella/lac/basic_block_matrix.h>
 #include <tessella/lac/device_vector.h>

@@ -10,6 +10,7 @@
 #include <deal.II/lac/vector_type_traits.h>
 
 #include <tessella/base/compatibility.h>
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 
 #include <cstddef>
@@ -118,10 +119,9 @@ namespace Tessella
     // a distributed vector, these are the entries of this process.
     void
     copy_from(const std::vector<Number> &values);
+    template <typename OtherNumber>
     void
-    copy_from(const dealii::Vector<double> &vector);
-    void
-    copy_from(const dealii::Vector<float> &vector);
+    copy_from(const dealii::Vector<OtherNumber> &vector);
 #ifdef TESSELLA_HAVE_EPETRA
     /// Copies the distribution of @p vector, too.
     void
@@ -129,10 +129,9 @@ namespace Tessella
 #endif
     void
     copy_to(std::vector<Number> &values) const;
+    template <typename OtherNumber>
     void
-    copy_to(dealii::Vector<double> &vector) const;
-    void
-    copy_to(dealii::Vector<float> &vector) const;
+    copy_to(dealii::Vector<OtherNumber> &vector) const;
 #ifdef TESSELLA_HAVE_EPETRA
     /// @p vector must have the size and distribution of this one.
     void
@@ -140,40 +139,73 @@ namespace Tessella
 #endif
 
     size_type
-    size() const;
+    size() const
+    {
+      return n_global;
+    }
     bool
-    empty() const;
+    empty() const
+    {
+      return n_global == 0;
+    }
     /// Number of entries of this process.
     size_type
-    locally_owned_size() const;
+    locally_owned_size() const
+    {
+      return n;
+    }
     bool
-    in_local_range(const size_type index) const;
+    in_local_range(const size_type index) const
+    {
+      return index >= first && index < first + n;
+    }
     dealii::IndexSet
     locally_owned_elements() const;
     /// Communicator of the distribution; only this process belongs to it if the
     /// vector is not distributed.
     MPI_Comm
-    get_mpi_communicator() const;
+    get_mpi_communicator() const
+    {
+      return communicator;
+    }
     /// Does nothing; exists for compatibility with other vectors.
     void
-    compress(const dealii::VectorOperation::values operation =
-               dealii::VectorOperation::unknown) const;
+    compress(const dealii::VectorOperation::values =
+               dealii::VectorOperation::unknown) const
+    {}
     void
-    update_ghost_values() const;
+    update_ghost_values() const
+    {}
     void
-    zero_out_ghost_values() const;
+    zero_out_ghost_values() const
+    {}
     bool
-    has_ghost_elements() const;
+    has_ghost_elements() const
+    {
+      return false;
+    }
 
     /// Address of the first entry in device memory.
     Number *
-    begin();
+    begin()
+    {
+      return values;
+    }
     const Number *
-    begin() const;
+    begin() const
+    {
+      return values;
+    }
     Number *
-    end();
+    end()
+    {
+      return values + n;
+    }
     const Number *
-    end() const;
+    end() const
+    {
+      return values + n;
+    }
 
     // ---- each function sets this vector to the expression in its comment
     DeviceVector &
@@ -244,6 +276,9 @@ namespace Tessella
     memory_consumption() const;
 
   private:
+    /// Whether @p here is true on all processes of the distribution.
+    bool
+    on_all(const bool here) const;
     void
     check_size(const DeviceVector &vector) const;
 

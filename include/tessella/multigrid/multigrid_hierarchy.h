@@ -178,6 +178,10 @@ namespace Tessella
     add_p_level(const unsigned int degree);
     void
     add_h_level(const std::vector<unsigned int> &parent);
+    std::vector<std::uint64_t>
+    dof_offsets(const Level &level) const;
+    std::vector<std::uint64_t>
+    first_rows(const Level &level) const;
     /// Computes numbers of functions from degrees, and the partition.
     void
     finish_level(Level                            &level,
