@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <deal.II/base/tensor.h>
+
 #include <tessella/base/exceptions.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
 
 #include "../base/collective.h"
@@ -11,6 +16,58 @@
 namespace Tessella
 {
   using namespace dealii;
+
+  namespace
+  {
+    /// Measure of a simplex, or of the multilinear image of a hypercube, with
+    /// @p n vertices. The sign is the orientation of the vertices.
+    template <int dim>
+    double
+    signed_measure(const double *vertices, const unsigned int n)
+    {
+      const auto determinant =
+        [](const std::array<Tensor<1, dim>, dim> &edges) {
+          Tensor<2, dim> J;
+          for (unsigned int d = 0; d < dim; ++d)
+            J[d] = edges[d];
+          return dealii::determinant(J);
+        };
+      std::array<Tensor<1, dim>, dim> edges;
+      if (n == dim + 1)
+        {
+          for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int e = 0; e < dim; ++e)
+              edges[d][e] = vertices[dim * (d + 1) + e] - vertices[e];
+          return determinant(edges) / (dim == 2 ? 2. : 6.);
+        }
+      // The determinant has degree dim - 1 in each variable.
+      const ReferenceRule &rule = hypercube_rule(dim, dim - 1);
+      double               sum  = 0.;
+      for (unsigned int q = 0; q < rule.n_points; ++q)
+        {
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              edges[d] = Tensor<1, dim>();
+              for (unsigned int v = 0; v < n; ++v)
+                {
+                  double slope = v >> d & 1u ? 1. : -1.;
+                  for (unsigned int c = 0; c < dim; ++c)
+                    if (c != d)
+                      {
+                        const double xi = rule.points[c * rule.n_points + q];
+                        slope *= v >> c & 1u ? xi : 1. - xi;
+                      }
+                  for (unsigned int e = 0; e < dim; ++e)
+                    edges[d][e] += slope * vertices[dim * v + e];
+                }
+            }
+          sum += rule.weights[q] * determinant(edges);
+        }
+      return sum;
+    }
+  } // namespace
+
+
 
   template <int dim>
   void
@@ -240,8 +297,237 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim) \
-  template void SpaceTimeSlab<dim>::Implementation::build_structure();
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::build_facets()
+  {
+    const std::size_t n_facets = mesh.facet_offset.back();
+    mesh.facet_type.resize(n_facets);
+    mesh.facet_normal.assign(D * n_facets, 0.);
+    mesh.facet_measure.resize(n_facets);
+    mesh.facet_subcell.assign(2 * n_facets, invalid_index);
+    mesh.penalty_factor.clear();
+    mesh.facet_vertex_offset.assign(n_facets + 1, 0);
+    for_facets([&](const unsigned int facet,
+                   const unsigned int from,
+                   const unsigned int interface) {
+      copy_facet(facet, from, interface);
+    });
+    internal::accumulate(mesh.facet_vertex_offset);
+    mesh.facet_vertices.resize(D *
+                               std::size_t(mesh.facet_vertex_offset[n_facets]));
+    for_facets([&](const unsigned int facet,
+                   const unsigned int from,
+                   const unsigned int interface) {
+      copy_facet_vertices(facet, from, interface_origin[interface]);
+    });
+  }
+
+
+
+  // Calls function(facet, spatial facet or sub-cell, interface).
+  template <int dim>
+  template <typename Function>
+  void
+  SpaceTimeSlab<dim>::Implementation::for_facets(const Function &function) const
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    internal::for_all(interface_origin.size(), [&](const unsigned int i) {
+      const unsigned int origin = interface_origin[i];
+      unsigned int       s =
+        is_horizontal(origin)
+                ? spatial
+              .subcell_offset[element_polytope[mesh.interface_polytope[2 * i]]]
+                : spatial.facet_offset[origin];
+      for (unsigned int f = mesh.facet_offset[i]; f < mesh.facet_offset[i + 1];
+           ++f, ++s)
+        function(f, s, i);
+    });
+  }
+
+
+
+  // Type, normal, sub-cells and number of vertices of a facet.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::copy_facet(const unsigned int f,
+                                                 const unsigned int s,
+                                                 const unsigned int interface)
+  {
+    const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
+    const unsigned int        origin     = interface_origin[interface];
+    const bool                horizontal = is_horizontal(origin);
+    if (horizontal)
+      {
+        const SubCellType type = spatial.subcell_type[s];
+        mesh.facet_type[f] = type == SubCellType::simplex ? FacetType::simplex
+                             : type == SubCellType::tabulated
+                               ? FacetType::tabulated
+                               : FacetType::quadrilateral;
+        mesh.facet_normal[D * f + dim]  = origin == at_bottom ? -1. : 1.;
+        mesh.facet_vertex_offset[f + 1] = spatial.subcell_vertex_offset[s + 1] -
+                                          spatial.subcell_vertex_offset[s];
+      }
+    else
+      {
+        const FacetType type = spatial.facet_type[s];
+        mesh.facet_type[f] =
+          type == FacetType::simplex ? FacetType::prism : type;
+        std::copy_n(&spatial.facet_normal[dim * s],
+                    dim,
+                    &mesh.facet_normal[D * f]);
+        const unsigned int n_vertices =
+          spatial.facet_vertex_offset[s + 1] - spatial.facet_vertex_offset[s];
+        mesh.facet_vertex_offset[f + 1] =
+          type == FacetType::simplex ? n_vertices + 1 : 2 * n_vertices;
+      }
+    for (unsigned int side = 0; side < 2; ++side)
+      {
+        const unsigned int e = mesh.interface_polytope[2 * interface + side];
+        if (e != invalid_index)
+          mesh.facet_subcell[2 * f + side] =
+            mesh.subcell_offset[e] +
+            (horizontal ? s : spatial.facet_subcell[2 * s + side]) -
+            spatial.subcell_offset[element_polytope[e]];
+      }
+  }
+
+
+
+  // Spatial coordinates of the vertices of a facet, and the measure of a
+  // horizontal facet.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::copy_facet_vertices(
+    const unsigned int f, const unsigned int s, const unsigned int origin)
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    double                   *to =
+      &mesh.facet_vertices[D * std::size_t(mesh.facet_vertex_offset[f])];
+    const unsigned int n =
+      mesh.facet_vertex_offset[f + 1] - mesh.facet_vertex_offset[f];
+    if (is_horizontal(origin))
+      {
+        // Orders the vertices such that their orientation matches the normal
+        // of the facet. Vertices with positive measure have an upward normal
+        // for dim = 2 and a downward normal for dim = 3.
+        const double *from =
+          &spatial.subcell_vertices[dim * spatial.subcell_vertex_offset[s]];
+        const double size     = signed_measure<dim>(from, n);
+        mesh.facet_measure[f] = std::abs(size);
+        const bool swap = (size > 0.) != ((dim == 2) == (origin == in_column));
+        // swaps the first two directions
+        constexpr unsigned int exchanged[8] = {0, 2, 1, 3, 4, 6, 5, 7};
+        for (unsigned int v = 0; v < n; ++v, to += D)
+          std::copy_n(from + dim * (swap ? exchanged[v] : v), dim, to);
+      }
+    else
+      {
+        const unsigned int first = spatial.facet_vertex_offset[s],
+                           m     = spatial.facet_vertex_offset[s + 1] - first;
+        for (unsigned int v = 0; v < n; ++v, to += D)
+          std::copy_n(&spatial.facet_vertices[dim * (first + v % m)], dim, to);
+      }
+  }
+
+
+
+  // Sets all data that depend on the length of the slab.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::set_times()
+  {
+    internal::for_all(element_polytope.size(),
+                      [&](const unsigned int e) { set_element_times(e); });
+    internal::for_all(interface_origin.size(),
+                      [&](const unsigned int i) { set_facet_times(i); });
+    mesh.revision = PolytopicMesh<D>::new_revision();
+    ++n_changes;
+    // The revision of the quadrature covers the coordinates of its points.
+    table_origin = 0;
+    if (has_tables)
+      tabulate_products();
+  }
+
+
+
+  // Box, measure and vertices of the sub-cells of an element.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::set_element_times(const unsigned int e)
+  {
+    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    const unsigned int        k = element_polytope[e], i = e - first_element[k];
+    const double              lower = breakpoint(intervals[k], i),
+                 upper              = breakpoint(intervals[k], i + 1);
+    double *box                     = &mesh.box[2 * D * std::size_t(e)];
+    std::copy_n(&spatial.box[2 * dim * k], dim, box);
+    std::copy_n(&spatial.box[2 * dim * k + dim], dim, box + D);
+    box[dim]        = lower;
+    box[D + dim]    = upper;
+    mesh.measure[e] = spatial.measure[k] * (upper - lower);
+    for (unsigned int s = mesh.subcell_offset[e];
+         s < mesh.subcell_offset[e + 1];
+         ++s)
+      {
+        const unsigned int first = mesh.subcell_vertex_offset[s],
+                           n     = mesh.subcell_vertex_offset[s + 1] - first;
+        const unsigned int n_lower =
+          mesh.subcell_type[s] == SubCellType::prism ? n - 1 : n / 2;
+        for (unsigned int v = 0; v < n; ++v)
+          mesh.subcell_vertices[D * (first + v) + dim] =
+            v < n_lower ? lower : upper;
+      }
+  }
+
+
+
+  // Vertices of the facets of an interface, and measures of vertical facets.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::set_facet_times(const unsigned int i)
+  {
+    const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
+    const unsigned int        origin     = interface_origin[i];
+    const unsigned int       *elements   = &mesh.interface_polytope[2 * i];
+    const bool                horizontal = is_horizontal(origin);
+    const double *box0  = &mesh.box[2 * D * std::size_t(elements[0])];
+    double        lower = box0[dim], upper = box0[D + dim];
+    if (origin == in_column)
+      lower = upper;
+    else if (origin == at_bottom)
+      upper = lower;
+    else if (elements[1] != invalid_index)
+      {
+        const double *box1 = &mesh.box[2 * D * std::size_t(elements[1])];
+        lower              = std::max(lower, box1[dim]);
+        upper              = std::min(upper, box1[D + dim]);
+      }
+    for (unsigned int f = mesh.facet_offset[i]; f < mesh.facet_offset[i + 1];
+         ++f)
+      {
+        const unsigned int first   = mesh.facet_vertex_offset[f],
+                           n       = mesh.facet_vertex_offset[f + 1] - first;
+        const unsigned int n_lower = horizontal ? n
+                                     : mesh.facet_type[f] == FacetType::prism
+                                       ? n - 1
+                                       : n / 2;
+        for (unsigned int v = 0; v < n; ++v)
+          mesh.facet_vertices[D * (first + v) + dim] =
+            v < n_lower ? lower : upper;
+        if (!horizontal)
+          mesh.facet_measure[f] =
+            spatial.facet_measure[spatial.facet_offset[origin] + f -
+                                  mesh.facet_offset[i]] *
+            (upper - lower);
+      }
+  }
+
+
+
+#define INSTANTIATE(dim)                                               \
+  template void SpaceTimeSlab<dim>::Implementation::build_structure(); \
+  template void SpaceTimeSlab<dim>::Implementation::set_times();
 
   INSTANTIATE(2)
   INSTANTIATE(3)

@@ -65,6 +65,9 @@ namespace Tessella
 
   protected:
     struct Implementation;
+    /// Begins the set-up: makes a new implementation for @p matrix.
+    void
+    invert_diagonal(const MatrixType &matrix);
     template <typename VectorType>
     void
     check(const VectorType &dst, const VectorType &src) const;
