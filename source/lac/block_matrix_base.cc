@@ -55,32 +55,6 @@ namespace Tessella
 
 
 
-  BlockMatrixBase::size_type
-  BlockMatrixBase::m() const
-  {
-    return structure == nullptr              ? 0
-           : structure->partition == nullptr ? structure->dof_offset.back()
-                                             : structure->partition->n_rows();
-  }
-
-
-
-  BlockMatrixBase::size_type
-  BlockMatrixBase::n() const
-  {
-    return m();
-  }
-
-
-
-  bool
-  BlockMatrixBase::empty() const
-  {
-    return m() == 0;
-  }
-
-
-
   std::uint64_t
   BlockMatrixBase::n_owned_rows() const
   {

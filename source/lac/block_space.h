@@ -27,50 +27,7 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Array in host memory.
-    template <typename T>
-    class HostSpaceArray
-    {
-    public:
-      void
-      assign(const std::vector<T> &values)
-      {
-        array.resize(values.size());
-        std::copy(values.begin(), values.end(), array.data());
-      }
-      void
-      resize(const std::size_t size)
-      {
-        array.resize(size);
-      }
-      /// Copies @p values, which must have the size of the array, from host
-      /// memory.
-      void
-      copy_from(const std::vector<T> &values)
-      {
-        std::copy(values.begin(), values.end(), array.data());
-      }
-      std::size_t
-      size() const
-      {
-        return array.size();
-      }
-      T *
-      data() const
-      {
-        return array.data();
-      }
-      std::size_t
-      memory_consumption() const
-      {
-        return array.size() * sizeof(T);
-      }
-
-    private:
-      HostArray<T> array;
-    };
-
-    /// Array in device memory.
+    /// Array in device memory, with the functions of HostArray.
     template <typename T>
     class DeviceSpaceArray
     {
@@ -177,7 +134,7 @@ namespace Tessella
       using DoubleBlocks = HostBlocks<double>;
       using Halo         = HostHalo<Number>;
       template <typename T>
-      using Array = HostSpaceArray<T>;
+      using Array = HostArray<T>;
       template <typename To, typename From>
       static void
       convert(const std::size_t n, const From *from, To *to)

@@ -184,7 +184,7 @@ namespace Tessella
       std::size_t
       memory_consumption() const
       {
-        return (send.size() + receive.size()) * sizeof(Number);
+        return send.memory_consumption() + receive.memory_consumption();
       }
 
     private:

@@ -170,7 +170,8 @@ namespace Tessella
     HostBlockData<Number>::memory_consumption() const
     {
       return (transpose == nullptr ? 0 : transpose->memory_consumption()) +
-             (sent.size() + received.size() + array.size()) * sizeof(Number) +
+             sent.memory_consumption() + received.memory_consumption() +
+             array.memory_consumption() +
              ordered_offset.capacity() * sizeof(std::uint64_t) +
              (interior.capacity() + boundary.capacity() +
               ordered_column.capacity() + ordered_place.capacity()) *

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "../../cuda/lac/blocks.h"
 #include "../../cuda/lac/reproducible_sum.h"
@@ -34,6 +35,18 @@ namespace Tessella
         if (size * sizeof(T) > (1u << 22))
           Device::advise_large_pages(array.get(), size * sizeof(T));
       }
+      void
+      assign(const std::vector<T> &values)
+      {
+        resize(values.size());
+        copy_from(values);
+      }
+      /// Copies @p values, which must have the size of the array.
+      void
+      copy_from(const std::vector<T> &values)
+      {
+        std::copy(values.begin(), values.end(), data());
+      }
       T *
       data() const
       {
@@ -43,6 +56,11 @@ namespace Tessella
       size() const
       {
         return n;
+      }
+      std::size_t
+      memory_consumption() const
+      {
+        return n * sizeof(T);
       }
 
     private:

@@ -23,11 +23,22 @@ namespace Tessella
 
     /// Number of rows (columns) of all processes.
     size_type
-    m() const;
+    m() const
+    {
+      return structure == nullptr              ? 0
+             : structure->partition == nullptr ? structure->dof_offset.back()
+                                               : structure->partition->n_rows();
+    }
     size_type
-    n() const;
+    n() const
+    {
+      return m();
+    }
     bool
-    empty() const;
+    empty() const
+    {
+      return m() == 0;
+    }
     /// Number of rows of this process.
     std::uint64_t
     n_owned_rows() const;
