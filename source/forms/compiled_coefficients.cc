@@ -304,29 +304,18 @@ namespace Tessella
 
 
 
-    template RunTimeFunctor<2>
-    CoefficientCode::functor() const;
-    template RunTimeFunctor<3>
-    CoefficientCode::functor() const;
-    template RunTimeFunctor<4>
-    CoefficientCode::functor() const;
-    template std::shared_ptr<const DeviceCoefficients<2>>
-    compile_coefficients(const CoefficientCode &,
-                         const double,
-                         const double,
-                         const std::shared_ptr<const void> &,
-                         std::string &);
-    template std::shared_ptr<const DeviceCoefficients<3>>
-    compile_coefficients(const CoefficientCode &,
-                         const double,
-                         const double,
-                         const std::shared_ptr<const void> &,
-                         std::string &);
-    template std::shared_ptr<const DeviceCoefficients<4>>
-    compile_coefficients(const CoefficientCode &,
-                         const double,
-                         const double,
-                         const std::shared_ptr<const void> &,
-                         std::string &);
+#define INSTANTIATE(dim)                                         \
+  template RunTimeFunctor<dim> CoefficientCode::functor() const; \
+  template std::shared_ptr<const DeviceCoefficients<dim>>        \
+  compile_coefficients(const CoefficientCode &,                  \
+                       const double,                             \
+                       const double,                             \
+                       const std::shared_ptr<const void> &,      \
+                       std::string &);
+
+    INSTANTIATE(2)
+    INSTANTIATE(3)
+    INSTANTIATE(4)
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

@@ -55,15 +55,6 @@ namespace Tessella
 
 
   template <typename MatrixType>
-  typename BlockPreconditioner<MatrixType>::size_type
-  BlockPreconditioner<MatrixType>::n() const
-  {
-    return m();
-  }
-
-
-
-  template <typename MatrixType>
   std::size_t
   BlockPreconditioner<MatrixType>::memory_consumption() const
   {

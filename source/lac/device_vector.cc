@@ -393,48 +393,10 @@ namespace Tessella
 
 
   template <typename Number>
-  DeviceVector<Number> &
-  DeviceVector<Number>::operator/=(const Number factor)
-  {
-    return *this *= Number(1) / factor;
-  }
-
-
-
-  template <typename Number>
-  DeviceVector<Number> &
-  DeviceVector<Number>::operator+=(const DeviceVector &V)
-  {
-    sadd(1, 1, V);
-    return *this;
-  }
-
-
-
-  template <typename Number>
-  DeviceVector<Number> &
-  DeviceVector<Number>::operator-=(const DeviceVector &V)
-  {
-    sadd(1, -1, V);
-    return *this;
-  }
-
-
-
-  template <typename Number>
   void
   DeviceVector<Number>::add(const Number a)
   {
     internal::device_call([&] { internal::Device::shift(values, n, a); });
-  }
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::add(const Number a, const DeviceVector &V)
-  {
-    sadd(1, a, V);
   }
 
 
@@ -449,15 +411,6 @@ namespace Tessella
     check_size(V);
     check_size(W);
     combine<Number>(*this, 1, a, V.values, b, W.values);
-  }
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::sadd(const Number s, const DeviceVector &V)
-  {
-    sadd(s, 1, V);
   }
 
 
@@ -521,15 +474,6 @@ namespace Tessella
                                     return internal::Device::add_and_dot(
                                       values, a, V.values, W.values, n);
                                   }));
-  }
-
-
-
-  template <typename Number>
-  typename DeviceVector<Number>::real_type
-  DeviceVector<Number>::norm_sqr() const
-  {
-    return *this * *this;
   }
 
 
@@ -610,15 +554,6 @@ namespace Tessella
                   internal::device_call([&] {
                     return internal::Device::equal<Number>(values, V.values, n);
                   }));
-  }
-
-
-
-  template <typename Number>
-  bool
-  DeviceVector<Number>::operator!=(const DeviceVector &V) const
-  {
-    return !(*this == V);
   }
 
 

@@ -799,15 +799,6 @@ namespace Tessella
 
 
   template <typename MatrixType>
-  typename Multigrid<MatrixType>::size_type
-  Multigrid<MatrixType>::n() const
-  {
-    return m();
-  }
-
-
-
-  template <typename MatrixType>
   template <typename VectorType>
   void
   Multigrid<MatrixType>::check(const VectorType &dst,

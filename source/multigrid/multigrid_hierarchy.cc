@@ -285,22 +285,6 @@ namespace Tessella
 
 
 
-  MPI_Comm
-  MultigridHierarchy::communicator() const
-  {
-    return comm;
-  }
-
-
-
-  unsigned int
-  MultigridHierarchy::n_levels() const
-  {
-    return levels.size();
-  }
-
-
-
   const MultigridHierarchy::Level &
   MultigridHierarchy::level(const unsigned int l) const
   {

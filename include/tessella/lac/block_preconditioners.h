@@ -58,7 +58,10 @@ namespace Tessella
     size_type
     m() const;
     size_type
-    n() const;
+    n() const
+    {
+      return m();
+    }
     /// Memory in bytes, including memory on the device but not the matrix.
     std::size_t
     memory_consumption() const;

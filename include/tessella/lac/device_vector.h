@@ -211,17 +211,31 @@ namespace Tessella
     DeviceVector &
     operator*=(const Number factor);
     DeviceVector &
-    operator/=(const Number factor);
+    operator/=(const Number factor)
+    {
+      return *this *= Number(1) / factor;
+    }
     DeviceVector &
-    operator+=(const DeviceVector &V);
+    operator+=(const DeviceVector &V)
+    {
+      sadd(1, 1, V);
+      return *this;
+    }
     DeviceVector &
-    operator-=(const DeviceVector &V);
+    operator-=(const DeviceVector &V)
+    {
+      sadd(1, -1, V);
+      return *this;
+    }
     /// this + a, entry by entry
     void
     add(const Number a);
     /// this + a V
     void
-    add(const Number a, const DeviceVector &V);
+    add(const Number a, const DeviceVector &V)
+    {
+      sadd(1, a, V);
+    }
     /// this + a V + b W
     void
     add(const Number        a,
@@ -230,7 +244,10 @@ namespace Tessella
         const DeviceVector &W);
     /// s this + V
     void
-    sadd(const Number s, const DeviceVector &V);
+    sadd(const Number s, const DeviceVector &V)
+    {
+      sadd(s, 1, V);
+    }
     /// s this + a V
     void
     sadd(const Number s, const Number a, const DeviceVector &V);
@@ -248,7 +265,10 @@ namespace Tessella
     Number
     add_and_dot(const Number a, const DeviceVector &V, const DeviceVector &W);
     real_type
-    norm_sqr() const;
+    norm_sqr() const
+    {
+      return *this * *this;
+    }
     real_type
     l1_norm() const;
     real_type
@@ -262,7 +282,10 @@ namespace Tessella
     bool
     operator==(const DeviceVector &V) const;
     bool
-    operator!=(const DeviceVector &V) const;
+    operator!=(const DeviceVector &V) const
+    {
+      return !(*this == V);
+    }
 
     /// Prints the entries of this process, through a copy to the host.
     void

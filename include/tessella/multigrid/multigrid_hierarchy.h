@@ -149,13 +149,19 @@ namespace Tessella
                        const AdditionalData &data = AdditionalData());
 
     unsigned int
-    n_levels() const;
+    n_levels() const
+    {
+      return levels.size();
+    }
     /// Level @p l; level 0 is that of the mesh.
     const Level &
     level(const unsigned int l) const;
 
     MPI_Comm
-    communicator() const;
+    communicator() const
+    {
+      return comm;
+    }
 
     /// Coefficients of the coarse functions on the polytopes of level @p l,
     /// ghosts included. Each polytope has a matrix with as many rows as its
