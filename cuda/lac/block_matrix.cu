@@ -4,6 +4,7 @@
 #include <cuda_pipeline_primitives.h>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "../device/memory.h"
 #include "block_matrix.h"
@@ -783,6 +784,21 @@ namespace Tessella
             store(y + row + v, b + row + v, product, sum.v[v]);
         }
 
+        /// Calls function(std::integral_constant<int, N>()) with N = @p n,
+        /// which is at most @p largest.
+        template <int largest, typename Function>
+        void
+        with_size(const unsigned int n, const Function &function)
+        {
+          if constexpr (largest > 1)
+            if (n < largest)
+              {
+                with_size<largest - 1>(n, function);
+                return;
+              }
+          function(std::integral_constant<int, largest>());
+        }
+
         unsigned int
         round_up(const unsigned int a, const unsigned int b)
         {
@@ -839,6 +855,27 @@ namespace Tessella
         /// Serialises products, since they share row_sums.
         std::mutex transpose_mutex;
 
+        /// Lists of a matrix before they are copied to the device.
+        struct Lists
+        {
+          const BlockSparsity              &sparsity;
+          const std::vector<std::uint64_t> &dof_offset;
+          /// Whether a block row has ghost columns.
+          std::vector<bool> at_boundary;
+          /// Result of make_batches().
+          std::vector<bool> in_batch;
+          /// By interior and boundary rows, and by type; see the member units.
+          std::vector<RowUnit>      units[2][3], single_rows;
+          std::vector<unsigned int> columns, boundary_columns, boundary_places;
+
+          /// Number of rows of a block.
+          unsigned int
+          size(const std::size_t k) const
+          {
+            return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
+          }
+        };
+
         Implementation(const BlockSparsity              &sparsity,
                        const std::vector<std::uint64_t> &dof_offset,
                        const AllProcesses               *all)
@@ -853,15 +890,50 @@ namespace Tessella
               std::to_string(n_rows) +
               " were asked for. Distribute the problem over several "
               "devices.");
-          const auto size = [&](const std::size_t k) {
-            return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
-          };
-          unsigned int min_n = ~0u, bits = 0;
-          for (std::size_t k = 0; k + 1 < dof_offset.size(); ++k)
+          Lists lists = {sparsity, dof_offset};
+          choose_pack(lists, all);
+          // Columns are in ascending order, hence ghosts come last.
+          lists.at_boundary.resize(n);
+          for (std::size_t k = 0; k < n; ++k)
+            lists.at_boundary[k] =
+              sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
+              sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
+          lists.in_batch = make_batches(sparsity, n, lists.at_boundary);
+          for (std::size_t k = 0; k < n; ++k)
             {
-              max_n = std::max(max_n, size(k));
-              min_n = std::min(min_n, size(k));
-              bits |= size(k);
+              const std::uint64_t first_column =
+                lists.at_boundary[k] ? lists.boundary_columns.size()
+                                     : lists.columns.size();
+              list_columns(lists, k, all);
+              if (lists.size(k) > 0)
+                list_units(lists, k, first_column);
+            }
+
+          // Batches are copied in pieces of 16 bytes, the last of which may
+          // extend beyond the last value.
+          values.resize(n_values + 16 / sizeof(Number));
+          set(values.data(), values.size(), Number(0));
+          synchronize();
+          n_columns = lists.columns.size() + 2 * lists.boundary_places.size();
+          columns   = Array<unsigned int>(lists.columns);
+          boundary_columns = Array<unsigned int>(lists.boundary_columns);
+          boundary_places  = Array<unsigned int>(lists.boundary_places);
+          single_rows      = Array<RowUnit>(lists.single_rows);
+          for (unsigned int part = 0; part < 2; ++part)
+            for (unsigned int type = 0; type < 3; ++type)
+              units[part][type] = Array<RowUnit>(lists.units[part][type]);
+        }
+
+        /// Sets largest block size, uniformity and number of values of a pack.
+        void
+        choose_pack(const Lists &lists, const AllProcesses *all)
+        {
+          unsigned int min_n = ~0u, bits = 0;
+          for (std::size_t k = 0; k + 1 < lists.dof_offset.size(); ++k)
+            {
+              max_n = std::max(max_n, lists.size(k));
+              min_n = std::min(min_n, lists.size(k));
+              bits |= lists.size(k);
             }
           if (all != nullptr)
             {
@@ -875,92 +947,73 @@ namespace Tessella
           pack = 1;
           while (2 * pack * sizeof(Number) <= 16 && bits % (2 * pack) == 0)
             pack *= 2;
+        }
 
-          // Columns are in ascending order, hence ghosts come last.
-          std::vector<bool> at_boundary(n, false);
-          for (std::size_t k = 0; k < n; ++k)
-            at_boundary[k] =
-              sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
-              sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
-          const std::vector<bool> in_batch =
-            make_batches(sparsity, n, at_boundary);
-          std::vector<RowUnit>      unit_list[2][3], single_list;
-          std::vector<unsigned int> column_list, boundary_list, place_list;
-          for (std::size_t k = 0; k < n; ++k)
+        /// Appends the columns of block row @p k.
+        void
+        list_columns(Lists              &lists,
+                     const std::size_t   k,
+                     const AllProcesses *all) const
+        {
+          const BlockSparsity &sparsity = lists.sparsity;
+          for (std::uint64_t m = sparsity.block_offset[k];
+               m < sparsity.block_offset[k + 1];
+               ++m)
             {
-              const std::uint64_t first_column =
-                at_boundary[k] ? boundary_list.size() : column_list.size();
-              for (std::uint64_t m = sparsity.block_offset[k];
-                   m < sparsity.block_offset[k + 1];
-                   ++m)
-                {
-                  const unsigned int j = sparsity.block_column[m];
-                  for (unsigned int i = 0; i < (uniform ? 1 : size(j));
-                       i += pack)
-                    column_list.push_back(
-                      static_cast<unsigned int>(dof_offset[j] + i));
-                  if (!at_boundary[k])
-                    continue;
-                  const std::uint64_t b = all->order[m];
-                  const unsigned int  l = sparsity.block_column[b];
-                  for (unsigned int i = 0; i < size(l); i += pack)
-                    {
-                      boundary_list.push_back(
-                        static_cast<unsigned int>(dof_offset[l] + i));
-                      place_list.push_back((sparsity.column_offset[b] + i) /
-                                           pack);
-                    }
-                }
-              if (size(k) == 0)
+              const unsigned int j = sparsity.block_column[m];
+              for (unsigned int i = 0; i < (uniform ? 1 : lists.size(j));
+                   i += pack)
+                lists.columns.push_back(
+                  static_cast<unsigned int>(lists.dof_offset[j] + i));
+              if (!lists.at_boundary[k])
                 continue;
-              if (in_batch[k])
+              const std::uint64_t b = all->order[m];
+              const unsigned int  l = sparsity.block_column[b];
+              for (unsigned int i = 0; i < lists.size(l); i += pack)
                 {
-                  if (at_boundary[k])
-                    {
-                      RowUnit unit      = {};
-                      unit.width        = sparsity.row_width[k];
-                      unit.first_value  = sparsity.value_offset[k];
-                      unit.first_row    = dof_offset[k];
-                      unit.n_rows       = size(k);
-                      unit.first_column = first_column;
-                      single_list.push_back(unit);
-                    }
-                  continue;
-                }
-              const unsigned int width = sparsity.row_width[k] / pack,
-                                 type  = size(k) <= 4 && width <= 48    ? 0
-                                         : size(k) <= 10 && width <= 96 ? 1
-                                                                        : 2;
-              // Parts of equal size.
-              const unsigned int parts = type < 2 ? 1 : round_up(size(k), 7),
-                                 rows  = round_up(size(k), parts);
-              for (unsigned int i = 0; i < size(k); i += rows)
-                {
-                  RowUnit unit = {};
-                  unit.width   = sparsity.row_width[k];
-                  unit.first_value =
-                    sparsity.value_offset[k] + std::uint64_t(i) * unit.width;
-                  unit.first_row = static_cast<unsigned int>(dof_offset[k] + i);
-                  unit.n_rows    = std::min(rows, size(k) - i);
-                  unit.first_column = first_column;
-                  unit_list[at_boundary[k]][type].push_back(unit);
+                  lists.boundary_columns.push_back(
+                    static_cast<unsigned int>(lists.dof_offset[l] + i));
+                  lists.boundary_places.push_back(
+                    (sparsity.column_offset[b] + i) / pack);
                 }
             }
+        }
 
-          // Batches are copied in pieces of 16 bytes, the last of which may
-          // extend beyond the last value.
-          values.resize(n_values + 16 / sizeof(Number));
-          set(values.data(), values.size(), Number(0));
-          synchronize();
-          n_columns = column_list.size();
-          columns   = Array<unsigned int>(column_list);
-          n_columns += 2 * place_list.size();
-          boundary_columns = Array<unsigned int>(boundary_list);
-          boundary_places  = Array<unsigned int>(place_list);
-          single_rows      = Array<RowUnit>(single_list);
-          for (unsigned int part = 0; part < 2; ++part)
-            for (unsigned int type = 0; type < 3; ++type)
-              units[part][type] = Array<RowUnit>(unit_list[part][type]);
+        /// Appends the units of block row @p k, whose columns begin at
+        /// @p first_column of the list of columns of interior or boundary rows.
+        void
+        list_units(Lists              &lists,
+                   const std::size_t   k,
+                   const std::uint64_t first_column) const
+        {
+          const BlockSparsity &sparsity = lists.sparsity;
+          const unsigned int   size     = lists.size(k);
+          const auto unit = [&](const unsigned int i, const unsigned int n) {
+            RowUnit unit = {};
+            unit.width   = sparsity.row_width[k];
+            unit.first_value =
+              sparsity.value_offset[k] + std::uint64_t(i) * unit.width;
+            unit.first_row = static_cast<unsigned int>(lists.dof_offset[k] + i);
+            unit.n_rows    = n;
+            unit.first_column = first_column;
+            return unit;
+          };
+          if (lists.in_batch[k])
+            {
+              if (lists.at_boundary[k])
+                lists.single_rows.push_back(unit(0, size));
+              return;
+            }
+          const unsigned int width = sparsity.row_width[k] / pack,
+                             type  = size <= 4 && width <= 48    ? 0
+                                     : size <= 10 && width <= 96 ? 1
+                                                                 : 2;
+          // Parts of equal size.
+          const unsigned int parts = type < 2 ? 1 : round_up(size, 7),
+                             rows  = round_up(size, parts);
+          for (unsigned int i = 0; i < size; i += rows)
+            lists.units[lists.at_boundary[k]][type].push_back(
+              unit(i, std::min(rows, size - i)));
         }
 
         // Collects block rows for batch_kernel(). Returns flags of these rows
@@ -1058,37 +1111,6 @@ namespace Tessella
           check(cudaGetLastError(), "a product with a matrix");
         }
 
-        void
-        multiply_batches(Number       *y,
-                         const Number *x,
-                         const Product product,
-                         const Number *b) const
-        {
-          switch (max_n)
-            {
-              case 1:
-                return multiply_batches<1>(y, x, product, b);
-              case 2:
-                return multiply_batches<2>(y, x, product, b);
-              case 3:
-                return multiply_batches<3>(y, x, product, b);
-              case 4:
-                return multiply_batches<4>(y, x, product, b);
-              case 5:
-                return multiply_batches<5>(y, x, product, b);
-              case 6:
-                return multiply_batches<6>(y, x, product, b);
-              case 7:
-                return multiply_batches<7>(y, x, product, b);
-              case 8:
-                return multiply_batches<8>(y, x, product, b);
-              case 9:
-                return multiply_batches<9>(y, x, product, b);
-              default:
-                return multiply_batches<10>(y, x, product, b);
-            }
-        }
-
         template <int V, int S, int G, int R, int U>
         void
         launch(const Array<RowUnit> &units,
@@ -1175,7 +1197,9 @@ namespace Tessella
               return;
             }
           if (batches.size() > 0)
-            multiply_batches(y, x, product, b);
+            with_size<max_batch_size>(max_n, [&](const auto N) {
+              this->template multiply_batches<N()>(y, x, product, b);
+            });
           launch_all<V>(units[0], y, x, product, b, nullptr);
           if (rows == ProductRows::all)
             multiply_boundary<V>(y, x, product, b, ghosts);
@@ -1309,29 +1333,6 @@ namespace Tessella
           check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
-        void
-        multiply_columns(Number       *y,
-                         const Number *x,
-                         const Product product,
-                         const Number *b) const
-        {
-          switch (max_n)
-            {
-              case 1:
-                return multiply_columns<1>(y, x, product, b);
-              case 2:
-                return multiply_columns<2>(y, x, product, b);
-              case 3:
-                return multiply_columns<3>(y, x, product, b);
-              case 4:
-                return multiply_columns<4>(y, x, product, b);
-              case 5:
-                return multiply_columns<5>(y, x, product, b);
-              default:
-                return multiply_columns<6>(y, x, product, b);
-            }
-        }
-
         static unsigned int
         n_thread_blocks(const std::uint64_t n)
         {
@@ -1377,26 +1378,31 @@ namespace Tessella
           check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
+        // Calls function(std::integral_constant<int, V>()) with V = pack.
+        template <typename Function>
+        void
+        with_pack(const Function &function) const
+        {
+          if (pack == 1)
+            function(std::integral_constant<int, 1>());
+          else if (pack == 2)
+            function(std::integral_constant<int, 2>());
+          else if constexpr (sizeof(Number) == 4)
+            function(std::integral_constant<int, 4>());
+        }
+
         void
         sum_rows(const Number *x)
         {
-          if (pack == 1)
-            sum_rows<1>(x);
-          else if (pack == 2)
-            sum_rows<2>(x);
-          else if constexpr (sizeof(Number) == 4)
-            sum_rows<4>(x);
+          with_pack([&](const auto V) { this->template sum_rows<V()>(x); });
         }
 
         void
         sum_columns(Number *y, const Product product, const Number *b)
         {
-          if (pack == 1)
-            sum_columns<1>(y, product, b);
-          else if (pack == 2)
-            sum_columns<2>(y, product, b);
-          else if constexpr (sizeof(Number) == 4)
-            sum_columns<4>(y, product, b);
+          with_pack([&](const auto V) {
+            this->template sum_columns<V()>(y, product, b);
+          });
         }
       };
 
@@ -1438,19 +1444,9 @@ namespace Tessella
       {
         if (implementation->n_rows == 0)
           return;
-        switch (implementation->pack)
-          {
-            case 1:
-              implementation->template vmult<1>(y, x, product, b, rows, ghosts);
-              break;
-            case 2:
-              implementation->template vmult<2>(y, x, product, b, rows, ghosts);
-              break;
-            default:
-              if constexpr (sizeof(Number) == 4)
-                implementation->template vmult<4>(
-                  y, x, product, b, rows, ghosts);
-          }
+        implementation->with_pack([&](const auto V) {
+          implementation->template vmult<V()>(y, x, product, b, rows, ghosts);
+        });
       }
 
 
@@ -1538,7 +1534,9 @@ namespace Tessella
       {
         if (implementation->column_batches.size() > 0)
           {
-            implementation->multiply_columns(y, x, product, b);
+            with_size<6>(implementation->max_n, [&](const auto N) {
+              implementation->template multiply_columns<N()>(y, x, product, b);
+            });
             return;
           }
         const std::lock_guard<std::mutex> lock(implementation->transpose_mutex);

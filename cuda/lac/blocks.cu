@@ -5,7 +5,6 @@
 
 #include "../device/memory.h"
 #include "blocks.h"
-#include "vector.h"
 
 namespace Tessella
 {
@@ -966,68 +965,6 @@ namespace Tessella
         dense_kernel<<<n_thread_blocks(32ull * n_rows), n_threads>>>(
           n_rows, n_columns, A, x, y);
         check(cudaGetLastError(), "multigrid");
-      }
-
-
-
-      template <typename Number>
-      void
-      Blocks<Number>::add(const std::size_t n,
-                          const Number      factor,
-                          const Number     *x,
-                          Number           *y)
-      {
-        combine<Number>(y, n, 1, factor, x, 0, nullptr);
-      }
-
-
-
-      template <typename Number>
-      void
-      Blocks<Number>::scale_add(const std::size_t n,
-                                const Number      s,
-                                const Number     *x,
-                                Number           *y)
-      {
-        combine<Number>(y, n, s, 1, x, 0, nullptr);
-      }
-
-
-
-      template <typename Number>
-      void
-      Blocks<Number>::set_zero(const std::size_t n, Number *y)
-      {
-        set(y, n, Number(0));
-      }
-
-
-
-      template <typename Number>
-      void
-      Blocks<Number>::copy(const std::size_t n, const Number *from, Number *to)
-      {
-        Device::copy(to, from, n);
-      }
-
-
-
-      template <typename Number>
-      void
-      Blocks<Number>::download(const std::size_t n,
-                               const Number     *from,
-                               Number           *to)
-      {
-        Device::download(to, from, n);
-      }
-
-
-
-      template <typename Number>
-      ReproducibleSum
-      Blocks<Number>::dot(const std::size_t n, const Number *x, const Number *y)
-      {
-        return Device::dot(x, y, n);
       }
 
 

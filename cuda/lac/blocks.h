@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "reproducible_sum.h"
-
 // Operations on block matrices for preconditioners and multigrid, in plain
 // types. HostBlocks (source/lac/host_blocks.h) has the same functions for host
 // memory.
@@ -195,33 +193,6 @@ namespace Tessella
                       const Number      *A,
                       const Number      *x,
                       Number            *y);
-
-        /// y += factor x.
-        static void
-        add(const std::size_t n,
-            const Number      factor,
-            const Number     *x,
-            Number           *y);
-
-        /// y = s y + x, or y = s y if @p x is null.
-        static void
-        scale_add(const std::size_t n,
-                  const Number      s,
-                  const Number     *x,
-                  Number           *y);
-
-        static void
-        set_zero(const std::size_t n, Number *y);
-
-        static void
-        copy(const std::size_t n, const Number *from, Number *to);
-
-        /// Copies to host memory.
-        static void
-        download(const std::size_t n, const Number *from, Number *to);
-
-        static ReproducibleSum
-        dot(const std::size_t n, const Number *x, const Number *y);
       };
     } // namespace Device
   }   // namespace internal

@@ -6,7 +6,6 @@
 
 #include "../device/memory.h"
 #include "vector.h"
-#include "vector_instantiations.h"
 
 namespace Tessella
 {
@@ -688,8 +687,38 @@ namespace Tessella
 
 
 
-      TESSELLA_INSTANTIATE_VECTOR_OPERATIONS(double)
-      TESSELLA_INSTANTIATE_VECTOR_OPERATIONS(float)
+#define INSTANTIATE(Number)                                                     \
+  template Number *allocate<Number>(const std::size_t);                         \
+  template void    upload(Number *, const Number *, const std::size_t);         \
+  template void    download(Number *, const Number *, const std::size_t);       \
+  template void    copy(Number *, const double *, const std::size_t);           \
+  template void    copy(Number *, const float *, const std::size_t);            \
+  template void    set(Number *, const std::size_t, const Number);              \
+  template void    combine(Number *,                                            \
+                           const std::size_t,                                   \
+                           const Number,                                        \
+                           const Number,                                        \
+                           const Number *,                                      \
+                           const Number,                                        \
+                           const Number *);                                     \
+  template void    shift(Number *, const std::size_t, const Number);            \
+  template void    multiply(Number *, const Number *, const std::size_t);       \
+  template ReproducibleSum dot(const Number *,                                  \
+                               const Number *,                                  \
+                               const std::size_t);                              \
+  template ReproducibleSum add_and_dot(Number *,                                \
+                                       const Number,                            \
+                                       const Number *,                          \
+                                       const Number *,                          \
+                                       const std::size_t);                      \
+  template ReproducibleSum sum(const Number *, const std::size_t);              \
+  template ReproducibleSum absolute_sum(const Number *, const std::size_t);     \
+  template double          absolute_maximum(const Number *, const std::size_t); \
+  template bool equal(const Number *, const Number *, const std::size_t);
+
+      INSTANTIATE(double)
+      INSTANTIATE(float)
+#undef INSTANTIATE
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 #include <tessella/base/backend.h>
+#include <tessella/base/config.h>
 
 namespace Tessella
 {

@@ -5,6 +5,7 @@
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/vector.h>
 
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 
 // Vector types of deal.II in double precision for which the library is

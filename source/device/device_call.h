@@ -4,6 +4,8 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <tessella/base/config.h>
+
 #include "../../cuda/device/device.h"
 
 namespace Tessella
@@ -15,11 +17,14 @@ namespace Tessella
     assert_device_is_available();
 
     /// Calls @p function and turns errors of the device into exceptions of
-    /// deal.II.
+    /// deal.II. Without CUDA it throws and does not call @p function, so that a
+    /// build needs no definitions of the functions of cuda/ that are only
+    /// called in this way.
     template <typename Function>
     auto
     device_call(const Function &function) -> decltype(function())
     {
+#ifdef TESSELLA_HAVE_CUDA
       try
         {
           return function();
@@ -29,6 +34,13 @@ namespace Tessella
           AssertThrow(false, dealii::ExcMessage(error.what()));
           throw; // not reached
         }
+#else
+      (void)function;
+      AssertThrow(false,
+                  dealii::ExcMessage(
+                    "This build of Tessella has no CUDA backend."));
+      throw; // not reached
+#endif
     }
   } // namespace internal
 } // namespace Tessella

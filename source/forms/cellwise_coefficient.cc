@@ -120,22 +120,6 @@ namespace Tessella
 
 
 
-  const std::map<types::material_id, double> &
-  CellwiseCoefficient::material_values() const
-  {
-    return by_material;
-  }
-
-
-
-  const std::shared_ptr<const std::vector<double>> &
-  CellwiseCoefficient::subcell_values() const
-  {
-    return by_subcell;
-  }
-
-
-
   template CellwiseCoefficient::CellwiseCoefficient(const PolytopicMesh<2> &,
                                                     const Vector<double> &);
   template CellwiseCoefficient::CellwiseCoefficient(const PolytopicMesh<3> &,

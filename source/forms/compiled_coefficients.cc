@@ -50,6 +50,118 @@ namespace Tessella
             last = value(condition.first, condition.second);
         return text + "    }\n    return " + last + ";\n";
       }
+
+      // Member function for a scalar coefficient.
+      std::string
+      scalar_member(const std::string &name)
+      {
+        return "  __device__ double " + name +
+               "(const Point &p) const\n"
+               "  { return " +
+               name + "_0(p); }\n";
+      }
+
+      std::string
+      index(const int i)
+      {
+        return "[" + std::to_string(i) + "]";
+      }
+
+      // Member function for a diffusion tensor.
+      std::string
+      tensor_member(const int                                  dim,
+                    const std::vector<CoefficientCode::Entry> &diffusion)
+      {
+        const std::string type = "PointTensor<" + std::to_string(dim) + ">";
+        std::string       text = "  __device__ " + type +
+                           " diffusion(const Point &p) const\n  {\n    " +
+                           type + " a;\n";
+        for (int d = 0; d < dim * dim; ++d)
+          {
+            // Identical entries of a symmetric tensor are evaluated once.
+            const int transposed = d % dim * dim + d / dim;
+            text += "    a" + index(d / dim) + index(d % dim) + " = ";
+            if (transposed < d &&
+                diffusion[transposed].code == diffusion[d].code)
+              text += "a" + index(d % dim) + index(d / dim) + ";\n";
+            else
+              text += "diffusion_" + std::to_string(d) + "(p);\n";
+          }
+        return text + "    return a;\n  }\n";
+      }
+
+      // Member function for the advection.
+      std::string
+      vector_member(const int dim)
+      {
+        const std::string type = "PointVector<" + std::to_string(dim) + ">";
+        std::string       text = "  __device__ " + type +
+                           " advection(const Point &p) const\n  {\n    " +
+                           type + " b;\n";
+        for (int d = 0; d < dim; ++d)
+          text +=
+            "    b" + index(d) + " = advection_" + std::to_string(d) + "(p);\n";
+        return text + "    return b;\n  }\n";
+      }
+
+      // Name of the type of a boundary condition.
+      std::string
+      type_of(const int, const CoefficientCode::Condition &condition)
+      {
+        return std::string("BoundaryType::") +
+               (condition.type == BoundaryType::dirichlet ? "dirichlet"
+                : condition.type == BoundaryType::neumann ? "neumann"
+                                                          : "robin");
+      }
+
+      // Sum of the calls of the member functions for the data of a boundary
+      // condition.
+      std::string
+      value_of(const int id, const CoefficientCode::Condition &condition)
+      {
+        const std::string name = condition_name(id);
+        std::string       sum;
+        if (!condition.value.code.empty())
+          sum = "value_" + name + "(p)";
+        for (unsigned int d = 0; d < condition.flux.size(); ++d)
+          sum += (sum.empty() ? "" : " + ") + ("flux_" + name + "_") +
+                 std::to_string(d) + "(p) * p.normal" + index(d);
+        return sum.empty() ? std::string("0.") : sum;
+      }
+
+      std::string
+      robin_coefficient_of(const int                         id,
+                           const CoefficientCode::Condition &condition)
+      {
+        return condition.robin_coefficient.code.empty()
+                 ? std::string("0.")
+                 : "robin_" + condition_name(id) + "(p)";
+      }
+
+      // Member functions for the boundary conditions.
+      std::string
+      boundary_members(
+        const std::map<int, CoefficientCode::Condition> &conditions)
+      {
+        std::string text =
+          "  __device__ BoundaryType boundary_type(const unsigned int id) "
+          "const\n  {\n" +
+          by_boundary_id(conditions, "id", "BoundaryType::dirichlet", type_of) +
+          "  }\n";
+        for (const char *name : {"dirichlet", "neumann"})
+          text += std::string("  __device__ double ") + name +
+                  "(const Point &p) const\n  {\n" +
+                  by_boundary_id(conditions, "p.boundary_id", "0.", value_of) +
+                  "  }\n";
+        return text +
+               "  __device__ double robin_coefficient(const Point &p) const\n"
+               "  {\n" +
+               by_boundary_id(conditions,
+                              "p.boundary_id",
+                              "0.",
+                              robin_coefficient_of) +
+               "  }\n";
+      }
     } // namespace
 
 
@@ -86,7 +198,6 @@ namespace Tessella
     CoefficientCode::functor() const
     {
       RunTimeFunctor<dim> result;
-      const std::string   n = std::to_string(dim);
       // One function per component.
       visit([&](const std::string &name, const Entry &entry) {
         result.functions.push_back({name,
@@ -98,30 +209,9 @@ namespace Tessella
       std::string &text = result.text;
       text              = "struct Coefficients\n{\n";
       if (diffusion.size() == 1)
-        text +=
-          "  __device__ double diffusion(const Point &p) const\n"
-          "  { return diffusion_0(p); }\n";
+        text += scalar_member("diffusion");
       else if (!diffusion.empty())
-        {
-          text += "  __device__ PointTensor<" + n +
-                  "> diffusion(const Point &p) const\n  {\n    PointTensor<" +
-                  n + "> a;\n";
-          for (int d = 0; d < dim * dim; ++d)
-            {
-              // Identical entries of a symmetric tensor are evaluated once.
-              const int   transposed = d % dim * dim + d / dim;
-              std::string at         = "a[" + std::to_string(d / dim) + "][" +
-                               std::to_string(d % dim) + "]";
-              text += "    " + at + " = ";
-              if (transposed < d &&
-                  diffusion[transposed].code == diffusion[d].code)
-                text += "a[" + std::to_string(d % dim) + "][" +
-                        std::to_string(d / dim) + "];\n";
-              else
-                text += "diffusion_" + std::to_string(d) + "(p);\n";
-            }
-          text += "    return a;\n  }\n";
-        }
+        text += tensor_member(dim, diffusion);
       if (!cell_values.empty())
         {
           text += "  static constexpr int n_cell_values = " +
@@ -129,67 +219,12 @@ namespace Tessella
           result.cell_values = cell_values;
         }
       if (!advection.empty())
-        {
-          text += "  __device__ PointVector<" + n +
-                  "> advection(const Point &p) const\n  {\n    PointVector<" +
-                  n + "> b;\n";
-          for (int d = 0; d < dim; ++d)
-            text += "    b[" + std::to_string(d) + "] = advection_" +
-                    std::to_string(d) + "(p);\n";
-          text += "    return b;\n  }\n";
-        }
+        text += vector_member(dim);
       if (!reaction.empty())
-        text +=
-          "  __device__ double reaction(const Point &p) const\n"
-          "  { return reaction_0(p); }\n";
+        text += scalar_member("reaction");
       if (!CoefficientCode::source.empty())
-        text +=
-          "  __device__ double source(const Point &p) const\n"
-          "  { return source_0(p); }\n";
-
-      const auto value = [&](const int id, const Condition &condition) {
-        const std::string name = condition_name(id);
-        std::string       sum;
-        if (!condition.value.code.empty())
-          sum = "value_" + name + "(p)";
-        for (unsigned int d = 0; d < condition.flux.size(); ++d)
-          sum += (sum.empty() ? "" : " + ") + ("flux_" + name + "_") +
-                 std::to_string(d) + "(p) * p.normal[" + std::to_string(d) +
-                 "]";
-        return sum.empty() ? std::string("0.") : sum;
-      };
-      text +=
-        "  __device__ BoundaryType boundary_type(const unsigned int id) "
-        "const\n  {\n" +
-        by_boundary_id(conditions,
-                       "id",
-                       "BoundaryType::dirichlet",
-                       [](const int, const Condition &condition) {
-                         return std::string("BoundaryType::") +
-                                (condition.type == BoundaryType::dirichlet
-                                   ? "dirichlet"
-                                 : condition.type == BoundaryType::neumann
-                                   ? "neumann"
-                                   : "robin");
-                       }) +
-        "  }\n";
-      for (const char *name : {"dirichlet", "neumann"})
-        text += std::string("  __device__ double ") + name +
-                "(const Point &p) const\n  {\n" +
-                by_boundary_id(conditions, "p.boundary_id", "0.", value) +
-                "  }\n";
-      text +=
-        "  __device__ double robin_coefficient(const Point &p) const\n"
-        "  {\n" +
-        by_boundary_id(conditions,
-                       "p.boundary_id",
-                       "0.",
-                       [](const int id, const Condition &condition) {
-                         return condition.robin_coefficient.code.empty()
-                                  ? std::string("0.")
-                                  : "robin_" + condition_name(id) + "(p)";
-                       }) +
-        "  }\n};\n";
+        text += scalar_member("source");
+      text += boundary_members(conditions) + "};\n";
       return result;
     }
 
@@ -269,29 +304,18 @@ namespace Tessella
 
 
 
-    template RunTimeFunctor<2>
-    CoefficientCode::functor() const;
-    template RunTimeFunctor<3>
-    CoefficientCode::functor() const;
-    template RunTimeFunctor<4>
-    CoefficientCode::functor() const;
-    template std::shared_ptr<const DeviceCoefficients<2>>
-    compile_coefficients(const CoefficientCode &,
-                         const double,
-                         const double,
-                         const std::shared_ptr<const void> &,
-                         std::string &);
-    template std::shared_ptr<const DeviceCoefficients<3>>
-    compile_coefficients(const CoefficientCode &,
-                         const double,
-                         const double,
-                         const std::shared_ptr<const void> &,
-                         std::string &);
-    template std::shared_ptr<const DeviceCoefficients<4>>
-    compile_coefficients(const CoefficientCode &,
-                         const double,
-                         const double,
-                         const std::shared_ptr<const void> &,
-                         std::string &);
+#define INSTANTIATE(dim)                                         \
+  template RunTimeFunctor<dim> CoefficientCode::functor() const; \
+  template std::shared_ptr<const DeviceCoefficients<dim>>        \
+  compile_coefficients(const CoefficientCode &,                  \
+                       const double,                             \
+                       const double,                             \
+                       const std::shared_ptr<const void> &,      \
+                       std::string &);
+
+    INSTANTIATE(2)
+    INSTANTIATE(3)
+    INSTANTIATE(4)
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

@@ -2,6 +2,7 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <tessella/base/config.h>
 #include <tessella/forms/discrete_field.h>
 #include <tessella/forms/field_evaluation.h>
 #include <tessella/grid/agglomeration_handler.h>

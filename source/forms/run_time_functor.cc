@@ -12,6 +12,7 @@
 
 #ifdef TESSELLA_HAVE_CUDA
 #  include "../../cuda/device/run_time_compiler.h"
+#  include "../device/device_call.h"
 #endif
 
 namespace Tessella
@@ -183,15 +184,8 @@ namespace Tessella
   std::shared_ptr<const DeviceCoefficients<dim>>
   compile_functor(const RunTimeFunctor<dim> &functor, std::string &why_not)
   {
-    std::string architecture;
-    try
-      {
-        architecture = internal::Device::present_architecture();
-      }
-    catch (const internal::Device::Error &error)
-      {
-        AssertThrow(false, ExcMessage(error.what()));
-      }
+    const std::string architecture = internal::device_call(
+      [] { return internal::Device::present_architecture(); });
     why_not = internal::Device::why_no_compiler(architecture);
     if (!why_not.empty())
       return nullptr;
@@ -210,14 +204,8 @@ namespace Tessella
         auto result        = std::make_shared<Compiled>();
         result->from_cache = image.from_cache;
         result->seconds    = image.seconds;
-        try
-          {
-            result->module = std::make_unique<internal::Device::Module>(image);
-          }
-        catch (const internal::Device::Error &error)
-          {
-            AssertThrow(false, ExcMessage(error.what()));
-          }
+        result->module     = internal::device_call(
+          [&] { return std::make_unique<internal::Device::Module>(image); });
         compiled = result;
       }
     return std::make_shared<const CompiledFunctor<dim>>(functor, compiled);

@@ -30,18 +30,13 @@ namespace Tessella
           {
             const std::uint64_t size = offset[k + 1] - offset[k];
             rows.max_size            = std::max(rows.max_size, unsigned(size));
-            rows.max_width   = std::max(rows.max_width, sparsity.row_width[k]);
-            squares[k + 1]   = squares[k] + size * size;
-            const auto begin = sparsity.block_column.begin() +
-                               sparsity.block_offset[k],
-                       end = sparsity.block_column.begin() +
-                             sparsity.block_offset[k + 1],
-                       found = std::lower_bound(begin, end, k);
-            AssertThrow(found != end && *found == k,
+            rows.max_width = std::max(rows.max_width, sparsity.row_width[k]);
+            squares[k + 1] = squares[k] + size * size;
+            const std::uint64_t b = sparsity.find_block(k, k);
+            AssertThrow(b != BlockSparsity::no_block,
                         ExcMessage("Block row " + std::to_string(k) +
                                    " of the matrix has no diagonal block."));
-            places[k] =
-              sparsity.column_offset[found - sparsity.block_column.begin()];
+            places[k] = sparsity.column_offset[b];
           }
       });
       // Blocks of ghosts count as well: block rows have columns of other
@@ -49,24 +44,20 @@ namespace Tessella
       for (unsigned int k = n; k + 1 < offset.size(); ++k)
         rows.max_size =
           std::max(rows.max_size, unsigned(offset[k + 1] - offset[k]));
-      n_squares = squares[n];
-      dof_offset.assign(offset);
-      block_offset.assign(sparsity.block_offset);
-      value_offset.assign(sparsity.value_offset);
-      square_offset.assign(squares);
-      block_column.assign(sparsity.block_column);
-      column_offset.assign(sparsity.column_offset);
-      row_width.assign(sparsity.row_width);
-      diagonal.assign(places);
+      n_squares       = squares[n];
+      const auto copy = [](auto &array, const auto &values) {
+        array.assign(values);
+        return array.data();
+      };
       rows.n_dofs        = offset[n];
-      rows.dof_offset    = dof_offset.data();
-      rows.block_offset  = block_offset.data();
-      rows.value_offset  = value_offset.data();
-      rows.block_column  = block_column.data();
-      rows.column_offset = column_offset.data();
-      rows.row_width     = row_width.data();
-      rows.diagonal      = diagonal.data();
-      rows.square_offset = square_offset.data();
+      rows.dof_offset    = copy(dof_offset, offset);
+      rows.block_offset  = copy(block_offset, sparsity.block_offset);
+      rows.value_offset  = copy(value_offset, sparsity.value_offset);
+      rows.square_offset = copy(square_offset, squares);
+      rows.block_column  = copy(block_column, sparsity.block_column);
+      rows.column_offset = copy(column_offset, sparsity.column_offset);
+      rows.row_width     = copy(row_width, sparsity.row_width);
+      rows.diagonal      = copy(diagonal, places);
       if (A.partition() == nullptr)
         return;
       const std::vector<std::uint64_t> blocks = ordered_blocks(A);
@@ -84,10 +75,8 @@ namespace Tessella
               column += offset[l + 1] - offset[l];
             }
         }
-      order.assign(numbers);
-      ordered_offset.assign(columns);
-      rows.order          = order.data();
-      rows.ordered_offset = ordered_offset.data();
+      rows.order          = copy(order, numbers);
+      rows.ordered_offset = copy(ordered_offset, columns);
     }
 
 

@@ -55,32 +55,6 @@ namespace Tessella
 
 
 
-  BlockMatrixBase::size_type
-  BlockMatrixBase::m() const
-  {
-    return structure == nullptr              ? 0
-           : structure->partition == nullptr ? structure->dof_offset.back()
-                                             : structure->partition->n_rows();
-  }
-
-
-
-  BlockMatrixBase::size_type
-  BlockMatrixBase::n() const
-  {
-    return m();
-  }
-
-
-
-  bool
-  BlockMatrixBase::empty() const
-  {
-    return m() == 0;
-  }
-
-
-
   std::uint64_t
   BlockMatrixBase::n_owned_rows() const
   {
@@ -126,6 +100,14 @@ namespace Tessella
 
 
 
+  MPI_Comm
+  BlockMatrixBase::communicator() const
+  {
+    return partition() == nullptr ? MPI_COMM_SELF : partition()->communicator();
+  }
+
+
+
   std::size_t
   BlockMatrixBase::structure_memory_consumption() const
   {
@@ -134,22 +116,4 @@ namespace Tessella
              : structure->sparsity.memory_consumption() +
                  structure->dof_offset.capacity() * sizeof(std::uint64_t);
   }
-
-
-
-  void
-  BlockMatrixBase::list_rows(std::vector<unsigned int> &interior,
-                             std::vector<unsigned int> &boundary) const
-  {
-    interior.clear();
-    boundary.clear();
-    const BlockSparsity &sparsity = block_sparsity();
-    const unsigned int   n        = sparsity.row_width.size();
-    for (unsigned int k = 0; k < n; ++k)
-      // Columns are in ascending order, ghosts have the largest indices.
-      (sparsity.block_column[sparsity.block_offset[k + 1] - 1] < n ? interior
-                                                                   : boundary)
-        .push_back(k);
-  }
-
 } // namespace Tessella

@@ -41,6 +41,18 @@ namespace Tessella
     });
     n_owned  = dof_offset[n_owned_blocks];
     n_ghosts = dof_offset.back() - n_owned;
+    collect_sizes(dof_offset);
+    if (n_processes() > 1)
+      list_sends(dof_offset,
+                 Utilities::MPI::some_to_some(comm, list_receives(dof_offset)));
+  }
+
+
+
+  // First rows of all processes, and extrema of the sizes of their blocks.
+  void
+  BlockPartition::collect_sizes(const std::vector<std::uint64_t> &dof_offset)
+  {
     for (unsigned int k = 0; k < n_owned_blocks; ++k)
       {
         const std::uint64_t size = dof_offset[k + 1] - dof_offset[k];
@@ -52,7 +64,7 @@ namespace Tessella
     first_of_rank.assign(n + 1, 0);
     if (n == 1)
       {
-        AssertThrow(first_ghost_row.empty(),
+        AssertThrow(first_of_ghost.empty(),
                     ExcMessage("A single process has no ghosts."));
         n_all = first_of_rank[1] = n_owned;
         return;
@@ -77,13 +89,20 @@ namespace Tessella
       }
     first = first_of_rank[internal::this_process(comm)];
     n_all = first_of_rank[n];
+  }
 
-    // ---- rows to receive
+
+
+  // Lists the partners that own the ghosts, and returns the first rows of the
+  // blocks that each of them has to send.
+  std::map<unsigned int, std::vector<std::uint64_t>>
+  BlockPartition::list_receives(const std::vector<std::uint64_t> &dof_offset)
+  {
     std::map<unsigned int, std::vector<std::uint64_t>> wanted;
     Tessella::on_all_processes(comm, [&] {
-      for (std::size_t g = 0; g < first_ghost_row.size(); ++g)
+      for (std::size_t g = 0; g < first_of_ghost.size(); ++g)
         {
-          const std::uint64_t row = first_ghost_row[g];
+          const std::uint64_t row = first_of_ghost[g];
           AssertThrow(row < n_all && (row < first || row >= first + n_owned),
                       ExcMessage("A ghost block begins at row " +
                                  std::to_string(row) +
@@ -105,9 +124,18 @@ namespace Tessella
           wanted[owner].push_back(row);
         }
     });
+    return wanted;
+  }
 
-    // ---- rows to send
-    const auto requests = Utilities::MPI::some_to_some(comm, wanted);
+
+
+  // Lists the blocks and rows to send; @p requests has the first rows of the
+  // blocks that each partner wants.
+  void
+  BlockPartition::list_sends(
+    const std::vector<std::uint64_t>                         &dof_offset,
+    const std::map<unsigned int, std::vector<std::uint64_t>> &requests)
+  {
     Tessella::on_all_processes(comm, [&] {
       for (const auto &request : requests)
         {
@@ -139,120 +167,6 @@ namespace Tessella
           to.back().last_row = sent_rows.size();
         }
     });
-  }
-
-
-
-  MPI_Comm
-  BlockPartition::communicator() const
-  {
-    return comm;
-  }
-
-
-
-  unsigned int
-  BlockPartition::n_processes() const
-  {
-    return first_of_rank.size() - 1;
-  }
-
-
-
-  std::uint64_t
-  BlockPartition::first_row() const
-  {
-    return first;
-  }
-
-
-
-  std::uint64_t
-  BlockPartition::n_rows() const
-  {
-    return n_all;
-  }
-
-
-
-  std::uint64_t
-  BlockPartition::n_owned_rows() const
-  {
-    return n_owned;
-  }
-
-
-
-  std::uint64_t
-  BlockPartition::n_ghost_rows() const
-  {
-    return n_ghosts;
-  }
-
-
-
-  const std::vector<std::uint64_t> &
-  BlockPartition::first_rows() const
-  {
-    return first_of_rank;
-  }
-
-
-
-  IndexSet
-  BlockPartition::locally_owned_rows() const
-  {
-    IndexSet set(n_all);
-    set.add_range(first, first + n_owned);
-    return set;
-  }
-
-
-
-  const std::vector<std::uint64_t> &
-  BlockPartition::first_ghost_rows() const
-  {
-    return first_of_ghost;
-  }
-
-
-
-  const BlockPartition::BlockSizes &
-  BlockPartition::block_sizes() const
-  {
-    return sizes;
-  }
-
-
-
-  const std::vector<BlockPartition::Partner> &
-  BlockPartition::sends() const
-  {
-    return to;
-  }
-
-
-
-  const std::vector<BlockPartition::Partner> &
-  BlockPartition::receives() const
-  {
-    return from;
-  }
-
-
-
-  const std::vector<unsigned int> &
-  BlockPartition::send_blocks() const
-  {
-    return sent_blocks;
-  }
-
-
-
-  const std::vector<unsigned int> &
-  BlockPartition::send_rows() const
-  {
-    return sent_rows;
   }
 
 

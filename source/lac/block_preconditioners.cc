@@ -55,15 +55,6 @@ namespace Tessella
 
 
   template <typename MatrixType>
-  typename BlockPreconditioner<MatrixType>::size_type
-  BlockPreconditioner<MatrixType>::n() const
-  {
-    return m();
-  }
-
-
-
-  template <typename MatrixType>
   std::size_t
   BlockPreconditioner<MatrixType>::memory_consumption() const
   {
@@ -91,17 +82,24 @@ namespace Tessella
 
 
 
+  template <typename MatrixType>
+  void
+  BlockPreconditioner<MatrixType>::invert_diagonal(const MatrixType &matrix)
+  {
+    implementation = std::make_unique<Implementation>();
+    implementation->data.reinit(matrix);
+    implementation->data.invert_diagonal();
+  }
+
+
+
   // ---- BlockJacobi
 
   template <typename MatrixType>
   void
   BlockJacobi<MatrixType>::initialize(const MatrixType &matrix)
   {
-    using Implementation =
-      typename BlockPreconditioner<MatrixType>::Implementation;
-    this->implementation = std::make_unique<Implementation>();
-    this->implementation->data.reinit(matrix);
-    this->implementation->data.invert_diagonal();
+    this->invert_diagonal(matrix);
   }
 
 
@@ -159,12 +157,8 @@ namespace Tessella
   {
     AssertThrow(data.degree > 0,
                 ExcMessage("The degree of BlockChebyshev must be positive."));
-    using Implementation =
-      typename BlockPreconditioner<MatrixType>::Implementation;
-    this->implementation = std::make_unique<Implementation>();
-    auto &implementation = *this->implementation;
-    implementation.data.reinit(matrix);
-    implementation.data.invert_diagonal();
+    this->invert_diagonal(matrix);
+    auto &implementation     = *this->implementation;
     implementation.degree    = data.degree;
     implementation.symmetric = data.symmetric;
     implementation.largest =
@@ -251,11 +245,7 @@ namespace Tessella
     AssertThrow(data.n_sweeps > 0,
                 ExcMessage("The number of sweeps of BlockGaussSeidel must be "
                            "positive."));
-    using Implementation =
-      typename BlockPreconditioner<MatrixType>::Implementation;
-    this->implementation = std::make_unique<Implementation>();
-    this->implementation->data.reinit(matrix);
-    this->implementation->data.invert_diagonal();
+    this->invert_diagonal(matrix);
     this->implementation->data.make_colors();
     this->implementation->degree    = data.n_sweeps;
     this->implementation->symmetric = data.symmetric;

@@ -27,50 +27,7 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Array in host memory.
-    template <typename T>
-    class HostSpaceArray
-    {
-    public:
-      void
-      assign(const std::vector<T> &values)
-      {
-        array.resize(values.size());
-        std::copy(values.begin(), values.end(), array.data());
-      }
-      void
-      resize(const std::size_t size)
-      {
-        array.resize(size);
-      }
-      /// Copies @p values, which must have the size of the array, from host
-      /// memory.
-      void
-      copy_from(const std::vector<T> &values)
-      {
-        std::copy(values.begin(), values.end(), array.data());
-      }
-      std::size_t
-      size() const
-      {
-        return array.size();
-      }
-      T *
-      data() const
-      {
-        return array.data();
-      }
-      std::size_t
-      memory_consumption() const
-      {
-        return array.size() * sizeof(T);
-      }
-
-    private:
-      HostArray<T> array;
-    };
-
-    /// Array in device memory.
+    /// Array in device memory, with the functions of HostArray.
     template <typename T>
     class DeviceSpaceArray
     {
@@ -130,6 +87,43 @@ namespace Tessella
       std::size_t n     = 0;
     };
 
+    /// Operations on block matrices and vectors in device memory; HostBlocks
+    /// has the same functions.
+    template <typename Number>
+    struct DeviceBlocks : public Device::Blocks<Number>
+    {
+      static void
+      add(const std::size_t n, const Number factor, const Number *x, Number *y)
+      {
+        Device::combine<Number>(y, n, 1, factor, x, 0, nullptr);
+      }
+      static void
+      scale_add(const std::size_t n, const Number s, const Number *x, Number *y)
+      {
+        Device::combine<Number>(y, n, s, 1, x, 0, nullptr);
+      }
+      static void
+      set_zero(const std::size_t n, Number *y)
+      {
+        Device::set(y, n, Number(0));
+      }
+      static void
+      copy(const std::size_t n, const Number *from, Number *to)
+      {
+        Device::copy(to, from, n);
+      }
+      static void
+      download(const std::size_t n, const Number *from, Number *to)
+      {
+        Device::download(to, from, n);
+      }
+      static ReproducibleSum
+      dot(const std::size_t n, const Number *x, const Number *y)
+      {
+        return Device::dot(x, y, n);
+      }
+    };
+
     template <typename MatrixType>
     struct Space;
 
@@ -140,7 +134,7 @@ namespace Tessella
       using DoubleBlocks = HostBlocks<double>;
       using Halo         = HostHalo<Number>;
       template <typename T>
-      using Array = HostSpaceArray<T>;
+      using Array = HostArray<T>;
       template <typename To, typename From>
       static void
       convert(const std::size_t n, const From *from, To *to)
@@ -160,8 +154,8 @@ namespace Tessella
     template <typename Number>
     struct Space<DeviceBlockMatrix<Number>>
     {
-      using Blocks       = Device::Blocks<Number>;
-      using DoubleBlocks = Device::Blocks<double>;
+      using Blocks       = DeviceBlocks<Number>;
+      using DoubleBlocks = DeviceBlocks<double>;
       using Halo         = DeviceHalo<Number>;
       template <typename T>
       using Array = DeviceSpaceArray<T>;
@@ -235,9 +229,7 @@ namespace Tessella
       MPI_Comm
       communicator() const
       {
-        return matrix->partition() == nullptr
-                 ? MPI_COMM_SELF
-                 : matrix->partition()->communicator();
+        return matrix->communicator();
       }
 
       const MatrixType *matrix = nullptr;

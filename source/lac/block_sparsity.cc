@@ -5,9 +5,68 @@
 #include <tessella/lac/block_sparsity.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace Tessella
 {
+  namespace
+  {
+    // Calls add(column) for the blocks of row @p k in ascending order.
+    // @p columns is memory that is reused for all rows.
+    template <int dim, typename Function>
+    void
+    for_columns(const PolytopicMesh<dim>  &mesh,
+                const unsigned int         k,
+                std::vector<unsigned int> &columns,
+                const Function            &add)
+    {
+      const auto for_neighbors = [&](const auto &function) {
+        for (unsigned int e = mesh.polytope_interface_offset[k];
+             e < mesh.polytope_interface_offset[k + 1];
+             ++e)
+          if (const unsigned int neighbor =
+                mesh.neighbor(mesh.polytope_interface[e]);
+              neighbor != invalid_index)
+            function(neighbor);
+      };
+      // With ghosts, which have the largest indices, the neighbours are not
+      // sorted by index.
+      if (mesh.n_owned_polytopes() < mesh.n_polytopes())
+        {
+          columns.assign(1, k);
+          for_neighbors(
+            [&](const unsigned int neighbor) { columns.push_back(neighbor); });
+          std::sort(columns.begin(), columns.end());
+          columns.erase(std::unique(columns.begin(), columns.end()),
+                        columns.end());
+          for (const unsigned int column : columns)
+            add(column);
+          return;
+        }
+      // The neighbours are sorted and may occur several times (an ordinary and
+      // a periodic interface); the polytope itself is merged in.
+      bool         self = false;
+      unsigned int last = invalid_index;
+      const auto   next = [&](const unsigned int column) {
+        if (column != last)
+          add(column);
+        last = column;
+      };
+      for_neighbors([&](const unsigned int neighbor) {
+        if (!self && neighbor >= k)
+          {
+            next(k);
+            self = true;
+          }
+        next(neighbor);
+      });
+      if (!self)
+        next(k);
+    }
+  } // namespace
+
+
+
   template <int dim>
   BlockSparsity
   BlockSparsity::from_mesh(const PolytopicMesh<dim> &mesh)
@@ -17,56 +76,6 @@ namespace Tessella
     sparsity.block_offset.resize(n + 1);
     sparsity.value_offset.resize(n + 1);
     sparsity.row_width.resize(n);
-
-    // Calls add(column) for the blocks of row k in ascending order. The
-    // neighbours of a polytope are sorted and may occur several times (an
-    // ordinary and a periodic interface); the polytope itself is merged in.
-    // With ghosts, which have the largest indices, the neighbours are not
-    // sorted by index.
-    const bool ghosts     = n < mesh.n_polytopes();
-    const auto for_blocks = [&mesh, ghosts](const unsigned int         k,
-                                            std::vector<unsigned int> &columns,
-                                            const auto                &add) {
-      if (ghosts)
-        {
-          columns.assign(1, k);
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            if (mesh.neighbor(mesh.polytope_interface[e]) != invalid_index)
-              columns.push_back(mesh.neighbor(mesh.polytope_interface[e]));
-          std::sort(columns.begin(), columns.end());
-          columns.erase(std::unique(columns.begin(), columns.end()),
-                        columns.end());
-          for (const unsigned int column : columns)
-            add(column);
-          return;
-        }
-      bool         self = false;
-      unsigned int last = invalid_index;
-      const auto   next = [&](const unsigned int column) {
-        if (column != last)
-          add(column);
-        last = column;
-      };
-      for (unsigned int e = mesh.polytope_interface_offset[k];
-           e < mesh.polytope_interface_offset[k + 1];
-           ++e)
-        {
-          const unsigned int neighbor =
-            mesh.neighbor(mesh.polytope_interface[e]);
-          if (neighbor == invalid_index)
-            continue;
-          if (!self && neighbor >= k)
-            {
-              next(k);
-              self = true;
-            }
-          next(neighbor);
-        }
-      if (!self)
-        next(k);
-    };
     const auto n_dofs = [&mesh](const unsigned int k) {
       return static_cast<unsigned int>(mesh.dof_offset[k + 1] -
                                        mesh.dof_offset[k]);
@@ -76,7 +85,7 @@ namespace Tessella
         0u,
         n,
         [&](const unsigned int begin, const unsigned int end) {
-          std::vector<unsigned int> columns; // memory reused for all rows
+          std::vector<unsigned int> columns;
           for (unsigned int k = begin; k < end; ++k)
             function(k, columns);
         },
@@ -86,7 +95,7 @@ namespace Tessella
     // Count blocks and values per row, form the offsets, then list the blocks.
     for_rows([&](const unsigned int k, std::vector<unsigned int> &columns) {
       unsigned int width = 0, n_blocks = 0;
-      for_blocks(k, columns, [&](const unsigned int column) {
+      for_columns(mesh, k, columns, [&](const unsigned int column) {
         width += n_dofs(column);
         ++n_blocks;
       });
@@ -95,17 +104,18 @@ namespace Tessella
       sparsity.value_offset[k + 1] =
         static_cast<std::uint64_t>(width) * n_dofs(k);
     });
-    for (unsigned int k = 0; k < n; ++k)
-      {
-        sparsity.block_offset[k + 1] += sparsity.block_offset[k];
-        sparsity.value_offset[k + 1] += sparsity.value_offset[k];
-      }
+    std::partial_sum(sparsity.block_offset.begin(),
+                     sparsity.block_offset.end(),
+                     sparsity.block_offset.begin());
+    std::partial_sum(sparsity.value_offset.begin(),
+                     sparsity.value_offset.end(),
+                     sparsity.value_offset.begin());
     sparsity.block_column.resize(sparsity.block_offset[n]);
     sparsity.column_offset.resize(sparsity.block_offset[n]);
     for_rows([&](const unsigned int k, std::vector<unsigned int> &columns) {
       unsigned int  width = 0;
       std::uint64_t b     = sparsity.block_offset[k];
-      for_blocks(k, columns, [&](const unsigned int column) {
+      for_columns(mesh, k, columns, [&](const unsigned int column) {
         sparsity.block_column[b]  = column;
         sparsity.column_offset[b] = width;
         width += n_dofs(column);
@@ -113,6 +123,19 @@ namespace Tessella
       });
     });
     return sparsity;
+  }
+
+
+
+  std::uint64_t
+  BlockSparsity::find_block(const unsigned int row,
+                            const unsigned int column) const
+  {
+    const auto begin = block_column.begin() + block_offset[row],
+               end   = block_column.begin() + block_offset[row + 1],
+               found = std::lower_bound(begin, end, column);
+    return found == end || *found != column ? no_block
+                                            : found - block_column.begin();
   }
 
 

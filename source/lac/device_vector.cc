@@ -4,6 +4,7 @@
 
 #include <deal.II/lac/vector_memory.templates.h>
 
+#include <tessella/base/config.h>
 #include <tessella/lac/device_vector.h>
 
 #include <cmath>
@@ -231,43 +232,35 @@ namespace Tessella
   {
     // Uploads host values, rounded to the precision of the device vector if the
     // types differ.
-    template <typename Number, typename Iterator>
+    template <typename Number, typename HostNumber>
     void
-    upload(Number           *values,
-           const Iterator    begin,
-           const std::size_t n,
-           const std::true_type /* same type */)
+    upload(Number *values, const HostNumber *from, const std::size_t n)
     {
-      internal::device_call(
-        [&] { internal::Device::upload(values, &*begin, n); });
+      if (n == 0)
+        return;
+      if constexpr (std::is_same<Number, HostNumber>::value)
+        internal::device_call(
+          [&] { internal::Device::upload(values, from, n); });
+      else
+        {
+          const std::vector<Number> rounded(from, from + n);
+          upload(values, rounded.data(), n);
+        }
     }
 
-    template <typename Number, typename Iterator>
+    template <typename HostNumber, typename Number>
     void
-    upload(Number           *values,
-           const Iterator    begin,
-           const std::size_t n,
-           const std::false_type)
+    download(HostNumber *to, const Number *values, const std::size_t n)
     {
-      const std::vector<Number> rounded(begin, begin + n);
-      internal::device_call(
-        [&] { internal::Device::upload(values, rounded.data(), n); });
-    }
-
-    template <typename Number>
-    void
-    download(Number *to, const Number *values, const std::size_t n)
-    {
-      internal::device_call([&] { internal::Device::download(to, values, n); });
-    }
-
-    template <typename To, typename Number>
-    void
-    download(To *to, const Number *values, const std::size_t n)
-    {
-      std::vector<Number> copy(n);
-      download(copy.data(), values, n);
-      std::copy(copy.begin(), copy.end(), to);
+      if constexpr (std::is_same<Number, HostNumber>::value)
+        internal::device_call(
+          [&] { internal::Device::download(to, values, n); });
+      else
+        {
+          std::vector<Number> copy(n);
+          download(copy.data(), values, n);
+          std::copy(copy.begin(), copy.end(), to);
+        }
     }
   } // namespace
 
@@ -278,30 +271,18 @@ namespace Tessella
   DeviceVector<Number>::copy_from(const std::vector<Number> &vector)
   {
     reinit_for_copy(vector.size());
-    if (n > 0)
-      upload(values, vector.data(), n, std::true_type());
+    upload(values, vector.data(), n);
   }
 
 
 
   template <typename Number>
+  template <typename OtherNumber>
   void
-  DeviceVector<Number>::copy_from(const Vector<double> &vector)
+  DeviceVector<Number>::copy_from(const Vector<OtherNumber> &vector)
   {
     reinit_for_copy(vector.size());
-    if (n > 0)
-      upload(values, vector.begin(), n, std::is_same<Number, double>());
-  }
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::copy_from(const Vector<float> &vector)
-  {
-    reinit_for_copy(vector.size());
-    if (n > 0)
-      upload(values, vector.begin(), n, std::is_same<Number, float>());
+    upload(values, vector.begin(), n);
   }
 
 
@@ -314,11 +295,7 @@ namespace Tessella
     reinit(vector.locally_owned_elements(),
            vector.get_mpi_communicator(),
            true);
-    if (n > 0)
-      upload(values,
-             internal::entries(vector),
-             n,
-             std::is_same<Number, double>());
+    upload(values, internal::entries(vector), n);
   }
 #endif
 
@@ -335,18 +312,9 @@ namespace Tessella
 
 
   template <typename Number>
+  template <typename OtherNumber>
   void
-  DeviceVector<Number>::copy_to(Vector<double> &vector) const
-  {
-    vector.reinit(n, true);
-    download(vector.begin(), values, n);
-  }
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::copy_to(Vector<float> &vector) const
+  DeviceVector<Number>::copy_to(Vector<OtherNumber> &vector) const
   {
     vector.reinit(n, true);
     download(vector.begin(), values, n);
@@ -373,123 +341,12 @@ namespace Tessella
 
 
   template <typename Number>
-  typename DeviceVector<Number>::size_type
-  DeviceVector<Number>::size() const
-  {
-    return n_global;
-  }
-
-
-
-  template <typename Number>
-  bool
-  DeviceVector<Number>::empty() const
-  {
-    return n_global == 0;
-  }
-
-
-
-  template <typename Number>
-  typename DeviceVector<Number>::size_type
-  DeviceVector<Number>::locally_owned_size() const
-  {
-    return n;
-  }
-
-
-
-  template <typename Number>
-  bool
-  DeviceVector<Number>::in_local_range(const size_type index) const
-  {
-    return index >= first && index < first + n;
-  }
-
-
-
-  template <typename Number>
   IndexSet
   DeviceVector<Number>::locally_owned_elements() const
   {
     IndexSet set(n_global);
     set.add_range(first, first + n);
     return set;
-  }
-
-
-
-  template <typename Number>
-  MPI_Comm
-  DeviceVector<Number>::get_mpi_communicator() const
-  {
-    return communicator;
-  }
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::compress(const VectorOperation::values) const
-  {}
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::update_ghost_values() const
-  {}
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::zero_out_ghost_values() const
-  {}
-
-
-
-  template <typename Number>
-  bool
-  DeviceVector<Number>::has_ghost_elements() const
-  {
-    return false;
-  }
-
-
-
-  template <typename Number>
-  Number *
-  DeviceVector<Number>::begin()
-  {
-    return values;
-  }
-
-
-
-  template <typename Number>
-  const Number *
-  DeviceVector<Number>::begin() const
-  {
-    return values;
-  }
-
-
-
-  template <typename Number>
-  Number *
-  DeviceVector<Number>::end()
-  {
-    return values + n;
-  }
-
-
-
-  template <typename Number>
-  const Number *
-  DeviceVector<Number>::end() const
-  {
-    return values + n;
   }
 
 
@@ -536,48 +393,10 @@ namespace Tessella
 
 
   template <typename Number>
-  DeviceVector<Number> &
-  DeviceVector<Number>::operator/=(const Number factor)
-  {
-    return *this *= Number(1) / factor;
-  }
-
-
-
-  template <typename Number>
-  DeviceVector<Number> &
-  DeviceVector<Number>::operator+=(const DeviceVector &V)
-  {
-    sadd(1, 1, V);
-    return *this;
-  }
-
-
-
-  template <typename Number>
-  DeviceVector<Number> &
-  DeviceVector<Number>::operator-=(const DeviceVector &V)
-  {
-    sadd(1, -1, V);
-    return *this;
-  }
-
-
-
-  template <typename Number>
   void
   DeviceVector<Number>::add(const Number a)
   {
     internal::device_call([&] { internal::Device::shift(values, n, a); });
-  }
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::add(const Number a, const DeviceVector &V)
-  {
-    sadd(1, a, V);
   }
 
 
@@ -592,15 +411,6 @@ namespace Tessella
     check_size(V);
     check_size(W);
     combine<Number>(*this, 1, a, V.values, b, W.values);
-  }
-
-
-
-  template <typename Number>
-  void
-  DeviceVector<Number>::sadd(const Number s, const DeviceVector &V)
-  {
-    sadd(s, 1, V);
   }
 
 
@@ -670,15 +480,6 @@ namespace Tessella
 
   template <typename Number>
   typename DeviceVector<Number>::real_type
-  DeviceVector<Number>::norm_sqr() const
-  {
-    return *this * *this;
-  }
-
-
-
-  template <typename Number>
-  typename DeviceVector<Number>::real_type
   DeviceVector<Number>::l1_norm() const
   {
     return internal::value_of_all(communicator, internal::device_call([&] {
@@ -727,12 +528,20 @@ namespace Tessella
 
   template <typename Number>
   bool
-  DeviceVector<Number>::all_zero() const
+  DeviceVector<Number>::on_all(const bool here) const
   {
-    const bool here = internal::device_call(
-      [&] { return internal::Device::equal<Number>(values, nullptr, n); });
     return distributed ? Utilities::MPI::min(here ? 1 : 0, communicator) == 1
                        : here;
+  }
+
+
+
+  template <typename Number>
+  bool
+  DeviceVector<Number>::all_zero() const
+  {
+    return on_all(internal::device_call(
+      [&] { return internal::Device::equal<Number>(values, nullptr, n); }));
   }
 
 
@@ -741,21 +550,10 @@ namespace Tessella
   bool
   DeviceVector<Number>::operator==(const DeviceVector &V) const
   {
-    const bool here =
-      n == V.n && n_global == V.n_global && internal::device_call([&] {
-        return internal::Device::equal<Number>(values, V.values, n);
-      });
-    return distributed ? Utilities::MPI::min(here ? 1 : 0, communicator) == 1
-                       : here;
-  }
-
-
-
-  template <typename Number>
-  bool
-  DeviceVector<Number>::operator!=(const DeviceVector &V) const
-  {
-    return !(*this == V);
+    return on_all(n == V.n && n_global == V.n_global &&
+                  internal::device_call([&] {
+                    return internal::Device::equal<Number>(values, V.values, n);
+                  }));
   }
 
 
@@ -790,7 +588,11 @@ namespace Tessella
   template void DeviceVector<Number>::reinit(const DeviceVector<double> &, \
                                              const bool);                  \
   template void DeviceVector<Number>::reinit(const DeviceVector<float> &,  \
-                                             const bool);
+                                             const bool);                  \
+  template void DeviceVector<Number>::copy_from(const Vector<double> &);   \
+  template void DeviceVector<Number>::copy_from(const Vector<float> &);    \
+  template void DeviceVector<Number>::copy_to(Vector<double> &) const;     \
+  template void DeviceVector<Number>::copy_to(Vector<float> &) const;
 
   INSTANTIATE(double, float)
   INSTANTIATE(float, double)

@@ -59,36 +59,27 @@ namespace Tessella
         constexpr int tag = 4715;
         requests.clear();
         requests.reserve(from.size() + to.size());
-        for (const auto &partner : from)
-          {
-            const Place place = receive(partner);
-            if (place.n_bytes == none)
-              continue;
-            requests.emplace_back();
-            const int ierr = MPI_Irecv(place.begin,
-                                       size(place),
-                                       MPI_BYTE,
-                                       partner.rank,
-                                       tag,
-                                       communicator,
-                                       &requests.back());
-            AssertThrowMPI(ierr);
-          }
-        for (const auto &partner : to)
-          {
-            const Place place = send(partner);
-            if (place.n_bytes == none)
-              continue;
-            requests.emplace_back();
-            const int ierr = MPI_Isend(place.begin,
-                                       size(place),
-                                       MPI_BYTE,
-                                       partner.rank,
-                                       tag,
-                                       communicator,
-                                       &requests.back());
-            AssertThrowMPI(ierr);
-          }
+        const auto start_all = [&](const auto &partners,
+                                   const auto &place_of,
+                                   const auto &start_message) {
+          for (const auto &partner : partners)
+            {
+              const Place place = place_of(partner);
+              if (place.n_bytes == none)
+                continue;
+              requests.emplace_back();
+              const int ierr = start_message(place.begin,
+                                             size(place),
+                                             MPI_BYTE,
+                                             partner.rank,
+                                             tag,
+                                             communicator,
+                                             &requests.back());
+              AssertThrowMPI(ierr);
+            }
+        };
+        start_all(from, receive, MPI_Irecv);
+        start_all(to, send, MPI_Isend);
       }
 
       void
@@ -193,7 +184,7 @@ namespace Tessella
       std::size_t
       memory_consumption() const
       {
-        return (send.size() + receive.size()) * sizeof(Number);
+        return send.memory_consumption() + receive.memory_consumption();
       }
 
     private:

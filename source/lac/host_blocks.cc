@@ -61,6 +61,15 @@ namespace Tessella
         return true;
       }
 
+      // first = min(first, k)
+      void
+      lower(std::atomic<unsigned int> &first, const unsigned int k)
+      {
+        unsigned int present = first;
+        while (k < present && !first.compare_exchange_weak(present, k))
+          ;
+      }
+
       inline unsigned int
       size(const BlockRows &rows, const unsigned int k)
       {
@@ -98,33 +107,29 @@ namespace Tessella
                                         Number          *inverse)
     {
       std::atomic<unsigned int> first(rows.n);
-      for_block_ranges(
-        rows.n, [&](const unsigned int begin, const unsigned int end) {
-          std::vector<unsigned int> swaps;
-          std::vector<double>       block;
-          for (unsigned int k = begin; k < end; ++k)
-            {
-              const unsigned int n = size(rows, k);
-              const Number      *from =
-                values + rows.value_offset[k] + rows.diagonal[k];
-              block.resize(std::size_t(n) * n);
-              for (unsigned int i = 0; i < n; ++i)
-                std::copy_n(from + std::size_t(i) * rows.row_width[k],
-                            n,
-                            block.data() + i * n);
-              const bool good = invert(n, block.data(), swaps);
-              std::copy(block.begin(),
-                        block.end(),
-                        inverse + rows.square_offset[k]);
-              if (!good)
-                {
-                  unsigned int present = first;
-                  while (k < present &&
-                         !first.compare_exchange_weak(present, k))
-                    ;
-                }
-            }
-        });
+      for_block_ranges(rows.n,
+                       [&](const unsigned int begin, const unsigned int end) {
+                         std::vector<unsigned int> swaps;
+                         std::vector<double>       block;
+                         for (unsigned int k = begin; k < end; ++k)
+                           {
+                             const unsigned int n = size(rows, k);
+                             const Number      *from =
+                               values + rows.value_offset[k] + rows.diagonal[k];
+                             block.resize(std::size_t(n) * n);
+                             for (unsigned int i = 0; i < n; ++i)
+                               std::copy_n(from +
+                                             std::size_t(i) * rows.row_width[k],
+                                           n,
+                                           block.data() + i * n);
+                             const bool good = invert(n, block.data(), swaps);
+                             std::copy(block.begin(),
+                                       block.end(),
+                                       inverse + rows.square_offset[k]);
+                             if (!good)
+                               lower(first, k);
+                           }
+                       });
       return first;
     }
 
@@ -184,12 +189,7 @@ namespace Tessella
                                                     : 0.;
                 }
               if (!good)
-                {
-                  unsigned int present = first;
-                  while (k < present &&
-                         !first.compare_exchange_weak(present, k))
-                    ;
-                }
+                lower(first, k);
             }
         });
       return first;

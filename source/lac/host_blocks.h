@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "../../cuda/lac/blocks.h"
+#include "../../cuda/lac/reproducible_sum.h"
 #include "../base/host_memory.h"
 
 // Operations on block matrices on the host. Every sum is computed by one thread
@@ -33,6 +35,18 @@ namespace Tessella
         if (size * sizeof(T) > (1u << 22))
           Device::advise_large_pages(array.get(), size * sizeof(T));
       }
+      void
+      assign(const std::vector<T> &values)
+      {
+        resize(values.size());
+        copy_from(values);
+      }
+      /// Copies @p values, which must have the size of the array.
+      void
+      copy_from(const std::vector<T> &values)
+      {
+        std::copy(values.begin(), values.end(), data());
+      }
       T *
       data() const
       {
@@ -42,6 +56,11 @@ namespace Tessella
       size() const
       {
         return n;
+      }
+      std::size_t
+      memory_consumption() const
+      {
+        return n * sizeof(T);
       }
 
     private:
@@ -171,7 +190,7 @@ namespace Tessella
         }
     }
 
-    /// Host counterpart of Device::Blocks.
+    /// Host counterpart of Device::Blocks, with operations on vectors.
     template <typename Number>
     struct HostBlocks
     {
@@ -242,8 +261,10 @@ namespace Tessella
                     const Number      *A,
                     const Number      *x,
                     Number            *y);
+      /// y += factor x.
       static void
       add(const std::size_t n, const Number factor, const Number *x, Number *y);
+      /// y = s y + x, or y = s y if @p x is null.
       static void
       scale_add(const std::size_t n,
                 const Number      s,
@@ -253,6 +274,7 @@ namespace Tessella
       set_zero(const std::size_t n, Number *y);
       static void
       copy(const std::size_t n, const Number *from, Number *to);
+      /// Copies to host memory.
       static void
       download(const std::size_t n, const Number *from, Number *to);
       static ReproducibleSum

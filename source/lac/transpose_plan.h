@@ -48,6 +48,16 @@ namespace Tessella
 
       std::size_t
       memory_consumption() const;
+
+    private:
+      struct Exchange;
+
+      Exchange
+      list_contributions(const BlockMatrixBase &matrix);
+      void
+      add_messages(const unsigned int rank,
+                   const std::size_t  p,
+                   const Exchange    &exchange);
     };
   } // namespace internal
 } // namespace Tessella

@@ -22,6 +22,7 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 #include <future>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "../base/host_memory.h"
@@ -143,26 +144,30 @@ namespace Tessella
 
 
 
-    void
-    reinit(TrilinosWrappers::SparseMatrix             &matrix,
-           const BlockSparsity                        &sparsity,
-           const std::vector<std::uint64_t>           &dof_offset,
-           const MPI_Comm                              communicator,
-           const std::vector<types::global_dof_index> &ghost_columns)
+    namespace
     {
       using index = TrilinosWrappers::types::int_type;
-      check_size(sparsity, dof_offset);
-      const std::uint64_t n_entries = sparsity.n_nonzero_elements();
-      const std::uint64_t n_rows    = dof_offset[sparsity.row_width.size()];
 
-      matrix.clear();
+      // The arrays of a matrix in CSR format.
+      struct Arrays
+      {
+        Arrays(const std::uint64_t n_rows, const std::uint64_t n_entries)
+          : offsets(new_array<int>(static_cast<std::size_t>(n_rows) + 1))
+          , indices(new_array<int>(n_entries))
+          , values(new_array<double>(n_entries))
+        {}
 
-      // ---- arrays, filled by all threads
-      std::unique_ptr<int[]> offsets(
-        new_array<int>(static_cast<std::size_t>(n_rows) + 1)),
-        indices(new_array<int>(n_entries));
-      std::unique_ptr<double[]> values(new_array<double>(n_entries));
-      const auto                fill = [&]() {
+        std::unique_ptr<int[]>    offsets, indices;
+        std::unique_ptr<double[]> values;
+      };
+
+      // Writes the structure, and zeros as values; the threads share the block
+      // rows.
+      void
+      fill(Arrays                           &arrays,
+           const BlockSparsity              &sparsity,
+           const std::vector<std::uint64_t> &dof_offset)
+      {
         parallel::apply_to_subranges(
           0u,
           static_cast<unsigned int>(sparsity.row_width.size()),
@@ -170,12 +175,12 @@ namespace Tessella
             for (unsigned int k = begin; k < end; ++k)
               {
                 const unsigned int width = sparsity.row_width[k];
-                std::uint64_t      p = sparsity.value_offset[k];
+                std::uint64_t      p     = sparsity.value_offset[k];
                 for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
                      ++row)
                   {
-                    offsets[row]     = static_cast<int>(p);
-                    int *const first = indices.get() + p;
+                    arrays.offsets[row] = static_cast<int>(p);
+                    int *const first    = arrays.indices.get() + p;
                     if (row == dof_offset[k])
                       {
                         int *column = first;
@@ -190,85 +195,115 @@ namespace Tessella
                       }
                     else
                       std::copy(first - width, first, first);
-                    std::fill(values.get() + p, values.get() + p + width, 0.);
+                    std::fill_n(arrays.values.get() + p, width, 0.);
                     p += width;
                   }
               }
           },
           256);
-        offsets[n_rows] = static_cast<int>(n_entries);
-      };
+        arrays.offsets[dof_offset[sparsity.row_width.size()]] =
+          static_cast<int>(sparsity.n_nonzero_elements());
+      }
+
+      // Own columns in the order of the rows, as Epetra requires, then ghosts
+      // process by process.
+      Epetra_Map
+      make_column_map(const Epetra_Map                           &rows,
+                      const std::vector<types::global_dof_index> &ghost_columns)
+      {
+        if (rows.Comm().NumProc() == 1)
+          return rows;
+        const std::size_t  n_rows = rows.NumMyElements();
+        std::vector<index> numbers(n_rows + ghost_columns.size());
+        std::iota(numbers.begin(),
+                  numbers.begin() + n_rows,
+                  static_cast<index>(rows.MinMyGID64()));
+        std::transform(ghost_columns.begin(),
+                       ghost_columns.end(),
+                       numbers.begin() + n_rows,
+                       [](const auto column) {
+                         return static_cast<index>(column);
+                       });
+        return Epetra_Map(static_cast<index>(-1),
+                          static_cast<int>(numbers.size()),
+                          numbers.data(),
+                          0,
+                          rows.Comm());
+      }
+
+      void
+      complete(Epetra_CrsMatrix    &matrix,
+               const Epetra_Map    &columns,
+               const Epetra_Map    &rows,
+               const Epetra_Import *importer,
+               const int            n_diagonal)
+      {
+        const int ierr = matrix.ExpertStaticFillComplete(
+          columns, rows, importer, nullptr, n_diagonal);
+        AssertThrow(ierr == 0, ExcTrilinosError(ierr));
+      }
+
+      // A static profile avoids a list for each row.
+      void
+      make_without_rows(TrilinosWrappers::SparseMatrix &matrix,
+                        const Epetra_Map               &columns)
+      {
+        const Epetra_Map no_rows(static_cast<index>(-1), 0, 0, columns.Comm());
+        Epetra_CrsMatrix empty(Copy, no_rows, columns, 0, true);
+        empty.ExpertExtractIndexOffset().Resize(1);
+        complete(empty, columns, no_rows, nullptr, 0);
+        matrix.reinit(empty, /*copy_values=*/false);
+      }
+    } // namespace
+
+
+
+    void
+    reinit(TrilinosWrappers::SparseMatrix             &matrix,
+           const BlockSparsity                        &sparsity,
+           const std::vector<std::uint64_t>           &dof_offset,
+           const MPI_Comm                              communicator,
+           const std::vector<types::global_dof_index> &ghost_columns)
+    {
+      check_size(sparsity, dof_offset);
+      const std::uint64_t n_entries = sparsity.n_nonzero_elements();
+      const std::uint64_t n_rows    = dof_offset[sparsity.row_width.size()];
+
+      matrix.clear();
+      Arrays arrays(n_rows, n_entries);
       // Epetra's setup below runs on one thread, so the arrays are filled
       // meanwhile.
       std::future<void> filled =
         std::async(MultithreadInfo::n_threads() > 1 ? std::launch::async
                                                     : std::launch::deferred,
-                   fill);
+                   [&]() { fill(arrays, sparsity, dof_offset); });
 
-      // ---- own rows, own and ghost columns
-      const Epetra_MpiComm epetra_communicator(communicator);
-      const Epetra_Map     map(static_cast<index>(-1),
+      const Epetra_Map map(static_cast<index>(-1),
                            static_cast<int>(n_rows),
                            0,
-                           epetra_communicator);
-      // Own columns in the order of the rows, as Epetra requires, then ghosts
-      // process by process.
-      const bool parallel    = epetra_communicator.NumProc() > 1;
-      const auto all_columns = [&]() {
-        std::vector<index> numbers(n_rows + ghost_columns.size());
-        for (std::size_t i = 0; i < n_rows; ++i)
-          numbers[i] =
-            static_cast<index>(map.MinMyGID64() + static_cast<long long>(i));
-        for (std::size_t i = 0; i < ghost_columns.size(); ++i)
-          numbers[n_rows + i] = static_cast<index>(ghost_columns[i]);
-        return Epetra_Map(static_cast<index>(-1),
-                          static_cast<int>(numbers.size()),
-                          numbers.data(),
-                          0,
-                          epetra_communicator);
-      };
-      const Epetra_Map column_map = parallel ? all_columns() : map;
+                           Epetra_MpiComm(communicator));
+      const Epetra_Map column_map = make_column_map(map, ghost_columns);
       // Epetra makes an importer itself if it needs one and has none.
       std::unique_ptr<const Epetra_Import> importer(
         column_map.NumGlobalElements64() > map.NumGlobalElements64()
           ? new Epetra_Import(column_map, map)
           : nullptr);
-      const auto complete = [](Epetra_CrsMatrix    &epetra,
-                               const Epetra_Map    &columns,
-                               const Epetra_Map    &rows,
-                               const Epetra_Import *importer,
-                               const int            n_diagonal) {
-        const int ierr = epetra.ExpertStaticFillComplete(
-          columns, rows, importer, nullptr, n_diagonal);
-        AssertThrow(ierr == 0, ExcTrilinosError(ierr));
-      };
 
-      // ---- a matrix that takes ownership of the arrays
-      //
-      // A static profile avoids a list for each row.
-      {
-        const Epetra_Map no_rows(static_cast<index>(-1),
-                                 0,
-                                 0,
-                                 epetra_communicator);
-        Epetra_CrsMatrix empty(Copy, no_rows, map, 0, true);
-        empty.ExpertExtractIndexOffset().Resize(1);
-        complete(empty, map, no_rows, nullptr, 0);
-        matrix.reinit(empty, /*copy_values=*/false);
-      }
+      // The matrix takes ownership of the arrays.
+      make_without_rows(matrix, map);
       Epetra_CrsMatrix &epetra = epetra_matrix(matrix);
       MatrixWithoutRows::take(epetra,
                               Epetra_CrsGraph(Copy, map, column_map, 0, true),
                               map);
       filled.get();
       IndexArray::take(epetra.ExpertExtractIndexOffset(),
-                       offsets,
+                       arrays.offsets,
                        static_cast<int>(n_rows) + 1);
       IndexArray::take(epetra.ExpertExtractIndices(),
-                       indices,
+                       arrays.indices,
                        static_cast<int>(n_entries));
       delete[] epetra.ExpertExtractValues();
-      epetra.ExpertExtractValues() = values.release();
+      epetra.ExpertExtractValues() = arrays.values.release();
 
       // Every row has a diagonal entry. Counting the diagonal entries on one
       // thread would need as long as all other work on many threads.

@@ -7,6 +7,7 @@
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/vector.h>
 
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 #include <tessella/lac/device_vector.h>
 

@@ -34,6 +34,101 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      struct Entry
+      {
+        unsigned int column, row, block;
+      };
+
+      // Fine blocks that contribute to the coarse block rows; @p parent as for
+      // GalerkinStructure.
+      class FineBlocks
+      {
+      public:
+        FineBlocks(const BlockSparsity             &fine,
+                   const std::vector<unsigned int> &parent,
+                   const unsigned int               n_coarse)
+          : fine(fine)
+          , parent(parent)
+          , n_coarse(n_coarse)
+        {
+          if (!parent.empty())
+            list_children(
+              parent, fine.row_width.size(), n_coarse, child_offset, child);
+        }
+
+        // Calls function(K, list) for all coarse block rows K, on all threads,
+        // with a list of (coarse column, fine row, fine block), sorted by
+        // column; entries of a column keep the order of rows and blocks.
+        template <typename Function>
+        void
+        for_rows(const Function &function) const
+        {
+          dealii::parallel::apply_to_subranges(
+            0u,
+            n_coarse,
+            [&](const unsigned int begin, const unsigned int end) {
+              std::vector<Entry> list;
+              for (unsigned int K = begin; K < end; ++K)
+                {
+                  make_list(K, list);
+                  function(K, list);
+                }
+            },
+            64);
+        }
+
+      private:
+        void
+        make_list(const unsigned int K, std::vector<Entry> &list) const
+        {
+          list.clear();
+          const unsigned int begin = parent.empty() ? K : child_offset[K],
+                             end = parent.empty() ? K + 1 : child_offset[K + 1];
+          for (unsigned int c = begin; c < end; ++c)
+            {
+              const unsigned int k = parent.empty() ? c : child[c];
+              for (std::uint64_t b = fine.block_offset[k];
+                   b < fine.block_offset[k + 1];
+                   ++b)
+                {
+                  const unsigned int l = fine.block_column[b];
+                  list.push_back({parent.empty() ? l : parent[l],
+                                  k,
+                                  static_cast<unsigned int>(b)});
+                }
+            }
+          if (!parent.empty())
+            std::stable_sort(list.begin(),
+                             list.end(),
+                             [](const Entry &a, const Entry &b) {
+                               return a.column < b.column;
+                             });
+        }
+
+        const BlockSparsity             &fine;
+        const std::vector<unsigned int> &parent;
+        const unsigned int               n_coarse;
+        std::vector<unsigned int>        child_offset, child;
+      };
+
+      // Whether entry @p i is the first one of a coarse block.
+      bool
+      begins_block(const std::vector<Entry> &list, const std::size_t i)
+      {
+        return i == 0 || list[i].column != list[i - 1].column;
+      }
+
+      void
+      accumulate(std::vector<std::uint64_t> &sizes)
+      {
+        std::partial_sum(sizes.begin(), sizes.end(), sizes.begin());
+      }
+    } // namespace
+
+
+
     GalerkinStructure::GalerkinStructure(
       const BlockSparsity              &fine,
       const std::vector<unsigned int>  &parent,
@@ -44,82 +139,36 @@ namespace Tessella
                     std::numeric_limits<unsigned int>::max(),
                   dealii::ExcMessage("Galerkin products are for matrices of up "
                                      "to 2^32 blocks."));
-      std::vector<unsigned int> child_offset, child;
-      if (!parent.empty())
-        list_children(
-          parent, fine.row_width.size(), n_coarse, child_offset, child);
-
-      // Entries of coarse block row K as (coarse column, fine row, fine block),
-      // sorted by column; entries of a column keep the order of rows and
-      // blocks.
-      struct Entry
-      {
-        unsigned int column, row, block;
-      };
-      const auto entries = [&](const unsigned int K, std::vector<Entry> &list) {
-        list.clear();
-        const unsigned int begin = parent.empty() ? K : child_offset[K],
-                           end   = parent.empty() ? K + 1 : child_offset[K + 1];
-        for (unsigned int c = begin; c < end; ++c)
-          {
-            const unsigned int k = parent.empty() ? c : child[c];
-            for (std::uint64_t b = fine.block_offset[k];
-                 b < fine.block_offset[k + 1];
-                 ++b)
-              {
-                const unsigned int l = fine.block_column[b];
-                list.push_back({parent.empty() ? l : parent[l],
-                                k,
-                                static_cast<unsigned int>(b)});
-              }
-          }
-        if (!parent.empty())
-          std::stable_sort(list.begin(),
-                           list.end(),
-                           [](const Entry &a, const Entry &b) {
-                             return a.column < b.column;
-                           });
-      };
-      const auto size = [&](const unsigned int K) {
+      const FineBlocks fine_blocks(fine, parent, n_coarse);
+      const auto       size = [&](const unsigned int K) {
         return static_cast<unsigned int>(coarse_offset[K + 1] -
                                          coarse_offset[K]);
       };
-      const auto for_rows = [n_coarse](const auto &function) {
-        dealii::parallel::apply_to_subranges(
-          0u,
-          n_coarse,
-          [&](const unsigned int begin, const unsigned int end) {
-            std::vector<Entry> list;
-            for (unsigned int K = begin; K < end; ++K)
-              function(K, list);
-          },
-          64);
-      };
 
+      // Count blocks, values and entries per row, form the offsets, then list
+      // the blocks.
       sparsity.block_offset.assign(n_coarse + 1, 0);
       sparsity.value_offset.assign(n_coarse + 1, 0);
       sparsity.row_width.assign(n_coarse, 0);
       std::vector<std::uint64_t> n_entries(n_coarse + 1, 0);
-      for_rows([&](const unsigned int K, std::vector<Entry> &list) {
-        entries(K, list);
-        n_entries[K + 1]      = list.size();
-        unsigned int n_blocks = 0, width = 0;
-        for (std::size_t i = 0; i < list.size(); ++i)
-          if (i == 0 || list[i].column != list[i - 1].column)
-            {
-              ++n_blocks;
-              width += size(list[i].column);
-            }
-        sparsity.block_offset[K + 1] = n_blocks;
-        sparsity.row_width[K]        = width;
-        sparsity.value_offset[K + 1] = std::uint64_t(width) * size(K);
-      });
-      for (unsigned int K = 0; K < n_coarse; ++K)
-        {
-          sparsity.block_offset[K + 1] += sparsity.block_offset[K];
-          sparsity.value_offset[K + 1] += sparsity.value_offset[K];
-          n_entries[K + 1] += n_entries[K];
-        }
+      fine_blocks.for_rows(
+        [&](const unsigned int K, const std::vector<Entry> &list) {
+          n_entries[K + 1]      = list.size();
+          unsigned int n_blocks = 0, width = 0;
+          for (std::size_t i = 0; i < list.size(); ++i)
+            if (begins_block(list, i))
+              {
+                ++n_blocks;
+                width += size(list[i].column);
+              }
+          sparsity.block_offset[K + 1] = n_blocks;
+          sparsity.row_width[K]        = width;
+          sparsity.value_offset[K + 1] = std::uint64_t(width) * size(K);
+        });
+      accumulate(sparsity.block_offset);
+      accumulate(sparsity.value_offset);
+      accumulate(n_entries);
+
       const std::uint64_t n_blocks = sparsity.block_offset[n_coarse];
       sparsity.block_column.resize(n_blocks);
       sparsity.column_offset.resize(n_blocks);
@@ -128,25 +177,25 @@ namespace Tessella
       offset[n_blocks] = n_entries[n_coarse];
       row.resize(n_entries[n_coarse]);
       block.resize(n_entries[n_coarse]);
-      for_rows([&](const unsigned int K, std::vector<Entry> &list) {
-        entries(K, list);
-        std::uint64_t b     = sparsity.block_offset[K];
-        unsigned int  width = 0;
-        for (std::size_t i = 0; i < list.size(); ++i)
-          {
-            if (i == 0 || list[i].column != list[i - 1].column)
-              {
-                sparsity.block_column[b]  = list[i].column;
-                sparsity.column_offset[b] = width;
-                coarse_row[b]             = K;
-                offset[b]                 = n_entries[K] + i;
-                width += size(list[i].column);
-                ++b;
-              }
-            row[n_entries[K] + i]   = list[i].row;
-            block[n_entries[K] + i] = list[i].block;
-          }
-      });
+      fine_blocks.for_rows(
+        [&](const unsigned int K, const std::vector<Entry> &list) {
+          std::uint64_t b     = sparsity.block_offset[K];
+          unsigned int  width = 0;
+          for (std::size_t i = 0; i < list.size(); ++i)
+            {
+              if (begins_block(list, i))
+                {
+                  sparsity.block_column[b]  = list[i].column;
+                  sparsity.column_offset[b] = width;
+                  coarse_row[b]             = K;
+                  offset[b]                 = n_entries[K] + i;
+                  width += size(list[i].column);
+                  ++b;
+                }
+              row[n_entries[K] + i]   = list[i].row;
+              block[n_entries[K] + i] = list[i].block;
+            }
+        });
     }
   } // namespace internal
 } // namespace Tessella

@@ -3,8 +3,6 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/timer.h>
 
-#include <deal.II/lac/lapack_full_matrix.h>
-
 #include <tessella/base/error_message.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
@@ -16,6 +14,7 @@
 #include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/block_space.h"
+#include "dense_inverse.h"
 #include "galerkin_structure.h"
 
 namespace Tessella
@@ -54,17 +53,12 @@ namespace Tessella
 
     AdditionalData                      data;
     std::vector<std::unique_ptr<Level>> levels;
-    /// Rows of the inverse of the coarsest matrix that belong to this process,
-    /// and of the transposed inverse if the matrix is not symmetric.
-    Array<Number>   inverse, transposed_inverse;
-    MultigridReport report;
-    MPI_Comm        communicator = MPI_COMM_SELF;
+    /// Inverse of the coarsest matrix.
+    internal::DenseInverse<MatrixType> inverse;
+    MultigridReport                    report;
+    MPI_Comm                           communicator = MPI_COMM_SELF;
     /// Work vectors for vectors of the other precision.
     Array<Number> dst, src;
-    /// Right-hand side on the coarsest level, gathered from all processes.
-    Array<Number>       gathered;
-    std::vector<Number> gathered_host, own_host;
-    std::vector<int>    counts, places;
 
     // ---- for matrices in double precision
     //
@@ -162,6 +156,15 @@ namespace Tessella
       });
     }
 
+    // Fills an array and returns its address.
+    template <typename T>
+    static const T *
+    copy(Array<T> &array, const std::vector<T> &values)
+    {
+      array.assign(values);
+      return array.data();
+    }
+
     // Transfer between level l and the next coarser level.
     void
     make_transfer(const MultigridHierarchy &hierarchy, const unsigned int l)
@@ -169,14 +172,12 @@ namespace Tessella
       const MultigridHierarchy::Level &fine   = hierarchy.level(l),
                                       &coarse = hierarchy.level(l + 1);
       Level &level                            = *levels[l];
-      level.fine_offset.assign(fine.dof_offset);
-      level.coarse_offset.assign(coarse.dof_offset);
-      auto &transfer         = level.transfer;
+      auto  &transfer                         = level.transfer;
       transfer               = internal::BlockTransfer<Number>();
       transfer.n_fine        = fine.n_owned;
       transfer.n_coarse      = coarse.n_owned;
-      transfer.fine_offset   = level.fine_offset.data();
-      transfer.coarse_offset = level.coarse_offset.data();
+      transfer.fine_offset   = copy(level.fine_offset, fine.dof_offset);
+      transfer.coarse_offset = copy(level.coarse_offset, coarse.dof_offset);
       transfer.parent = transfer.child_offset = transfer.child = nullptr;
       transfer.matrix_offset                                   = nullptr;
       transfer.matrix                                          = nullptr;
@@ -195,19 +196,16 @@ namespace Tessella
         fine.parent, fine.n_owned, coarse.n_owned, offset, list);
       std::vector<std::uint64_t> places;
       const std::vector<double>  injection = hierarchy.injection(l, places);
-      level.parent.assign(
-        std::vector<unsigned int>(fine.parent.begin(),
-                                  fine.parent.begin() + fine.n_owned));
-      level.child_offset.assign(offset);
-      level.child.assign(list);
-      level.matrix_offset.assign(places);
-      level.matrix_values.assign(
-        std::vector<Number>(injection.begin(), injection.end()));
-      transfer.parent        = level.parent.data();
-      transfer.child_offset  = level.child_offset.data();
-      transfer.child         = level.child.data();
-      transfer.matrix_offset = level.matrix_offset.data();
-      transfer.matrix        = level.matrix_values.data();
+      transfer.parent =
+        copy(level.parent,
+             std::vector<unsigned int>(fine.parent.begin(),
+                                       fine.parent.begin() + fine.n_owned));
+      transfer.child_offset  = copy(level.child_offset, offset);
+      transfer.child         = copy(level.child, list);
+      transfer.matrix_offset = copy(level.matrix_offset, places);
+      transfer.matrix =
+        copy(level.matrix_values,
+             std::vector<Number>(injection.begin(), injection.end()));
     }
 
     // Galerkin matrices of all coarse levels.
@@ -235,15 +233,11 @@ namespace Tessella
                                                         fine.parent,
                                                         coarse.n_owned,
                                                         coarse.dof_offset);
-            offset.assign(structure.offset);
-            row.assign(structure.row);
-            block.assign(structure.block);
-            coarse_row.assign(structure.coarse_row);
             plan.n_blocks     = structure.coarse_row.size();
-            plan.offset       = offset.data();
-            plan.row          = row.data();
-            plan.block        = block.data();
-            plan.coarse_row   = coarse_row.data();
+            plan.offset       = copy(offset, structure.offset);
+            plan.row          = copy(row, structure.row);
+            plan.block        = copy(block, structure.block);
+            plan.coarse_row   = copy(coarse_row, structure.coarse_row);
             const auto reinit = [&](MatrixType &matrix) {
               matrix.reinit(structure.sparsity,
                             coarse.dof_offset,
@@ -402,8 +396,7 @@ namespace Tessella
             (l > 0 ? level.matrix->memory_consumption() : 0);
         }
       report.memory +=
-        inverse.memory_consumption() + transposed_inverse.memory_consumption() +
-        basis.memory_consumption() +
+        inverse.memory_consumption() + basis.memory_consumption() +
         (in_basis == nullptr ? 0 : in_basis->memory_consumption());
     }
 
@@ -427,160 +420,15 @@ namespace Tessella
     void
     invert_coarsest()
     {
-      const MatrixType   &matrix = *levels.back()->matrix;
-      const std::uint64_t n      = matrix.m();
-      AssertThrow(n <= data.max_coarse_dofs,
+      const MatrixType &matrix = *levels.back()->matrix;
+      AssertThrow(matrix.m() <= data.max_coarse_dofs,
                   ExcMessage("The coarsest level of multigrid has " +
-                             std::to_string(n) + " unknowns, more than the " +
+                             std::to_string(matrix.m()) +
+                             " unknowns, more than the " +
                              std::to_string(data.max_coarse_dofs) +
                              " allowed for its dense inverse: give more "
                              "levels, or a larger max_coarse_dofs."));
-      // Rows of this process with all columns.
-      const BlockSparsity       &sparsity  = matrix.block_sparsity();
-      const auto                &offset    = matrix.dof_offset();
-      const auto                &partition = matrix.partition();
-      const std::uint64_t        n_owned   = matrix.n_owned_rows();
-      std::vector<std::uint64_t> column(offset.begin(), offset.end() - 1);
-      if (partition != nullptr)
-        {
-          for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
-            column[k] += partition->first_row();
-          partition->update_ghosts(column);
-        }
-      std::vector<double> own(n_owned * n, 0.), all;
-      Tessella::on_all_processes(communicator, [&] {
-        std::vector<Number> values(matrix.n_nonzero_elements());
-        SpaceType::call([&] {
-          Blocks::download(values.size(), matrix.values(), values.data());
-        });
-        for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
-          for (std::uint64_t b = sparsity.block_offset[k];
-               b < sparsity.block_offset[k + 1];
-               ++b)
-            {
-              const unsigned int l = sparsity.block_column[b];
-              const Number *value  = values.data() + sparsity.value_offset[k] +
-                                    sparsity.column_offset[b];
-              for (std::uint64_t i = offset[k]; i < offset[k + 1];
-                   ++i, value += sparsity.row_width[k])
-                for (std::uint64_t j = 0; j < offset[l + 1] - offset[l]; ++j)
-                  own[i * n + column[l] + j] = value[j];
-            }
-        if (partition != nullptr)
-          all.resize(n * n);
-      });
-      // All processes gather the whole matrix and invert it.
-      if (partition == nullptr)
-        all.swap(own);
-      else
-        {
-          const auto &first = partition->first_rows();
-          for (unsigned int r = 0; r + 1 < first.size(); ++r)
-            {
-              places.push_back(first[r]);
-              counts.push_back(first[r + 1] - first[r]);
-            }
-          // Whole rows are the unit of transfer, so that counts cannot overflow
-          // int.
-          MPI_Datatype row;
-          int          ierr = MPI_Type_contiguous(n, MPI_DOUBLE, &row);
-          AssertThrowMPI(ierr);
-          ierr = MPI_Type_commit(&row);
-          AssertThrowMPI(ierr);
-          ierr = MPI_Allgatherv(own.data(),
-                                n_owned,
-                                row,
-                                all.data(),
-                                counts.data(),
-                                places.data(),
-                                row,
-                                communicator);
-          AssertThrowMPI(ierr);
-          ierr = MPI_Type_free(&row);
-          AssertThrowMPI(ierr);
-        }
-      Tessella::on_all_processes(communicator,
-                                 [&] { invert_coarsest(n, n_owned, all); });
-    }
-
-    // @p values: the whole matrix in row-major order.
-    void
-    invert_coarsest(const std::uint64_t        n,
-                    const std::uint64_t        n_owned,
-                    const std::vector<double> &values)
-    {
-      LAPACKFullMatrix<double> dense(n, n);
-      for (std::uint64_t i = 0; i < n; ++i)
-        for (std::uint64_t j = 0; j < n; ++j)
-          dense(i, j) = values[i * n + j];
-      const auto norm = [n](const LAPACKFullMatrix<double> &A) {
-        double largest = 0.;
-        for (std::uint64_t j = 0; j < n; ++j)
-          {
-            double sum = 0.;
-            for (std::uint64_t i = 0; i < n; ++i)
-              sum += std::abs(A(i, j));
-            largest = std::max(largest, sum);
-          }
-        return largest;
-      };
-      const double before   = norm(dense);
-      bool         singular = !std::isfinite(before);
-      try
-        {
-          if (data.symmetric && !singular)
-            {
-              // Symmetrise: the two halves differ by rounding.
-              for (std::uint64_t i = 0; i < n; ++i)
-                for (std::uint64_t j = 0; j < i; ++j)
-                  dense(i, j) = dense(j, i) = 0.5 * (dense(i, j) + dense(j, i));
-              dense.set_property(LAPACKSupport::symmetric);
-              dense.compute_cholesky_factorization();
-              dense.invert();
-              for (std::uint64_t i = 0; i < n; ++i)
-                for (std::uint64_t j = 0; j < i; ++j)
-                  dense(j, i) = dense(i, j);
-            }
-          else if (!singular)
-            {
-              dense.compute_lu_factorization();
-              dense.invert();
-            }
-        }
-      catch (const ExceptionBase &)
-        {
-          singular = true;
-        }
-      constexpr double epsilon = std::numeric_limits<Number>::epsilon();
-      singular = singular || !(norm(dense) * before < 0.1 / epsilon);
-      AssertThrow(!singular,
-                  ExcMessage(
-                    std::string("The matrix of the coarsest level of multigrid "
-                                "is singular") +
-                    (data.symmetric ? " or not positive definite" : "") +
-                    ": check that the problem has a unique solution (a "
-                    "Dirichlet, Robin or inflow boundary, or a reaction term)"
-                    " and that the penalty constant is large enough."));
-      const std::uint64_t first =
-        counts.empty() ? 0 : places[internal::this_process(communicator)];
-      std::vector<Number> rows(n_owned * n);
-      for (std::uint64_t i = 0; i < n_owned; ++i)
-        for (std::uint64_t j = 0; j < n; ++j)
-          rows[i * n + j] = dense(first + i, j);
-      inverse.assign(rows);
-      if (!data.symmetric)
-        {
-          for (std::uint64_t i = 0; i < n_owned; ++i)
-            for (std::uint64_t j = 0; j < n; ++j)
-              rows[i * n + j] = dense(j, first + i);
-          transposed_inverse.assign(rows);
-        }
-      if (!counts.empty())
-        {
-          gathered.resize(n);
-          gathered_host.resize(n);
-          own_host.resize(n_owned);
-        }
+      inverse.reinit(matrix, data.symmetric, communicator);
     }
 
     // ---- cycles
@@ -624,7 +472,7 @@ namespace Tessella
       if (l + 1 == levels.size())
         {
           // The inverse is exact, so the initial x does not matter.
-          apply_inverse(b, x, transpose);
+          inverse.vmult(b, x, transpose);
           return;
         }
       smooth(l, x, b, zero_start, true, transpose);
@@ -701,39 +549,6 @@ namespace Tessella
           apply_basis(true, double_src.data(), double_dst.data());
           SpaceType::convert(n, double_dst.data(), to);
         }
-    }
-
-    void
-    apply_inverse(const Number *b, Number *x, const bool transpose)
-    {
-      const MatrixType &matrix = *levels.back()->matrix;
-      const Number     *all    = b;
-      if (!counts.empty())
-        {
-          SpaceType::call(
-            [&] { Blocks::download(own_host.size(), b, own_host.data()); });
-          const MPI_Datatype type =
-            std::is_same<Number, double>::value ? MPI_DOUBLE : MPI_FLOAT;
-          const int ierr = MPI_Allgatherv(own_host.data(),
-                                          own_host.size(),
-                                          type,
-                                          gathered_host.data(),
-                                          counts.data(),
-                                          places.data(),
-                                          type,
-                                          communicator);
-          AssertThrowMPI(ierr);
-          gathered.copy_from(gathered_host);
-          all = gathered.data();
-        }
-      SpaceType::call([&] {
-        Blocks::dense_product(matrix.n_owned_rows(),
-                              matrix.m(),
-                              transpose ? transposed_inverse.data()
-                                        : inverse.data(),
-                              all,
-                              x);
-      });
     }
   };
 
@@ -979,15 +794,6 @@ namespace Tessella
   {
     return implementation == nullptr ? 0
                                      : implementation->levels[0]->matrix->m();
-  }
-
-
-
-  template <typename MatrixType>
-  typename Multigrid<MatrixType>::size_type
-  Multigrid<MatrixType>::n() const
-  {
-    return m();
   }
 
 

@@ -111,16 +111,26 @@ namespace Tessella
 
 
 
+  // First degree of freedom of each polytope, and their number at the end.
+  std::vector<std::uint64_t>
+  MultigridHierarchy::dof_offsets(const Level &level) const
+  {
+    const unsigned int         n = level.degree.size();
+    std::vector<std::uint64_t> offset(n + 1, 0);
+    for (unsigned int k = 0; k < n; ++k)
+      offset[k + 1] =
+        offset[k] +
+        Legendre::n_functions(dimension, level.degree[k], tensor_product);
+    return offset;
+  }
+
+
+
   void
   MultigridHierarchy::finish_level(
     Level &level, const std::vector<std::uint64_t> &first_ghost_row) const
   {
-    const unsigned int n = level.degree.size();
-    level.dof_offset.assign(n + 1, 0);
-    for (unsigned int k = 0; k < n; ++k)
-      level.dof_offset[k + 1] =
-        level.dof_offset[k] +
-        Legendre::n_functions(dimension, level.degree[k], tensor_product);
+    level.dof_offset = dof_offsets(level);
     if (comm != MPI_COMM_SELF)
       level.partition = std::make_shared<const BlockPartition>(comm,
                                                                level.dof_offset,
@@ -152,25 +162,21 @@ namespace Tessella
 
 
 
-  namespace
+  // Global index of the first row of each own polytope of a level.
+  std::vector<std::uint64_t>
+  MultigridHierarchy::first_rows(const Level &level) const
   {
-    // Global index of the first row of each own polytope.
-    std::vector<std::uint64_t>
-    first_rows(const MultigridHierarchy::Level &level, const MPI_Comm comm)
-    {
-      std::uint64_t first = 0, n = level.dof_offset[level.n_owned];
-      const int ierr = MPI_Exscan(&n, &first, 1, MPI_UINT64_T, MPI_SUM, comm);
-      AssertThrowMPI(ierr);
-      if (internal::this_process(comm) == 0)
-        first = 0;
-      std::vector<std::uint64_t> result(level.dof_offset.begin(),
-                                        level.dof_offset.begin() +
-                                          level.n_owned);
-      for (std::uint64_t &row : result)
-        row += first;
-      return result;
-    }
-  } // namespace
+    std::vector<std::uint64_t> result = dof_offsets(level);
+    std::uint64_t              first = 0, n = result[level.n_owned];
+    const int ierr = MPI_Exscan(&n, &first, 1, MPI_UINT64_T, MPI_SUM, comm);
+    AssertThrowMPI(ierr);
+    if (internal::this_process(comm) == 0)
+      first = 0;
+    result.resize(level.n_owned);
+    for (std::uint64_t &row : result)
+      row += first;
+    return result;
+  }
 
 
 
@@ -187,14 +193,7 @@ namespace Tessella
     std::vector<std::uint64_t> first_ghost_row;
     if (fine.partition != nullptr)
       {
-        Level own = level;
-        own.degree.resize(own.n_owned);
-        own.dof_offset.assign(own.n_owned + 1, 0);
-        for (unsigned int k = 0; k < own.n_owned; ++k)
-          own.dof_offset[k + 1] =
-            own.dof_offset[k] +
-            Legendre::n_functions(dimension, own.degree[k], tensor_product);
-        std::vector<std::uint64_t> first = first_rows(own, comm);
+        std::vector<std::uint64_t> first = first_rows(level);
         first.resize(level.degree.size());
         fine.partition->update_ghosts(first);
         first_ghost_row.assign(first.begin() + level.n_owned, first.end());
@@ -240,13 +239,7 @@ namespace Tessella
         n_coarse = fine.partition->sum(n_coarse);
         // Owners of the fine ghosts send data of the coarse polytopes: the
         // first row, which identifies the polytope, the degree, and the box.
-        Level own = level;
-        own.dof_offset.assign(n + 1, 0);
-        for (unsigned int K = 0; K < n; ++K)
-          own.dof_offset[K + 1] =
-            own.dof_offset[K] +
-            Legendre::n_functions(dimension, own.degree[K], tensor_product);
-        const std::vector<std::uint64_t> first = first_rows(own, comm);
+        const std::vector<std::uint64_t> first = first_rows(level);
         const std::size_t                n_all = fine.degree.size();
         std::vector<std::uint64_t>       row(n_all);
         std::vector<unsigned int>        degree(n_all);
@@ -288,22 +281,6 @@ namespace Tessella
     level.penalty_ratio =
       penalty_ratio(level, fine) * std::pow(n_coarse / n_fine, 1. / dim);
     levels.push_back(std::move(level));
-  }
-
-
-
-  MPI_Comm
-  MultigridHierarchy::communicator() const
-  {
-    return comm;
-  }
-
-
-
-  unsigned int
-  MultigridHierarchy::n_levels() const
-  {
-    return levels.size();
   }
 
 

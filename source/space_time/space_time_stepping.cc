@@ -2,6 +2,7 @@
 
 #include <deal.II/base/timer.h>
 
+#include <tessella/base/config.h>
 #include <tessella/base/error_message.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/space_time/space_time_stepping.h>

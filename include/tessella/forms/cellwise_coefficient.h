@@ -57,12 +57,18 @@ namespace Tessella
     /// Values per material, if the coefficient has been given in this form;
     /// empty otherwise.
     const std::map<dealii::types::material_id, double> &
-    material_values() const;
+    material_values() const
+    {
+      return by_material;
+    }
 
     /// Values per sub-cell, if the coefficient has a value for each cell; null
     /// otherwise.
     const std::shared_ptr<const std::vector<double>> &
-    subcell_values() const;
+    subcell_values() const
+    {
+      return by_subcell;
+    }
 
   private:
     std::map<dealii::types::material_id, double> by_material;

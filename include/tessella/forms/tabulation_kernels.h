@@ -202,6 +202,34 @@ namespace Tessella
 
 
 
+      /// Data at volume point @p point of all points, which lies in sub-cell s
+      /// of polytope k.
+      template <int dim, typename Coefficients>
+      __device__ inline void
+      set_volume_data(const TabulationTask<dim> &T,
+                      const unsigned int         k,
+                      const unsigned int         s,
+                      const std::uint64_t        point,
+                      PointData<dim>            &p)
+      {
+        const MeshData<dim> &M = T.mesh;
+        subcell_position(M,
+                         s,
+                         static_cast<unsigned int>(point - M.subcell_q[s]),
+                         M.degree[k],
+                         p.x);
+        p.t = T.t;
+        for (int d = 0; d < dim; ++d)
+          p.normal[d] = 0.;
+        p.side        = 0;
+        p.subcell     = M.first_subcell + s;
+        p.material    = M.subcell_material[s];
+        p.boundary_id = invalid_index;
+        set_data<dim, Coefficients>(T, k, p);
+      }
+
+
+
       /// Records an error. The smallest key of all points with errors is kept,
       /// so that it is the same in every run.
       template <int dim>
@@ -281,19 +309,7 @@ namespace Tessella
               find(M.subcell_offset, range[2], range[3] + 1, s);
 
             PointData<dim> p;
-            subcell_position(M,
-                             s,
-                             static_cast<unsigned int>(point - M.subcell_q[s]),
-                             M.degree[k],
-                             p.x);
-            p.t = T.t;
-            for (int d = 0; d < dim; ++d)
-              p.normal[d] = 0.;
-            p.side        = 0;
-            p.subcell     = M.first_subcell + s;
-            p.material    = M.subcell_material[s];
-            p.boundary_id = invalid_index;
-            set_data<dim, Coefficients>(T, k, p);
+            set_volume_data<dim, Coefficients>(T, k, s, point, p);
 
             CoefficientError    error;
             const VolumeLayout &L  = T.volume_layout;
@@ -655,20 +671,7 @@ namespace Tessella
                 const std::uint64_t point = begin + j;
                 const unsigned int s = find(M.subcell_q, s_begin, s_end, point);
                 PointData<dim>     p;
-                subcell_position(M,
-                                 s,
-                                 static_cast<unsigned int>(point -
-                                                           M.subcell_q[s]),
-                                 M.degree[k],
-                                 p.x);
-                p.t = T.t;
-                for (int d = 0; d < dim; ++d)
-                  p.normal[d] = 0.;
-                p.side        = 0;
-                p.subcell     = M.first_subcell + s;
-                p.material    = M.subcell_material[s];
-                p.boundary_id = invalid_index;
-                set_data<dim, Coefficients>(T, k, p);
+                set_volume_data<dim, Coefficients>(T, k, s, point, p);
                 CoefficientError error;
                 double           entries[Coefficients::n_entries];
                 Coefficients::penalty_diffusion(f, p, entries, error);

@@ -23,11 +23,22 @@ namespace Tessella
 
     /// Number of rows (columns) of all processes.
     size_type
-    m() const;
+    m() const
+    {
+      return structure == nullptr              ? 0
+             : structure->partition == nullptr ? structure->dof_offset.back()
+                                               : structure->partition->n_rows();
+    }
     size_type
-    n() const;
+    n() const
+    {
+      return m();
+    }
     bool
-    empty() const;
+    empty() const
+    {
+      return m() == 0;
+    }
     /// Number of rows of this process.
     std::uint64_t
     n_owned_rows() const;
@@ -45,6 +56,10 @@ namespace Tessella
     /// Partition of the block rows; null if all rows are on one process.
     const std::shared_ptr<const BlockPartition> &
     partition() const;
+    /// Communicator of the partition, or of this process alone if there is
+    /// none.
+    MPI_Comm
+    communicator() const;
 
   protected:
     BlockMatrixBase() = default;
@@ -60,11 +75,6 @@ namespace Tessella
     clear_structure();
     std::size_t
     structure_memory_consumption() const;
-    /// Lists the owned block rows without columns of other processes, and those
-    /// with such columns.
-    void
-    list_rows(std::vector<unsigned int> &interior,
-              std::vector<unsigned int> &boundary) const;
 
   private:
     struct Structure

@@ -2,11 +2,11 @@
 #ifndef tessella_lac_block_partition_h
 #define tessella_lac_block_partition_h
 
-#include <deal.II/base/index_set.h>
 #include <deal.II/base/mpi.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace Tessella
@@ -49,26 +49,48 @@ namespace Tessella
                    const std::vector<std::uint64_t> &first_ghost_row);
 
     MPI_Comm
-    communicator() const;
+    communicator() const
+    {
+      return comm;
+    }
     unsigned int
-    n_processes() const;
+    n_processes() const
+    {
+      return first_of_rank.size() - 1;
+    }
     /// Global index of the first row of this process.
     std::uint64_t
-    first_row() const;
+    first_row() const
+    {
+      return first;
+    }
     std::uint64_t
-    n_rows() const;
+    n_rows() const
+    {
+      return n_all;
+    }
     std::uint64_t
-    n_owned_rows() const;
+    n_owned_rows() const
+    {
+      return n_owned;
+    }
     std::uint64_t
-    n_ghost_rows() const;
+    n_ghost_rows() const
+    {
+      return n_ghosts;
+    }
     /// First row of each process, and the number of rows at the end.
     const std::vector<std::uint64_t> &
-    first_rows() const;
-    dealii::IndexSet
-    locally_owned_rows() const;
+    first_rows() const
+    {
+      return first_of_rank;
+    }
     /// Global index of the first row of each ghost.
     const std::vector<std::uint64_t> &
-    first_ghost_rows() const;
+    first_ghost_rows() const
+    {
+      return first_of_ghost;
+    }
     /// Extrema of the sizes of the blocks of all processes, in rows.
     struct BlockSizes
     {
@@ -78,17 +100,32 @@ namespace Tessella
       std::uint64_t bits;
     };
     const BlockSizes &
-    block_sizes() const;
+    block_sizes() const
+    {
+      return sizes;
+    }
 
     const std::vector<Partner> &
-    sends() const;
+    sends() const
+    {
+      return to;
+    }
     const std::vector<Partner> &
-    receives() const;
+    receives() const
+    {
+      return from;
+    }
     /// Owned blocks, and owned rows, that are sent.
     const std::vector<unsigned int> &
-    send_blocks() const;
+    send_blocks() const
+    {
+      return sent_blocks;
+    }
     const std::vector<unsigned int> &
-    send_rows() const;
+    send_rows() const
+    {
+      return sent_rows;
+    }
 
     /**
      * Receives the values of ghosts from their owners: @p n values per block,
@@ -111,6 +148,15 @@ namespace Tessella
     memory_consumption() const;
 
   private:
+    void
+    collect_sizes(const std::vector<std::uint64_t> &dof_offset);
+    std::map<unsigned int, std::vector<std::uint64_t>>
+    list_receives(const std::vector<std::uint64_t> &dof_offset);
+    void
+    list_sends(
+      const std::vector<std::uint64_t>                         &dof_offset,
+      const std::map<unsigned int, std::vector<std::uint64_t>> &requests);
+
     MPI_Comm                   comm;
     unsigned int               n_owned_blocks;
     std::uint64_t              n_owned, n_ghosts, first, n_all;

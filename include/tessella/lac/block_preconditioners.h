@@ -58,13 +58,19 @@ namespace Tessella
     size_type
     m() const;
     size_type
-    n() const;
+    n() const
+    {
+      return m();
+    }
     /// Memory in bytes, including memory on the device but not the matrix.
     std::size_t
     memory_consumption() const;
 
   protected:
     struct Implementation;
+    /// Begins the set-up: makes a new implementation for @p matrix.
+    void
+    invert_diagonal(const MatrixType &matrix);
     template <typename VectorType>
     void
     check(const VectorType &dst, const VectorType &src) const;

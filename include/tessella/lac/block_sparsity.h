@@ -41,6 +41,12 @@ namespace Tessella
     static BlockSparsity
     from_mesh(const PolytopicMesh<dim> &mesh);
 
+    /// Result of find_block() for a block that does not exist.
+    static constexpr std::uint64_t no_block = ~std::uint64_t(0);
+    /// Index of the block of block row @p row in block column @p column.
+    std::uint64_t
+    find_block(const unsigned int row, const unsigned int column) const;
+
     std::uint64_t
     n_nonzero_elements() const
     {

@@ -10,6 +10,7 @@
 #include <deal.II/lac/vector_type_traits.h>
 
 #include <tessella/base/compatibility.h>
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 
 #include <cstddef>
@@ -118,10 +119,9 @@ namespace Tessella
     // a distributed vector, these are the entries of this process.
     void
     copy_from(const std::vector<Number> &values);
+    template <typename OtherNumber>
     void
-    copy_from(const dealii::Vector<double> &vector);
-    void
-    copy_from(const dealii::Vector<float> &vector);
+    copy_from(const dealii::Vector<OtherNumber> &vector);
 #ifdef TESSELLA_HAVE_EPETRA
     /// Copies the distribution of @p vector, too.
     void
@@ -129,10 +129,9 @@ namespace Tessella
 #endif
     void
     copy_to(std::vector<Number> &values) const;
+    template <typename OtherNumber>
     void
-    copy_to(dealii::Vector<double> &vector) const;
-    void
-    copy_to(dealii::Vector<float> &vector) const;
+    copy_to(dealii::Vector<OtherNumber> &vector) const;
 #ifdef TESSELLA_HAVE_EPETRA
     /// @p vector must have the size and distribution of this one.
     void
@@ -140,56 +139,103 @@ namespace Tessella
 #endif
 
     size_type
-    size() const;
+    size() const
+    {
+      return n_global;
+    }
     bool
-    empty() const;
+    empty() const
+    {
+      return n_global == 0;
+    }
     /// Number of entries of this process.
     size_type
-    locally_owned_size() const;
+    locally_owned_size() const
+    {
+      return n;
+    }
     bool
-    in_local_range(const size_type index) const;
+    in_local_range(const size_type index) const
+    {
+      return index >= first && index < first + n;
+    }
     dealii::IndexSet
     locally_owned_elements() const;
     /// Communicator of the distribution; only this process belongs to it if the
     /// vector is not distributed.
     MPI_Comm
-    get_mpi_communicator() const;
+    get_mpi_communicator() const
+    {
+      return communicator;
+    }
     /// Does nothing; exists for compatibility with other vectors.
     void
-    compress(const dealii::VectorOperation::values operation =
-               dealii::VectorOperation::unknown) const;
+    compress(const dealii::VectorOperation::values =
+               dealii::VectorOperation::unknown) const
+    {}
     void
-    update_ghost_values() const;
+    update_ghost_values() const
+    {}
     void
-    zero_out_ghost_values() const;
+    zero_out_ghost_values() const
+    {}
     bool
-    has_ghost_elements() const;
+    has_ghost_elements() const
+    {
+      return false;
+    }
 
     /// Address of the first entry in device memory.
     Number *
-    begin();
+    begin()
+    {
+      return values;
+    }
     const Number *
-    begin() const;
+    begin() const
+    {
+      return values;
+    }
     Number *
-    end();
+    end()
+    {
+      return values + n;
+    }
     const Number *
-    end() const;
+    end() const
+    {
+      return values + n;
+    }
 
     // ---- each function sets this vector to the expression in its comment
     DeviceVector &
     operator*=(const Number factor);
     DeviceVector &
-    operator/=(const Number factor);
+    operator/=(const Number factor)
+    {
+      return *this *= Number(1) / factor;
+    }
     DeviceVector &
-    operator+=(const DeviceVector &V);
+    operator+=(const DeviceVector &V)
+    {
+      sadd(1, 1, V);
+      return *this;
+    }
     DeviceVector &
-    operator-=(const DeviceVector &V);
+    operator-=(const DeviceVector &V)
+    {
+      sadd(1, -1, V);
+      return *this;
+    }
     /// this + a, entry by entry
     void
     add(const Number a);
     /// this + a V
     void
-    add(const Number a, const DeviceVector &V);
+    add(const Number a, const DeviceVector &V)
+    {
+      sadd(1, a, V);
+    }
     /// this + a V + b W
     void
     add(const Number        a,
@@ -198,7 +244,10 @@ namespace Tessella
         const DeviceVector &W);
     /// s this + V
     void
-    sadd(const Number s, const DeviceVector &V);
+    sadd(const Number s, const DeviceVector &V)
+    {
+      sadd(s, 1, V);
+    }
     /// s this + a V
     void
     sadd(const Number s, const Number a, const DeviceVector &V);
@@ -216,7 +265,10 @@ namespace Tessella
     Number
     add_and_dot(const Number a, const DeviceVector &V, const DeviceVector &W);
     real_type
-    norm_sqr() const;
+    norm_sqr() const
+    {
+      return *this * *this;
+    }
     real_type
     l1_norm() const;
     real_type
@@ -230,7 +282,10 @@ namespace Tessella
     bool
     operator==(const DeviceVector &V) const;
     bool
-    operator!=(const DeviceVector &V) const;
+    operator!=(const DeviceVector &V) const
+    {
+      return !(*this == V);
+    }
 
     /// Prints the entries of this process, through a copy to the host.
     void
@@ -244,6 +299,9 @@ namespace Tessella
     memory_consumption() const;
 
   private:
+    /// Whether @p here is true on all processes of the distribution.
+    bool
+    on_all(const bool here) const;
     void
     check_size(const DeviceVector &vector) const;
 

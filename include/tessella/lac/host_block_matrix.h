@@ -2,22 +2,19 @@
 #ifndef tessella_lac_host_block_matrix_h
 #define tessella_lac_host_block_matrix_h
 
-#include <deal.II/base/types.h>
-
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/vector.h>
 
-#include <tessella/base/epetra.h>
-#include <tessella/lac/block_matrix_base.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <type_traits>
-#include <vector>
+#include <tessella/lac/basic_block_matrix.h>
 
 namespace Tessella
 {
+  namespace internal
+  {
+    template <typename Number>
+    struct HostBlockData;
+  }
+
   /**
    * Block matrix in host memory, with the same storage and interface as
    * DeviceBlockMatrix, so that a template over the matrix type
@@ -53,103 +50,13 @@ namespace Tessella
    * the transpose of a matrix whose structure is not symmetric.
    */
   template <typename Number>
-  class HostBlockMatrix : public BlockMatrixBase
+  class HostBlockMatrix
+    : public BasicBlockMatrix<Number, internal::HostBlockData<Number>>
   {
   public:
-    static_assert(std::is_same<Number, double>::value ||
-                    std::is_same<Number, float>::value,
-                  "HostBlockMatrix holds double or float.");
-
-    using value_type  = Number;
-    using size_type   = dealii::types::global_dof_index;
     using vector_type = dealii::Vector<Number>;
 
-    HostBlockMatrix();
-    HostBlockMatrix(HostBlockMatrix &&matrix) noexcept;
-    ~HostBlockMatrix();
-    HostBlockMatrix &
-    operator=(HostBlockMatrix &&matrix) noexcept;
-
-    /// Sets a new structure and all values to zero. @p dof_offset has the first
-    /// row of each block row and the number of rows at the end; with several
-    /// processes as in PolytopicMesh.
-    void
-    reinit(const BlockSparsity                         &sparsity,
-           const std::vector<std::uint64_t>            &dof_offset,
-           const std::shared_ptr<const BlockPartition> &partition = nullptr);
-    void
-    clear();
-    /// Sets all values to zero; other values of @p zero are not allowed.
-    HostBlockMatrix &
-    operator=(const double zero);
-
-    std::size_t
-    memory_consumption() const;
-
-    /// Address of the values; see BlockSparsity for their order.
-    Number *
-    values();
-    const Number *
-    values() const;
-
-    // ---- products; source and destination must differ. VectorType:
-    // Vector<Number> in a program of one process, HostVector<Number>,
-    // LinearAlgebra::distributed::Vector<Number>, TrilinosWrappers::MPI::Vector
-    // if Number is double
-    template <typename VectorType>
-    void
-    vmult(VectorType &dst, const VectorType &src) const;
-    template <typename VectorType>
-    void
-    vmult_add(VectorType &dst, const VectorType &src) const;
-    template <typename VectorType>
-    void
-    Tvmult(VectorType &dst, const VectorType &src) const;
-    template <typename VectorType>
-    void
-    Tvmult_add(VectorType &dst, const VectorType &src) const;
-    /// Computes dst = b - A x (or b - A^T x); @p dst may be @p b.
-    template <typename VectorType>
-    void
-    subtract_product(VectorType       &dst,
-                     const VectorType &x,
-                     const VectorType &b,
-                     const bool        transpose = false) const;
-    /// Computes dst = b - A x and returns the norm of dst, which may be @p b.
-    template <typename VectorType>
-    Number
-    residual(VectorType &dst, const VectorType &x, const VectorType &b) const;
-
-    /// The same with the addresses of the entries that this process owns.
-    void
-    vmult_owned(Number *dst, const Number *src) const;
-    void
-    subtract_product_owned(Number       *dst,
-                           const Number *x,
-                           const Number *b,
-                           const bool    transpose = false) const;
-
-    /// Copies the values of a matrix of the same structure, in the order of the
-    /// BlockSparsity.
-    void
-    copy_from(const std::vector<Number> &values);
-    void
-    copy_to(std::vector<Number> &values) const;
-    /// Copies structure and values, which are rounded if the types differ.
-    template <typename OtherNumber>
-    void
-    copy_from(const HostBlockMatrix<OtherNumber> &matrix);
-#ifdef TESSELLA_HAVE_EPETRA
-    /// @p matrix must have the given structure, with all rows on this process.
-    void
-    copy_from(const dealii::TrilinosWrappers::SparseMatrix &matrix,
-              const BlockSparsity                          &sparsity,
-              const std::vector<std::uint64_t>             &dof_offset);
-#endif
-
-  private:
-    struct Implementation;
-    std::unique_ptr<Implementation> implementation;
+    using BasicBlockMatrix<Number, internal::HostBlockData<Number>>::operator=;
   };
 } // namespace Tessella
 

@@ -4,6 +4,7 @@
 
 #include <deal.II/base/mpi.h>
 
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 #include <tessella/lac/block_sparsity.h>
 

@@ -186,7 +186,10 @@ namespace Tessella
     size_type
     m() const;
     size_type
-    n() const;
+    n() const
+    {
+      return m();
+    }
 
     /// One cycle for A x = src with x = 0 at the start. VectorType: any vector
     /// that the matrix accepts, or the same in the other precision.

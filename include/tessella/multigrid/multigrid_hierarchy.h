@@ -149,13 +149,19 @@ namespace Tessella
                        const AdditionalData &data = AdditionalData());
 
     unsigned int
-    n_levels() const;
+    n_levels() const
+    {
+      return levels.size();
+    }
     /// Level @p l; level 0 is that of the mesh.
     const Level &
     level(const unsigned int l) const;
 
     MPI_Comm
-    communicator() const;
+    communicator() const
+    {
+      return comm;
+    }
 
     /// Coefficients of the coarse functions on the polytopes of level @p l,
     /// ghosts included. Each polytope has a matrix with as many rows as its
@@ -178,6 +184,10 @@ namespace Tessella
     add_p_level(const unsigned int degree);
     void
     add_h_level(const std::vector<unsigned int> &parent);
+    std::vector<std::uint64_t>
+    dof_offsets(const Level &level) const;
+    std::vector<std::uint64_t>
+    first_rows(const Level &level) const;
     /// Computes numbers of functions from degrees, and the partition.
     void
     finish_level(Level                            &level,

@@ -2,6 +2,7 @@
 #ifndef tessella_space_time_space_time_slab_h
 #define tessella_space_time_space_time_slab_h
 
+#include <deal.II/base/index_set.h>
 #include <deal.II/base/types.h>
 
 #include <tessella/grid/agglomeration_handler.h>

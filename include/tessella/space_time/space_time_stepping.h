@@ -7,6 +7,7 @@
 #include <deal.II/lac/vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
 #include <tessella/space_time/space_time_form.h>
 #include <tessella/space_time/space_time_slab.h>

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include <tessella/forms/device_function.h>
+
+#include <algorithm>
+#include <locale>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "advection_diffusion_reaction_data.h"
+
+namespace Tessella
+{
+  using namespace dealii;
+  using internal::ScalarCoefficient;
+
+  namespace
+  {
+    // Writes coefficients and boundary conditions as source code.
+    template <int dim>
+    class CodeWriter
+    {
+    public:
+      using Entry = internal::CoefficientCode::Entry;
+
+      explicit CodeWriter(internal::CoefficientCode &code)
+        : code(code)
+      {}
+
+      // The last coefficient without code, and the reason; empty if all
+      // coefficients have code.
+      std::string problem;
+
+      static Entry
+      literal(const double value)
+      {
+        return Entry{"return " + number(value) + ";", nullptr, 0};
+      }
+
+      // Entry of a Function or TensorFunction.
+      template <typename FunctionType>
+      Entry
+      entry(const std::shared_ptr<const FunctionType> &function,
+            const std::string                         &name,
+            const unsigned int                         component)
+      {
+        const auto *f = dynamic_cast<const DeviceFunction *>(function.get());
+        if (f == nullptr)
+          {
+            problem = "the " + name + " is a function without device code";
+            return Entry();
+          }
+        return Entry{f->device_code(component), f, component};
+      }
+
+      // Appends the product of a coefficient that is present and a factor,
+      // which must be 1 for constants and functions.
+      void
+      add(const ScalarCoefficient<dim> &c,
+          std::vector<Entry>           &to,
+          const double                  factor = 1.)
+      {
+        if (!c.present())
+          return;
+        if (c.function != nullptr)
+          to.push_back(entry(c.function, c.name, 0));
+        else if (c.cellwise == nullptr)
+          to.push_back(literal(c.constant));
+        else if (c.cellwise->subcell_values() != nullptr)
+          to.push_back({"return " + number(factor) + " * p.cell_value[" +
+                          std::to_string(index(c.cellwise->subcell_values())) +
+                          "];",
+                        nullptr,
+                        0});
+        else
+          {
+            Entry result = {"switch (p.material) {", nullptr, 0};
+            for (const auto &value : c.cellwise->material_values())
+              result.code += " case " + std::to_string(value.first) + ": " +
+                             literal(factor * value.second).code;
+            result.code += " } return nan(\"\");";
+            to.push_back(result);
+          }
+      }
+
+      // Sets the condition with the given boundary id.
+      void
+      add(const int id, const BoundaryCondition<dim> &from)
+      {
+        internal::CoefficientCode::Condition &to = code.conditions[id];
+        to.type                                  = from.type;
+        if (from.value != nullptr)
+          to.value = entry(from.value, "boundary value", 0);
+        if (from.type == BoundaryType::robin &&
+            from.robin_coefficient != nullptr)
+          to.robin_coefficient =
+            entry(from.robin_coefficient, "Robin coefficient", 0);
+        if (from.type != BoundaryType::dirichlet && from.flux != nullptr)
+          for (unsigned int d = 0; d < dim; ++d)
+            to.flux.push_back(entry(from.flux, "boundary flux", d));
+      }
+
+    private:
+      static std::string
+      number(const double value)
+      {
+        std::ostringstream text;
+        text.imbue(std::locale::classic());
+        text << std::hexfloat << value;
+        return text.str();
+      }
+
+      // Position of a vector of values per sub-cell in the list of these
+      // vectors. A vector is listed once, even if several entries of a tensor
+      // use it.
+      std::size_t
+      index(const std::shared_ptr<const std::vector<double>> &values)
+      {
+        auto      &list = code.cell_values;
+        const auto it   = std::find(list.begin(), list.end(), values);
+        const auto i    = it - list.begin();
+        if (it == list.end())
+          list.push_back(values);
+        return i;
+      }
+
+      internal::CoefficientCode &code;
+    };
+  } // namespace
+
+
+
+  template <int dim>
+  bool
+  AdvectionDiffusionReaction<dim>::Implementation::make_code(
+    internal::CoefficientCode &code)
+  {
+    CodeWriter<dim> writer(code);
+    if (diffusion_type == DiffusionType::isotropic)
+      writer.add(scalar_diffusion, code.diffusion);
+    else if (diffusion_type == DiffusionType::tensor)
+      {
+        for (unsigned int d = 0; d < dim * dim; ++d)
+          if (scalar_diffusion.cellwise != nullptr)
+            writer.add(scalar_diffusion,
+                       code.diffusion,
+                       constant_tensor[d / dim][d % dim]);
+          else
+            code.diffusion.push_back(
+              tensor_function != nullptr
+                ? writer.entry(tensor_function, "diffusion tensor", d)
+                : writer.literal(constant_tensor[d / dim][d % dim]));
+      }
+    if (advection.present())
+      for (unsigned int d = 0; d < dim; ++d)
+        code.advection.push_back(
+          advection.tensor_function != nullptr
+            ? writer.entry(advection.tensor_function, "advection", d)
+          : advection.function != nullptr
+            ? writer.entry(advection.function, "advection", d)
+            : writer.literal(advection.constant[d]));
+    writer.add(reaction, code.reaction);
+    writer.add(source, code.source);
+    for (const auto &condition : conditions)
+      writer.add(static_cast<int>(condition.first), condition.second);
+    writer.add(-1, default_condition);
+    if (!writer.problem.empty())
+      why_not_on_device = writer.problem;
+    return writer.problem.empty();
+  }
+
+
+
+  template bool
+  AdvectionDiffusionReaction<2>::Implementation::make_code(
+    internal::CoefficientCode &);
+  template bool
+  AdvectionDiffusionReaction<3>::Implementation::make_code(
+    internal::CoefficientCode &);
+  template bool
+  AdvectionDiffusionReaction<4>::Implementation::make_code(
+    internal::CoefficientCode &);
+} // namespace Tessella

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "dense_inverse.h"
+
+#include <deal.II/base/exceptions.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "../base/collective.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    using namespace dealii;
+
+    template <typename MatrixType>
+    void
+    DenseInverse<MatrixType>::reinit(const MatrixType &matrix,
+                                     const bool        symmetric,
+                                     const MPI_Comm    comm)
+    {
+      communicator                     = comm;
+      n                                = matrix.m();
+      n_owned                          = matrix.n_owned_rows();
+      const std::vector<double> values = gather(matrix);
+      Tessella::on_all_processes(communicator, [&] {
+        LAPACKFullMatrix<double> dense(n, n);
+        for (std::uint64_t i = 0; i < n; ++i)
+          for (std::uint64_t j = 0; j < n; ++j)
+            dense(i, j) = values[i * n + j];
+        invert(dense, symmetric);
+        const std::uint64_t first =
+          counts.empty() ? 0 : places[internal::this_process(communicator)];
+        std::vector<Number> rows(n_owned * n);
+        for (std::uint64_t i = 0; i < n_owned; ++i)
+          for (std::uint64_t j = 0; j < n; ++j)
+            rows[i * n + j] = dense(first + i, j);
+        inverse.assign(rows);
+        if (!symmetric)
+          {
+            for (std::uint64_t i = 0; i < n_owned; ++i)
+              for (std::uint64_t j = 0; j < n; ++j)
+                rows[i * n + j] = dense(j, first + i);
+            transposed_inverse.assign(rows);
+          }
+        if (!counts.empty())
+          {
+            gathered.resize(n);
+            gathered_host.resize(n);
+            own_host.resize(n_owned);
+          }
+      });
+    }
+
+
+
+    // The whole matrix in row-major order.
+    template <typename MatrixType>
+    std::vector<double>
+    DenseInverse<MatrixType>::gather(const MatrixType &matrix)
+    {
+      const BlockSparsity       &sparsity  = matrix.block_sparsity();
+      const auto                &offset    = matrix.dof_offset();
+      const auto                &partition = matrix.partition();
+      std::vector<std::uint64_t> column(offset.begin(), offset.end() - 1);
+      if (partition != nullptr)
+        {
+          for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
+            column[k] += partition->first_row();
+          partition->update_ghosts(column);
+        }
+      std::vector<double> own, all;
+      Tessella::on_all_processes(communicator, [&] {
+        own = own_rows(matrix, column);
+        if (partition != nullptr)
+          all.resize(n * n);
+      });
+      counts.clear();
+      places.clear();
+      if (partition == nullptr)
+        return own;
+      const auto &first = partition->first_rows();
+      for (unsigned int r = 0; r + 1 < first.size(); ++r)
+        {
+          places.push_back(first[r]);
+          counts.push_back(first[r + 1] - first[r]);
+        }
+      // Whole rows are the unit of transfer, so that counts cannot overflow
+      // int.
+      MPI_Datatype row;
+      int          ierr = MPI_Type_contiguous(n, MPI_DOUBLE, &row);
+      AssertThrowMPI(ierr);
+      ierr = MPI_Type_commit(&row);
+      AssertThrowMPI(ierr);
+      ierr = MPI_Allgatherv(own.data(),
+                            n_owned,
+                            row,
+                            all.data(),
+                            counts.data(),
+                            places.data(),
+                            row,
+                            communicator);
+      AssertThrowMPI(ierr);
+      ierr = MPI_Type_free(&row);
+      AssertThrowMPI(ierr);
+      return all;
+    }
+
+
+
+    // Rows of this process with all columns. @p column: first global column of
+    // each block.
+    template <typename MatrixType>
+    std::vector<double>
+    DenseInverse<MatrixType>::own_rows(
+      const MatrixType &matrix, const std::vector<std::uint64_t> &column) const
+    {
+      const BlockSparsity &sparsity = matrix.block_sparsity();
+      const auto          &offset   = matrix.dof_offset();
+      std::vector<double>  own(n_owned * n, 0.);
+      std::vector<Number>  values(matrix.n_nonzero_elements());
+      SpaceType::call([&] {
+        Blocks::download(values.size(), matrix.values(), values.data());
+      });
+      for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
+        for (std::uint64_t b = sparsity.block_offset[k];
+             b < sparsity.block_offset[k + 1];
+             ++b)
+          {
+            const unsigned int l = sparsity.block_column[b];
+            const Number *value  = values.data() + sparsity.value_offset[k] +
+                                  sparsity.column_offset[b];
+            for (std::uint64_t i = offset[k]; i < offset[k + 1];
+                 ++i, value += sparsity.row_width[k])
+              for (std::uint64_t j = 0; j < offset[l + 1] - offset[l]; ++j)
+                own[i * n + column[l] + j] = value[j];
+          }
+      return own;
+    }
+
+
+
+    template <typename MatrixType>
+    void
+    DenseInverse<MatrixType>::invert(LAPACKFullMatrix<double> &dense,
+                                     const bool                symmetric)
+    {
+      const std::uint64_t n    = dense.m();
+      const auto          norm = [n](const LAPACKFullMatrix<double> &A) {
+        double largest = 0.;
+        for (std::uint64_t j = 0; j < n; ++j)
+          {
+            double sum = 0.;
+            for (std::uint64_t i = 0; i < n; ++i)
+              sum += std::abs(A(i, j));
+            largest = std::max(largest, sum);
+          }
+        return largest;
+      };
+      const double before   = norm(dense);
+      bool         singular = !std::isfinite(before);
+      try
+        {
+          if (symmetric && !singular)
+            {
+              // Symmetrise: the two halves differ by rounding.
+              for (std::uint64_t i = 0; i < n; ++i)
+                for (std::uint64_t j = 0; j < i; ++j)
+                  dense(i, j) = dense(j, i) = 0.5 * (dense(i, j) + dense(j, i));
+              dense.set_property(LAPACKSupport::symmetric);
+              dense.compute_cholesky_factorization();
+              dense.invert();
+              for (std::uint64_t i = 0; i < n; ++i)
+                for (std::uint64_t j = 0; j < i; ++j)
+                  dense(j, i) = dense(i, j);
+            }
+          else if (!singular)
+            {
+              dense.compute_lu_factorization();
+              dense.invert();
+            }
+        }
+      catch (const ExceptionBase &)
+        {
+          singular = true;
+        }
+      constexpr double epsilon = std::numeric_limits<Number>::epsilon();
+      singular = singular || !(norm(dense) * before < 0.1 / epsilon);
+      AssertThrow(!singular,
+                  ExcMessage(
+                    std::string("The matrix of the coarsest level of multigrid "
+                                "is singular") +
+                    (symmetric ? " or not positive definite" : "") +
+                    ": check that the problem has a unique solution (a "
+                    "Dirichlet, Robin or inflow boundary, or a reaction term)"
+                    " and that the penalty constant is large enough."));
+    }
+
+
+
+    template <typename MatrixType>
+    void
+    DenseInverse<MatrixType>::vmult(const Number *b,
+                                    Number       *x,
+                                    const bool    transpose)
+    {
+      const Number *all = b;
+      if (!counts.empty())
+        {
+          SpaceType::call(
+            [&] { Blocks::download(own_host.size(), b, own_host.data()); });
+          const MPI_Datatype type =
+            std::is_same<Number, double>::value ? MPI_DOUBLE : MPI_FLOAT;
+          const int ierr = MPI_Allgatherv(own_host.data(),
+                                          own_host.size(),
+                                          type,
+                                          gathered_host.data(),
+                                          counts.data(),
+                                          places.data(),
+                                          type,
+                                          communicator);
+          AssertThrowMPI(ierr);
+          gathered.copy_from(gathered_host);
+          all = gathered.data();
+        }
+      SpaceType::call([&] {
+        Blocks::dense_product(n_owned,
+                              n,
+                              transpose ? transposed_inverse.data()
+                                        : inverse.data(),
+                              all,
+                              x);
+      });
+    }
+
+
+
+    template <typename MatrixType>
+    std::size_t
+    DenseInverse<MatrixType>::memory_consumption() const
+    {
+      return inverse.memory_consumption() +
+             transposed_inverse.memory_consumption();
+    }
+
+
+
+    template class DenseInverse<HostBlockMatrix<double>>;
+    template class DenseInverse<HostBlockMatrix<float>>;
+    template class DenseInverse<DeviceBlockMatrix<double>>;
+    template class DenseInverse<DeviceBlockMatrix<float>>;
+  } // namespace internal
+} // namespace Tessella

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_multigrid_dense_inverse_h
+#define tessella_source_multigrid_dense_inverse_h
+
+#include <deal.II/base/mpi.h>
+
+#include <deal.II/lac/lapack_full_matrix.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../lac/block_space.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// Dense inverse of a block matrix. All functions are collective.
+    template <typename MatrixType>
+    class DenseInverse
+    {
+    public:
+      using Number = typename MatrixType::value_type;
+
+      /// Every process gathers and inverts the whole matrix, and keeps its rows
+      /// of the inverse. Throws if the matrix is singular or, if it is
+      /// @p symmetric, not positive definite.
+      void
+      reinit(const MatrixType &matrix,
+             const bool        symmetric,
+             const MPI_Comm    communicator);
+      /// x = A^{-1} b or A^{-T} b; the latter only if the matrix is not
+      /// symmetric. Pointers are to the memory of the matrix.
+      void
+      vmult(const Number *b, Number *x, const bool transpose);
+
+      std::size_t
+      memory_consumption() const;
+
+    private:
+      using SpaceType = Space<MatrixType>;
+      using Blocks    = typename SpaceType::Blocks;
+      template <typename T>
+      using Array = typename SpaceType::template Array<T>;
+
+      std::vector<double>
+      gather(const MatrixType &matrix);
+      std::vector<double>
+      own_rows(const MatrixType                 &matrix,
+               const std::vector<std::uint64_t> &first_column) const;
+      static void
+      invert(dealii::LAPACKFullMatrix<double> &matrix, const bool symmetric);
+
+      MPI_Comm      communicator = MPI_COMM_SELF;
+      std::uint64_t n = 0, n_owned = 0;
+      /// Rows of the inverse that belong to this process, and of the transposed
+      /// inverse if the matrix is not symmetric.
+      Array<Number> inverse, transposed_inverse;
+      /// Right-hand side, gathered from all processes.
+      Array<Number>       gathered;
+      std::vector<Number> gathered_host, own_host;
+      /// Numbers of rows and first rows of all processes; empty on a single
+      /// process.
+      std::vector<int> counts, places;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif
