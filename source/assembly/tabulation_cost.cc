@@ -124,7 +124,7 @@ namespace Tessella
           }
         else
           internal::compute_penalty(
-            mesh, form, penalty.constant, rules, instruction_set, {}, sigma);
+            mesh, form, penalty.constant, rules, instruction_set, sigma);
         cost.volume = timer.wall_time();
         timer.restart();
         for (unsigned int c = 0; c < chunks.size(); ++c)

@@ -111,7 +111,6 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
                             10.,
                             rules,
                             Tessella::InstructionSet::automatic,
-                            {},
                             sigma,
                             keep ? &diffusion : nullptr);
 
