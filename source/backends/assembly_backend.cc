@@ -20,33 +20,6 @@ namespace Tessella
   {
     using namespace dealii;
 
-    template <int dim>
-    AssemblyBackend<dim>::AssemblyBackend(AssemblyContext<dim> &context)
-      : context(context)
-      , preparation(context)
-    {}
-
-
-
-    template <int dim>
-    const std::vector<double> &
-    AssemblyBackend<dim>::penalty(const Form<dim> &form)
-    {
-      form.prepare();
-      return *preparation.prepare(form).values;
-    }
-
-
-
-    template <int dim>
-    bool
-    AssemblyBackend<dim>::has_polytopes() const
-    {
-      return context.space->n_polytopes() > 0;
-    }
-
-
-
     namespace
     {
       // Throws if this build or this machine has no CUDA device.
@@ -123,9 +96,6 @@ namespace Tessella
 
 
 
-    template class AssemblyBackend<2>;
-    template class AssemblyBackend<3>;
-    template class AssemblyBackend<4>;
     template std::unique_ptr<AssemblyBackend<2>>
     make_assembly_backend(AssemblyContext<2> &);
     template std::unique_ptr<AssemblyBackend<3>>

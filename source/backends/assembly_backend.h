@@ -26,21 +26,32 @@ namespace Tessella
     class AssemblyBackend
     {
     public:
+      explicit AssemblyBackend(AssemblyContext<dim> &context)
+        : context(context)
+        , preparation(context)
+      {}
       virtual ~AssemblyBackend() = default;
 
       /// host or cuda.
       virtual Backend
       type() const = 0;
 
-      /// Starts work for the mesh and the structure of the context that needs
-      /// no form, while the calling thread continues. Callers must wait for the
-      /// result, if it is valid, before they change the mesh.
+      /// May start work for the mesh and the structure of the context that
+      /// needs no form, while the calling thread continues. Callers must wait
+      /// for the result, if it is valid, before they change the mesh.
       virtual std::future<void>
-      reinit() = 0;
+      reinit()
+      {
+        return {};
+      }
 
       /// Sigma of every facet, as the host computes it. Collective.
       const std::vector<double> &
-      penalty(const Form<dim> &form);
+      penalty(const Form<dim> &form)
+      {
+        form.prepare();
+        return *preparation.prepare(form).values;
+      }
 
       /// Computes the matrix and the right-hand side if the target has a
       /// destination for them, and sets the report except for the members that
@@ -51,11 +62,12 @@ namespace Tessella
       assemble(const Form<dim> &form, const AssemblyTarget<float> &target) = 0;
 
     protected:
-      explicit AssemblyBackend(AssemblyContext<dim> &context);
-
       /// Whether this process has polytopes.
       bool
-      has_polytopes() const;
+      has_polytopes() const
+      {
+        return context.space->n_polytopes() > 0;
+      }
 
       AssemblyContext<dim> &context;
       FormPreparation<dim>  preparation;

@@ -27,13 +27,6 @@ namespace Tessella
     using namespace dealii;
 
     template <int dim>
-    CUDABackend<dim>::CUDABackend(AssemblyContext<dim> &context)
-      : AssemblyBackend<dim>(context)
-    {}
-
-
-
-    template <int dim>
     bool
     CUDABackend<dim>::start()
     {
@@ -71,15 +64,6 @@ namespace Tessella
           report.n_processes_on_device = on_same_device.size();
         }
       return true;
-    }
-
-
-
-    template <int dim>
-    Backend
-    CUDABackend<dim>::type() const
-    {
-      return Backend::cuda;
     }
 
 

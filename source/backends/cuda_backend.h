@@ -25,7 +25,7 @@ namespace Tessella
     class CUDABackend : public AssemblyBackend<dim>
     {
     public:
-      explicit CUDABackend(AssemblyContext<dim> &context);
+      using AssemblyBackend<dim>::AssemblyBackend;
 
       /// Chooses and initialises the device. Returns false if this fails and
       /// the choice of the backend is automatic. Collective.
@@ -33,7 +33,10 @@ namespace Tessella
       start();
 
       Backend
-      type() const override;
+      type() const override
+      {
+        return Backend::cuda;
+      }
       std::future<void>
       reinit() override;
       void

@@ -17,31 +17,6 @@ namespace Tessella
   namespace internal
   {
     template <int dim>
-    HostBackend<dim>::HostBackend(AssemblyContext<dim> &context)
-      : AssemblyBackend<dim>(context)
-    {}
-
-
-
-    template <int dim>
-    Backend
-    HostBackend<dim>::type() const
-    {
-      return Backend::host;
-    }
-
-
-
-    template <int dim>
-    std::future<void>
-    HostBackend<dim>::reinit()
-    {
-      return {};
-    }
-
-
-
-    template <int dim>
     void
     HostBackend<dim>::assemble(const Form<dim>              &form,
                                const AssemblyTarget<double> &target)

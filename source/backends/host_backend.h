@@ -14,12 +14,13 @@ namespace Tessella
     class HostBackend : public AssemblyBackend<dim>
     {
     public:
-      explicit HostBackend(AssemblyContext<dim> &context);
+      using AssemblyBackend<dim>::AssemblyBackend;
 
       Backend
-      type() const override;
-      std::future<void>
-      reinit() override;
+      type() const override
+      {
+        return Backend::host;
+      }
       void
       assemble(const Form<dim>              &form,
                const AssemblyTarget<double> &target) override;
