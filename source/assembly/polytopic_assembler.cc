@@ -11,6 +11,7 @@
 
 #include "../backends/assembly_backend.h"
 #include "../lac/matrix_traits.h"
+#include "assembler_access.h"
 
 namespace Tessella
 {
@@ -116,7 +117,6 @@ namespace Tessella
       backend->assemble(form, target);
       const InstructionSet wanted = context.parameters.instruction_set;
       report.backend              = backend->type();
-      report.strategy             = context.parameters.strategy;
       report.instruction_set =
         wanted == InstructionSet::automatic ? best_instruction_set() : wanted;
       report.n_threads     = MultithreadInfo::n_threads();
@@ -258,9 +258,29 @@ namespace Tessella
 
 
 
+  template <int dim>
+  void
+  internal::AssemblerAccess::set_strategy(PolytopicAssembler<dim> &assembler,
+                                          const AssemblyStrategy   strategy)
+  {
+    assembler.implementation->backend->set_strategy(strategy);
+  }
+
+
+
   template class PolytopicAssembler<2>;
   template class PolytopicAssembler<3>;
   template class PolytopicAssembler<4>;
+
+  template void
+  internal::AssemblerAccess::set_strategy(PolytopicAssembler<2> &,
+                                          const AssemblyStrategy);
+  template void
+  internal::AssemblerAccess::set_strategy(PolytopicAssembler<3> &,
+                                          const AssemblyStrategy);
+  template void
+  internal::AssemblerAccess::set_strategy(PolytopicAssembler<4> &,
+                                          const AssemblyStrategy);
 
 #define INSTANTIATE_ASSEMBLE(dim, Matrix, Vector)                    \
   template void PolytopicAssembler<dim>::assemble(const Form<dim> &, \

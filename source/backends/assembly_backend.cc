@@ -20,6 +20,26 @@ namespace Tessella
   {
     using namespace dealii;
 
+    template <int dim>
+    void
+    AssemblyBackend<dim>::set_strategy(const AssemblyStrategy strategy)
+    {
+      AssertThrow(strategy == AssemblyStrategy::block_rows ||
+                    context.structure.n_processes == 1,
+                  ExcMessage("The assembly strategy " + name(strategy) +
+                             " runs on one process only: use the strategy " +
+                             name(AssemblyStrategy::block_rows) + "."));
+      AssertThrow(
+        strategy == AssemblyStrategy::block_rows || type() == Backend::cuda,
+        ExcMessage("The assembly strategy " + name(strategy) +
+                   " runs on a CUDA device only: take the backend cuda on "
+                   "a machine that has one, or the strategy " +
+                   name(AssemblyStrategy::block_rows) + "."));
+      context.strategy = strategy;
+    }
+
+
+
     namespace
     {
       // Throws if this build or this machine has no CUDA device.
@@ -58,21 +78,9 @@ namespace Tessella
         // same backend.
         if (processes.n_processes > 1)
           {
-            AssertThrow(parameters.strategy == AssemblyStrategy::block_rows,
-                        ExcMessage("The assembly strategy " +
-                                   name(parameters.strategy) +
-                                   " runs on one process only: use the "
-                                   "strategy " +
-                                   name(AssemblyStrategy::block_rows) + "."));
             cuda =
               Utilities::MPI::min(cuda ? 1 : 0, processes.communicator) != 0;
           }
-        AssertThrow(parameters.strategy == AssemblyStrategy::block_rows || cuda,
-                    ExcMessage(
-                      "The assembly strategy " + name(parameters.strategy) +
-                      " runs on a CUDA device only: take the backend cuda on "
-                      "a machine that has one, or the strategy " +
-                      name(AssemblyStrategy::block_rows) + "."));
         return cuda;
       }
     } // namespace
@@ -96,6 +104,9 @@ namespace Tessella
 
 
 
+    template class AssemblyBackend<2>;
+    template class AssemblyBackend<3>;
+    template class AssemblyBackend<4>;
     template std::unique_ptr<AssemblyBackend<2>>
     make_assembly_backend(AssemblyContext<2> &);
     template std::unique_ptr<AssemblyBackend<3>>

@@ -8,6 +8,7 @@
 #include <tessella/grid/polytopic_space.h>
 
 #include "../lac/matrix_structure.h"
+#include "assembly_strategy.h"
 
 namespace Tessella
 {
@@ -32,8 +33,9 @@ namespace Tessella
 
       SmartPointer<const PolytopicSpace<dim>> space;
       AssemblyParameters                      parameters;
-      MatrixStructure                         structure;
-      AssemblyReport                          report = {};
+      AssemblyStrategy strategy = AssemblyStrategy::block_rows;
+      MatrixStructure  structure;
+      AssemblyReport   report = {};
     };
   } // namespace internal
 } // namespace Tessella

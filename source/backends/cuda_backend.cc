@@ -78,7 +78,7 @@ namespace Tessella
       const PolytopicMesh<dim> &mesh = context.mesh();
       // Stored points depend on the order, so such meshes are excluded.
       if (mesh.revision == 0 ||
-          context.parameters.strategy != AssemblyStrategy::block_rows ||
+          context.strategy != AssemblyStrategy::block_rows ||
           devices_are_shared || !this->has_polytopes() ||
           context.space->n_components() != 1 ||
           !mesh.subcell_point_weights.empty() ||
@@ -173,7 +173,7 @@ namespace Tessella
     CUDABackend<dim>::device_coefficients(const Form<dim> &form) const
     {
       std::shared_ptr<const Coefficients> coefficients;
-      if (context.parameters.strategy == AssemblyStrategy::block_rows)
+      if (context.strategy == AssemblyStrategy::block_rows)
         coefficients = form.device_coefficients();
       // Compilation may fail on some processes; all processes then use the
       // host.
@@ -215,8 +215,8 @@ namespace Tessella
                                                    : SigmaSource::devices;
       const VolumeStructure   structure = form.volume_structure();
       ConstantFacetTerms<dim> constant_facets;
-      return context.parameters.strategy == AssemblyStrategy::block_rows &&
-                 one_process && matrix && !structure.constant &&
+      return context.strategy == AssemblyStrategy::block_rows && one_process &&
+                 matrix && !structure.constant &&
                  !structure.penalty_diffusion &&
                  !form.constant_interior_facets(constant_facets)
                ? SigmaSource::tables
@@ -239,7 +239,7 @@ namespace Tessella
               context.space->polynomial_space(),
               context.parameters.instruction_set,
               device_memory,
-              context.parameters.strategy,
+              context.strategy,
               nullptr,
               coefficients,
               false,

@@ -19,6 +19,11 @@
 
 namespace Tessella
 {
+  namespace internal
+  {
+    struct AssemblerAccess;
+  }
+
   /**
    * Assembles scalar forms on polytopic meshes into the matrices of a deal.II
    * program.
@@ -90,8 +95,7 @@ namespace Tessella
    * the last bit for any number of processes. Every process reports its own
    * times. An error on one process is thrown on all; with Backend::automatic
    * the device is used if all processes have one. Only the classes of
-   * TrilinosWrappers, block matrices and their vectors are supported, and only
-   * the strategy block_rows.
+   * TrilinosWrappers, block matrices and their vectors are supported.
    *
    * <b>Matrices and vectors</b>, where Number is double or float:
    * - TrilinosWrappers::SparseMatrix with TrilinosWrappers::MPI::Vector;
@@ -124,11 +128,10 @@ namespace Tessella
    * <b>Errors.</b> An exception is thrown for: a polytopic mesh without degrees
    * of freedom, an element with several components, a negative penalty
    * constant, an instruction set that the processor does not have,
-   * Backend::cuda without a device or in a build without CUDA, another
-   * AssemblyStrategy than block_rows without a CUDA device or on a mesh that it
-   * does not support, too little memory on the device, coefficients that are
-   * not finite (the message contains the point), and errors of the form itself.
-   * After an exception, matrix and vector have undefined values.
+   * Backend::cuda without a device or in a build without CUDA, too little
+   * memory on the device, coefficients that are not finite (the message
+   * contains the point), and errors of the form itself. After an exception,
+   * matrix and vector have undefined values.
    */
   template <int dim>
   class PolytopicAssembler
@@ -184,6 +187,8 @@ namespace Tessella
   private:
     struct Implementation;
     std::unique_ptr<Implementation> implementation;
+
+    friend struct internal::AssemblerAccess;
   };
 } // namespace Tessella
 

@@ -2,7 +2,6 @@
 #ifndef tessella_backends_assembly_parameters_h
 #define tessella_backends_assembly_parameters_h
 
-#include <tessella/backends/assembly_strategy.h>
 #include <tessella/base/backend.h>
 #include <tessella/grid/penalty.h>
 
@@ -16,9 +15,6 @@ namespace Tessella
     Backend           backend         = Backend::automatic;
     InstructionSet    instruction_set = InstructionSet::automatic;
     PenaltyParameters penalty;
-    /// Other strategies than the default one are for comparisons; they need a
-    /// CUDA device.
-    AssemblyStrategy strategy = AssemblyStrategy::block_rows;
     /**
      * Bytes that mesh, structure and results that wait for their copy may
      * occupy on a CUDA device. 0 means the free memory, less a reserve, in

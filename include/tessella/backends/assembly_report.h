@@ -2,7 +2,6 @@
 #ifndef tessella_backends_assembly_report_h
 #define tessella_backends_assembly_report_h
 
-#include <tessella/backends/assembly_strategy.h>
 #include <tessella/base/backend.h>
 
 #include <string>
@@ -26,7 +25,6 @@ namespace Tessella
     double upload_time, download_time; ///< seconds for copies of tables and
                                        ///< results, which overlap with kernels
     double                  bytes_uploaded, bytes_downloaded;
-    AssemblyStrategy        strategy;     ///< strategy that ran
     std::vector<KernelTime> kernel_times; ///< kernel_time split by kernels
     /// Seconds before the first kernel: penalty and, if the mesh has changed,
     /// its preparation and upload.
