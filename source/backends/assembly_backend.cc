@@ -77,10 +77,7 @@ namespace Tessella
         // Host and device agree up to rounding only, so all processes use the
         // same backend.
         if (processes.n_processes > 1)
-          {
-            cuda =
-              Utilities::MPI::min(cuda ? 1 : 0, processes.communicator) != 0;
-          }
+          cuda = Utilities::MPI::min(cuda ? 1 : 0, processes.communicator) != 0;
         return cuda;
       }
     } // namespace

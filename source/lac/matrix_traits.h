@@ -2,7 +2,9 @@
 #ifndef tessella_source_lac_matrix_traits_h
 #define tessella_source_lac_matrix_traits_h
 
+#include <deal.II/base/exceptions.h>
 #include <deal.II/base/index_set.h>
+#include <deal.II/base/parallel.h>
 
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/sparse_matrix.h>
@@ -15,10 +17,18 @@
 #include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
+#include <tessella/lac/trilinos_block_matrix.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "matrix_structure.h"
+#include "store_block_row.h"
 
 // What assembly needs to know about a class of matrices or vectors. A further
 // class is one more specialisation.
@@ -91,19 +101,61 @@ namespace Tessella
     template <>
     struct MatrixTraits<dealii::TrilinosWrappers::SparseMatrix>
     {
-      using value_type                       = double;
-      static constexpr Storage storage       = Storage::host;
+      using MatrixType                 = dealii::TrilinosWrappers::SparseMatrix;
+      using value_type                 = double;
+      static constexpr Storage storage = Storage::host;
       static constexpr bool    serial_reinit = true;
 
       static void
-      reinit(dealii::TrilinosWrappers::SparseMatrix &matrix,
-             MatrixStructure                        &structure);
+      reinit(MatrixType &matrix, MatrixStructure &structure)
+      {
+        AssertThrow(
+          structure.n_dofs <=
+            static_cast<std::uint64_t>(
+              std::numeric_limits<
+                dealii::TrilinosWrappers::types::int_type>::max()),
+          dealii::ExcMessage(
+            "There are " + std::to_string(structure.n_dofs) +
+            " degrees of freedom, more than this deal.II can count in "
+            "Trilinos: configure it with 64-bit indices."));
+        structure.on_all_processes([&]() {
+          TrilinosBlockMatrix::check_size(structure.blocks,
+                                          structure.dof_offset);
+        });
+        TrilinosBlockMatrix::reinit(matrix,
+                                    structure.blocks,
+                                    structure.dof_offset,
+                                    structure.communicator,
+                                    structure.ghost_columns);
+      }
+
       /// The column indices are checked once per matrix.
       static void
-      check(dealii::TrilinosWrappers::SparseMatrix &matrix,
-            MatrixStructure                        &structure);
+      check(MatrixType &matrix, MatrixStructure &structure)
+      {
+        TrilinosBlockMatrix::values(matrix,
+                                    structure.blocks,
+                                    structure.dof_offset);
+        const auto arrays = TrilinosBlockMatrix::storage(matrix);
+        if (structure.is_checked(arrays))
+          return;
+        TrilinosBlockMatrix::check_columns(matrix,
+                                           structure.blocks,
+                                           structure.dof_offset,
+                                           structure.ghost_columns);
+        structure.set_checked(arrays);
+      }
+
       static double *
-      values(dealii::TrilinosWrappers::SparseMatrix &matrix);
+      values(MatrixType &matrix)
+      {
+        // The wrapper returns a constant Epetra matrix only.
+        int    *offsets = nullptr, *indices = nullptr;
+        double *data = nullptr;
+        const_cast<Epetra_CrsMatrix &>(matrix.trilinos_matrix())
+          .ExtractCrsDataPointers(offsets, indices, data);
+        return data;
+      }
     };
 #endif
 
@@ -112,23 +164,82 @@ namespace Tessella
     template <typename Number>
     struct MatrixTraits<dealii::SparseMatrix<Number>>
     {
+      using MatrixType                       = dealii::SparseMatrix<Number>;
       using value_type                       = Number;
       static constexpr Storage storage       = Storage::rows;
       static constexpr bool    serial_reinit = false;
 
       static void
-      reinit(dealii::SparseMatrix<Number> &matrix,
-             dealii::SparsityPattern      &pattern,
-             const MatrixStructure        &structure);
+      reinit(MatrixType              &matrix,
+             dealii::SparsityPattern &pattern,
+             const MatrixStructure   &structure)
+      {
+        structure.check_one_process("dealii::SparseMatrix");
+        const BlockSparsity              &blocks     = structure.blocks;
+        const std::vector<std::uint64_t> &dof_offset = structure.dof_offset;
+        matrix.clear();
+        std::vector<unsigned int> row_lengths;
+        row_lengths.reserve(dof_offset.back());
+        for (unsigned int k = 0; k < blocks.row_width.size(); ++k)
+          row_lengths.insert(row_lengths.end(),
+                             dof_offset[k + 1] - dof_offset[k],
+                             blocks.row_width[k]);
+        pattern.reinit(dof_offset.back(), dof_offset.back(), row_lengths);
+        for (unsigned int k = 0; k < blocks.row_width.size(); ++k)
+          for (std::uint64_t i = dof_offset[k]; i < dof_offset[k + 1]; ++i)
+            for (std::uint64_t b = blocks.block_offset[k];
+                 b < blocks.block_offset[k + 1];
+                 ++b)
+              for (std::uint64_t j = dof_offset[blocks.block_column[b]];
+                   j < dof_offset[blocks.block_column[b] + 1];
+                   ++j)
+                pattern.add(i, j);
+        pattern.compress();
+        matrix.reinit(pattern);
+      }
+
       static void
-      check(dealii::SparseMatrix<Number> &matrix,
-            const MatrixStructure        &structure);
+      check(MatrixType &matrix, const MatrixStructure &structure)
+      {
+        structure.check_one_process("dealii::SparseMatrix");
+        structure.check_size(matrix.m(), "matrix");
+        const BlockSparsity &blocks = structure.blocks;
+        std::atomic<bool>    matches(matrix.n_nonzero_elements() ==
+                                  blocks.n_nonzero_elements());
+        if (matches)
+          dealii::parallel::apply_to_subranges(
+            0u,
+            static_cast<unsigned int>(blocks.row_width.size()),
+            [&](const unsigned int begin, const unsigned int end) {
+              for (unsigned int k = begin; k < end; ++k)
+                if (&matrix.diag_element(structure.dof_offset[k]) -
+                      &matrix.diag_element(0) !=
+                    static_cast<std::ptrdiff_t>(blocks.value_offset[k]))
+                  matches = false;
+            },
+            64);
+        AssertThrow(matches,
+                    dealii::ExcMessage(
+                      "The matrix does not have the sparsity pattern of "
+                      "this mesh and element."));
+      }
+
       static void
-      store(dealii::SparseMatrix<Number> &matrix,
-            const MatrixStructure        &structure,
-            const unsigned int            begin,
-            const unsigned int            end,
-            const Number                 *values);
+      store(MatrixType            &matrix,
+            const MatrixStructure &structure,
+            const unsigned int     begin,
+            const unsigned int     end,
+            const Number          *values)
+      {
+        const BlockSparsity &blocks = structure.blocks;
+        for (unsigned int k = begin; k < end; ++k)
+          store_block_row(matrix,
+                          blocks,
+                          structure.dof_offset,
+                          k,
+                          values + (blocks.value_offset[k] -
+                                    blocks.value_offset[begin]));
+      }
     };
 
     /// Common to the block matrices of the host and of the device.
@@ -140,9 +251,29 @@ namespace Tessella
       static constexpr bool    serial_reinit = false;
 
       static void
-      reinit(MatrixType &matrix, MatrixStructure &structure);
+      reinit(MatrixType &matrix, MatrixStructure &structure)
+      {
+        const auto &rows = structure.partition();
+        structure.on_all_processes(
+          [&] { matrix.reinit(structure.blocks, structure.dof_offset, rows); });
+      }
+
       static void
-      check(const MatrixType &matrix, const MatrixStructure &structure);
+      check(const MatrixType &matrix, const MatrixStructure &structure)
+      {
+        structure.check_size(matrix.m(), "matrix");
+        const std::string what =
+          where == Storage::device ? "matrix on the device" : "block matrix";
+        AssertThrow(matrix.dof_offset() == structure.dof_offset &&
+                      matrix.block_sparsity().value_offset ==
+                        structure.blocks.value_offset,
+                    dealii::ExcMessage(
+                      "The " + what +
+                      " does not have the structure of "
+                      "this mesh and element: call reinit() of the "
+                      "assembler on it, after distribute_dofs()."));
+      }
+
       static value_type *
       values(MatrixType &matrix)
       {
@@ -164,25 +295,6 @@ namespace Tessella
 
     // ---- vectors
 
-#ifdef TESSELLA_HAVE_EPETRA
-    template <>
-    struct VectorTraits<dealii::TrilinosWrappers::MPI::Vector>
-    {
-      using value_type                 = double;
-      static constexpr Storage storage = Storage::host;
-
-      static void
-      reinit(dealii::TrilinosWrappers::MPI::Vector &vector,
-             const dealii::IndexSet                &owned,
-             const MatrixStructure                 &structure);
-      static void
-      check(const dealii::TrilinosWrappers::MPI::Vector &vector,
-            const MatrixStructure                       &structure);
-      static double *
-      values(dealii::TrilinosWrappers::MPI::Vector &vector);
-    };
-#endif
-
     template <typename Number>
     struct VectorTraits<dealii::Vector<Number>>
     {
@@ -197,6 +309,7 @@ namespace Tessella
         structure.check_one_process("dealii::Vector");
         vector.reinit(owned.size());
       }
+
       static void
       check(const dealii::Vector<Number> &vector,
             const MatrixStructure        &structure)
@@ -204,6 +317,7 @@ namespace Tessella
         structure.check_one_process("dealii::Vector");
         structure.check_size(vector.size(), "vector");
       }
+
       static Number *
       values(dealii::Vector<Number> &vector)
       {
@@ -225,12 +339,14 @@ namespace Tessella
       {
         vector.reinit(owned, structure.communicator);
       }
+
       static void
       check(const VectorType &vector, const MatrixStructure &structure)
       {
         structure.check_distribution(vector.size(),
                                      vector.locally_owned_size());
       }
+
       static value_type *
       values(VectorType &vector)
       {
@@ -254,6 +370,36 @@ namespace Tessella
     struct VectorTraits<DeviceVector<Number>>
       : DistributedVectorTraits<DeviceVector<Number>, Storage::device>
     {};
+
+#ifdef TESSELLA_HAVE_EPETRA
+    template <>
+    struct VectorTraits<dealii::TrilinosWrappers::MPI::Vector>
+      : DistributedVectorTraits<dealii::TrilinosWrappers::MPI::Vector,
+                                Storage::host>
+    {
+      using VectorType = dealii::TrilinosWrappers::MPI::Vector;
+
+      static void
+      check(const VectorType &vector, const MatrixStructure &structure)
+      {
+        structure.check_size(vector.size(), "vector");
+        AssertThrow(
+          !vector.has_ghost_elements() &&
+            static_cast<std::uint64_t>(vector.trilinos_vector().MyLength()) ==
+              structure.n_owned_rows,
+          dealii::ExcMessage("The vector is distributed over processes in "
+                             "another way than the degrees of freedom, or has "
+                             "ghost entries: call reinit() of the assembler "
+                             "on it."));
+      }
+
+      static double *
+      values(VectorType &vector)
+      {
+        return vector.trilinos_vector()[0];
+      }
+    };
+#endif
   } // namespace internal
 } // namespace Tessella
 
