@@ -13,6 +13,7 @@
 #  include <tessella/device/cuda_device.h>
 
 #  include <exception>
+#  include <string>
 #  include <utility>
 
 #  include "../../cuda/lac/vector.h"
@@ -25,6 +26,42 @@ namespace Tessella
   namespace internal
   {
     using namespace dealii;
+
+    namespace
+    {
+      // Text for AssemblyReport::coefficients.
+      template <int dim>
+      std::string
+      describe(const Form<dim>               &form,
+               const DeviceCoefficients<dim> *coefficients)
+      {
+        if (coefficients != nullptr)
+          return coefficients->description();
+        if (form.volume_structure().constant)
+          return "constant";
+        const std::string reason = form.why_not_on_device();
+        return "evaluated by the host's threads" +
+               (reason.empty() ? reason : " (" + reason + ")");
+      }
+
+      void
+      report_times(const Device::Times &times, AssemblyReport &report)
+      {
+        report.device_kernels   = times.kernel;
+        report.kernel_time      = times.kernels;
+        report.kernel_times     = times.kernel_times;
+        report.upload_time      = times.upload;
+        report.download_time    = times.download;
+        report.bytes_uploaded   = times.bytes_up;
+        report.bytes_downloaded = times.bytes_down;
+        report.tabulation_time  = times.tabulation;
+        report.handover_time    = times.idle;
+        report.device_memory    = times.memory;
+        report.n_parts          = times.n_parts;
+      }
+    } // namespace
+
+
 
     template <int dim>
     bool
@@ -187,22 +224,6 @@ namespace Tessella
 
 
     template <int dim>
-    std::string
-    CUDABackend<dim>::describe(const Form<dim>    &form,
-                               const Coefficients *coefficients) const
-    {
-      if (coefficients != nullptr)
-        return coefficients->description();
-      if (form.volume_structure().constant)
-        return "constant";
-      const std::string reason = form.why_not_on_device();
-      return "evaluated by the host's threads" +
-             (reason.empty() ? reason : " (" + reason + ")");
-    }
-
-
-
-    template <int dim>
     typename CUDABackend<dim>::SigmaSource
     CUDABackend<dim>::choose_sigma_source(const Form<dim>    &form,
                                           const Coefficients *coefficients,
@@ -301,29 +322,9 @@ namespace Tessella
         problem.n_sharing = on_same_device.size();
 
       const Device::Times times = cuda.assemble(problem, target);
-      report_times(times);
+      report_times(times, context.report);
       // time except for the loop over chunks
       context.report.preparation_time += timer.wall_time() - times.loop;
-    }
-
-
-
-    template <int dim>
-    void
-    CUDABackend<dim>::report_times(const Device::Times &times)
-    {
-      AssemblyReport &report  = context.report;
-      report.device_kernels   = times.kernel;
-      report.kernel_time      = times.kernels;
-      report.kernel_times     = times.kernel_times;
-      report.upload_time      = times.upload;
-      report.download_time    = times.download;
-      report.bytes_uploaded   = times.bytes_up;
-      report.bytes_downloaded = times.bytes_down;
-      report.tabulation_time  = times.tabulation;
-      report.handover_time    = times.idle;
-      report.device_memory    = times.memory;
-      report.n_parts          = times.n_parts;
     }
 
 

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "assembly_backend.h"
@@ -81,10 +80,6 @@ namespace Tessella
       std::shared_ptr<const Coefficients>
       device_coefficients(const Form<dim> &form) const;
 
-      /// Text for the report.
-      std::string
-      describe(const Form<dim> &form, const Coefficients *coefficients) const;
-
       /// The problem that all calls of CUDAAssembly for this form share.
       Problem
       make_problem(const Form<dim>       &form,
@@ -104,9 +99,6 @@ namespace Tessella
                    const SigmaSource             source,
                    const Sigma                  &sigma,
                    const AssemblyTarget<Number> &target);
-
-      void
-      report_times(const Device::Times &times);
 
       CUDAAssembly<dim> cuda;
       /// Ranks of the processes that share the device of this process, and
