@@ -2,13 +2,12 @@
 #ifndef tessella_applications_coefficient_case_h
 #define tessella_applications_coefficient_case_h
 
-#include <tessella/assembly/tabulation_cost.h>
-
 #include <cstdint>
 
 #include "../common/discretisation_input.h"
 #include "../common/equation_input.h"
 #include "../common/text_table.h"
+#include "tabulation_cost.h"
 #include "throughput_case.h"
 
 namespace Tessella

@@ -26,6 +26,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "../../source/assembly/assembler_access.h"
 #include "functor.h"
 
 namespace Tessella
@@ -264,12 +265,12 @@ namespace Tessella
         const Execution &execution = result.execution;
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend         = execution.backend;
-        data.strategy        = execution.strategy;
         data.instruction_set = execution.instruction_set;
         data.penalty         = discretisation.penalty();
         data.device_memory   = discretisation.device_memory();
         data.device          = discretisation.device();
         PolytopicAssembler<dim> assembler(space, data);
+        internal::AssemblerAccess::set_strategy(assembler, execution.strategy);
         switch (execution.matrix)
           {
             case MatrixKind::trilinos:

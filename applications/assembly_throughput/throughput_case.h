@@ -2,7 +2,6 @@
 #ifndef tessella_applications_throughput_case_h
 #define tessella_applications_throughput_case_h
 
-#include <tessella/assembly/assembly_work.h>
 #include <tessella/assembly/polytopic_assembler.h>
 
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "../common/discretisation_input.h"
 #include "../common/distributed_mesh.h"
 #include "../common/equation_input.h"
+#include "assembly_work.h"
 #include "throughput_input.h"
 
 namespace Tessella

@@ -4,11 +4,12 @@
 
 #include <deal.II/base/parameter_handler.h>
 
-#include <tessella/backends/assembly_strategy.h>
 #include <tessella/base/backend.h>
 
 #include <string>
 #include <vector>
+
+#include "../../source/backends/assembly_strategy.h"
 
 namespace Tessella
 {

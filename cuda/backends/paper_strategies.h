@@ -2,7 +2,6 @@
 #ifndef tessella_cuda_backends_paper_strategies_h
 #define tessella_cuda_backends_paper_strategies_h
 
-#include <tessella/backends/assembly_strategy.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_sparsity.h>
 
@@ -11,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "../../source/backends/assembly_strategy.h"
 #include "assembly.h"
 
 namespace Tessella

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include <tessella/backends/assembly_strategy.h>
+#include "assembly_strategy.h"
+
 #include <tessella/base/exceptions.h>
 
 namespace Tessella

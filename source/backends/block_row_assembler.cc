@@ -2,7 +2,7 @@
 
 #include "block_row_assembler.h"
 
-#include <cmath>
+#include <cstddef>
 
 #include "host_dispatch.h"
 
@@ -12,49 +12,41 @@ namespace Tessella
   {
     namespace
     {
-      // Sets n entries and the padding up to a multiple of the padding length,
-      // for which the buffers have room: fixed lengths compile to fast code.
+      // Hands out arrays of n numbers from a block of memory.
+      class Arrays
+      {
+      public:
+        Arrays(std::vector<double> &memory,
+               const unsigned int   n_arrays,
+               const unsigned int   n)
+          : n(n)
+        {
+          memory.resize(n_arrays * n);
+          next = memory.data();
+        }
+
+        // The next array, or null if it is not wanted.
+        double *
+        operator()(const bool wanted)
+        {
+          double *const result = wanted ? next : nullptr;
+          next += n;
+          return result;
+        }
+
+      private:
+        const unsigned int n;
+        double            *next;
+      };
+
+
+
+      // An array from entry q on; null stays null.
       template <typename Number>
-      inline void
-      fill_padded(Number *p, const unsigned int n, const Number value)
+      inline Number *
+      from(Number *array, const unsigned int q)
       {
-        for (unsigned int q = 0; q < n; q += HostKernels::padding)
-          for (unsigned int l = 0; l < HostKernels::padding; ++l)
-            p[q + l] = value;
-      }
-
-
-
-      // Whether vertices a, b, c, d (in lexicographic order) span a
-      // parallelogram.
-      template <int dim>
-      bool
-      is_parallelogram(const double      *v,
-                       const unsigned int a,
-                       const unsigned int b,
-                       const unsigned int c,
-                       const unsigned int d)
-      {
-        double deviation = 0., size = 0.;
-        for (unsigned int e = 0; e < dim; ++e)
-          {
-            deviation = std::max(deviation,
-                                 std::abs(v[dim * a + e] + v[dim * d + e] -
-                                          v[dim * b + e] - v[dim * c + e]));
-            size = std::max(size, std::abs(v[dim * d + e] - v[dim * a + e]));
-          }
-        return deviation <= 1e-14 * size;
-      }
-
-      // Whether the multilinear image with these vertices is affine.
-      template <int dim>
-      bool
-      is_parallelepiped(const double *v)
-      {
-        return is_parallelogram<dim>(v, 0, 1, 2, 3) &&
-               (dim < 4 || (is_parallelogram<dim>(v, 0, 1, 4, 5) &&
-                            is_parallelogram<dim>(v, 0, 2, 4, 6) &&
-                            is_parallelogram<dim>(v, 1, 3, 5, 7)));
+        return array ? array + q : nullptr;
       }
     } // namespace
 
@@ -87,8 +79,20 @@ namespace Tessella
       , facet_structure(form.facet_structure())
       , diffusion(volume_structure.constant ? nullptr : diffusion_values)
       , volume_points(buffer_capacity(rules))
-      , facet_capacity(buffer_capacity(rules))
-      , periodic(mesh.shift.size() > dim)
+      , facet_points(mesh, rules, kernels)
+    {
+      allocate_basis();
+      allocate_volume_blocks();
+      if (!want_matrix || volume_structure.constant)
+        evaluate_constant_volume();
+      allocate_facet_blocks();
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::allocate_basis()
     {
       unsigned int n_functions = 0;
       for (const unsigned int n : mesh.n_basis)
@@ -100,99 +104,114 @@ namespace Tessella
       basis.resize((dim + 4) * n_basis);
       rows.resize((dim + 1) * n_basis);
       other.resize((dim + 2) * n_basis);
+    }
 
-      // ---- volume coefficients
-      const unsigned int n = volume_points.capacity;
-      volume_memory.resize((dim * dim + 2 * dim + 2) * n);
-      double    *p    = volume_memory.data();
-      const auto next = [&p, n](const bool wanted) {
-        double *const result = wanted ? p : nullptr;
-        p += n;
-        return result;
-      };
-      const bool tensor = volume_structure.diffusion == DiffusionType::tensor;
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::allocate_volume_blocks()
+    {
+      const VolumeStructure &structure = volume_structure;
+      VolumeBlocks<dim>     &blocks    = volume_blocks;
+      Arrays                 next(volume_memory,
+                  dim * dim + 2 * dim + 2,
+                  volume_points.capacity);
+      const bool tensor = structure.diffusion == DiffusionType::tensor;
       for (unsigned int d = 0; d < dim * dim; ++d)
-        volume_blocks.a[d] =
-          next(tensor || (d == 0 && volume_structure.diffusion ==
-                                      DiffusionType::isotropic));
+        blocks.a[d] = next(tensor || (d == 0 && structure.diffusion ==
+                                                  DiffusionType::isotropic));
       for (unsigned int d = 0; d < dim; ++d)
         {
-          volume_blocks.beta[d] = next(volume_structure.beta);
-          volume_blocks.b[d]    = next(volume_structure.b);
+          blocks.beta[d] = next(structure.beta);
+          blocks.b[d]    = next(structure.b);
         }
-      volume_blocks.c = next(volume_structure.c);
-      volume_blocks.f = next(volume_structure.f && want_rhs);
+      blocks.c = next(structure.c);
+      blocks.f = next(structure.f && want_rhs);
 
-      std::copy(volume_blocks.a,
-                volume_blocks.a + dim * dim,
-                volume_coefficients.a);
-      std::copy(volume_blocks.b, volume_blocks.b + dim, volume_coefficients.b);
-      std::copy(volume_blocks.beta,
-                volume_blocks.beta + dim,
-                volume_coefficients.beta);
-      volume_coefficients.c      = volume_blocks.c;
+      std::copy(blocks.a, blocks.a + dim * dim, volume_coefficients.a);
+      std::copy(blocks.b, blocks.b + dim, volume_coefficients.b);
+      std::copy(blocks.beta, blocks.beta + dim, volume_coefficients.beta);
+      volume_coefficients.c      = blocks.c;
       volume_coefficients.tensor = tensor;
+    }
 
-      if (!want_matrix || volume_structure.constant)
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::evaluate_constant_volume()
+    {
+      if (want_matrix && mesh.n_subcells() > 0)
         {
-          // Constant coefficients are evaluated only once, in this constructor.
-          if (want_matrix && mesh.n_subcells() > 0)
+          const unsigned int  n = volume_points.capacity;
+          PointBatch<dim>     batch;
+          std::vector<double> origin(dim * n);
+          batch.n_points = n;
+          for (unsigned int d = 0; d < dim; ++d)
             {
-              PointBatch<dim> batch;
-              batch.n_points = n;
-              std::vector<double> origin(dim * n);
-              for (unsigned int d = 0; d < dim; ++d)
-                {
-                  std::fill(origin.begin() + d * n,
-                            origin.begin() + (d + 1) * n,
-                            mesh.subcell_vertices[d]);
-                  batch.x[d] = origin.data() + d * n;
-                }
-              const std::vector<unsigned int> subcell(n, 0),
-                material(n, mesh.subcell_material[0]);
-              batch.subcell            = subcell.data();
-              batch.material           = material.data();
-              VolumeBlocks<dim> blocks = volume_blocks;
-              blocks.f                 = nullptr;
-              form.evaluate_volume(batch, blocks);
+              std::fill(origin.begin() + d * n,
+                        origin.begin() + (d + 1) * n,
+                        mesh.subcell_vertices[d]);
+              batch.x[d] = origin.data() + d * n;
             }
-          std::fill(volume_blocks.a, volume_blocks.a + dim * dim, nullptr);
-          std::fill(volume_blocks.b, volume_blocks.b + dim, nullptr);
-          std::fill(volume_blocks.beta, volume_blocks.beta + dim, nullptr);
-          volume_blocks.c = nullptr;
+          const std::vector<unsigned int> subcell(n, 0),
+            material(n, mesh.subcell_material[0]);
+          batch.subcell            = subcell.data();
+          batch.material           = material.data();
+          VolumeBlocks<dim> blocks = volume_blocks;
+          blocks.f                 = nullptr;
+          form.evaluate_volume(batch, blocks);
         }
+      std::fill(volume_blocks.a, volume_blocks.a + dim * dim, nullptr);
+      std::fill(volume_blocks.b, volume_blocks.b + dim, nullptr);
+      std::fill(volume_blocks.beta, volume_blocks.beta + dim, nullptr);
+      volume_blocks.c = nullptr;
+    }
 
-      // ---- facets
-      const unsigned int m = facet_capacity + HostKernels::padding;
-      facet_memory.resize((3 * dim + 2 + 4 * dim + 3 + dim) * m);
-      p                 = facet_memory.data();
-      const auto next_m = [&p, m](const bool wanted) {
-        double *const result = wanted ? p : nullptr;
-        p += m;
-        return result;
-      };
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::allocate_facet_blocks()
+    {
+      const FacetStructure &structure = facet_structure;
+      FacetBlocks<dim>     &blocks    = facet_blocks;
+      Arrays next(facet_memory, 5 * dim + 3, facet_points.array_size);
       for (unsigned int d = 0; d < dim; ++d)
         {
-          x[d]          = next_m(true);
-          neighbor_x[d] = next_m(true);
-          normal[d]     = next_m(true);
           for (unsigned int side = 0; side < 2; ++side)
             {
-              facet_blocks.b[side][d]    = next_m(facet_structure.b);
-              facet_blocks.beta[side][d] = next_m(facet_structure.beta);
+              blocks.b[side][d]    = next(structure.b);
+              blocks.beta[side][d] = next(structure.beta);
             }
-          facet_blocks.s[d] =
-            next_m(facet_structure.rhs && facet_structure.beta && want_rhs);
+          blocks.s[d] = next(structure.rhs && structure.beta && want_rhs);
         }
-      w                 = next_m(true);
-      point_sigma       = next_m(true);
-      facet_blocks.c[0] = next_m(true);
-      facet_blocks.c[1] = next_m(true);
-      facet_blocks.r    = next_m(facet_structure.rhs && want_rhs);
-      subcells.resize(m);
-      materials.resize(m);
-      neighbor_subcells.resize(m);
-      neighbor_materials.resize(m);
+      blocks.c[0] = next(true);
+      blocks.c[1] = next(true);
+      blocks.r    = next(structure.rhs && want_rhs);
+    }
+
+
+
+    template <int dim>
+    std::uint64_t
+    BlockRowAssembler<dim>::find_block(const unsigned int  k,
+                                       const unsigned int  j,
+                                       const std::uint64_t from) const
+    {
+      // Usually the next block; ghosts are in another order.
+      const std::uint64_t end   = sparsity.block_offset[k + 1];
+      std::uint64_t       block = from;
+      while (block < end && sparsity.block_column[block] != j)
+        ++block;
+      if (block == end)
+        {
+          block = sparsity.block_offset[k];
+          while (sparsity.block_column[block] != j)
+            ++block;
+        }
+      return block;
     }
 
 
@@ -203,41 +222,38 @@ namespace Tessella
                                      double            *values,
                                      double            *rhs)
     {
-      const unsigned int n = mesh.n_basis[k];
+      const unsigned int n     = mesh.n_basis[k];
+      const std::size_t  width = sparsity.row_width[k];
+      Row row = {k, space(k), sparsity.row_width[k], values, nullptr, rhs};
       if (want_rhs)
         std::fill(rhs, rhs + n, 0.);
 
-      diagonal_touched            = false;
-      current_block_column        = invalid_index;
-      double            *diagonal = nullptr;
-      const unsigned int width    = sparsity.row_width[k];
+      diagonal_touched     = false;
+      current_block_column = invalid_index;
       if (want_matrix)
         {
-          std::uint64_t block = sparsity.block_offset[k];
-          while (sparsity.block_column[block] != k)
-            ++block;
-          diagonal = values + sparsity.column_offset[block];
+          row.diagonal =
+            values +
+            sparsity.column_offset[find_block(k, k, sparsity.block_offset[k])];
           // Without facet terms the blocks of the neighbours are zero.
           if (!facet_structure.facets)
-            std::fill(values, values + static_cast<std::size_t>(n) * width, 0.);
+            std::fill(values, values + n * width, 0.);
         }
 
-      assemble_volume(k, diagonal, rhs);
+      assemble_volume(row);
       if (facet_structure.facets)
-        assemble_facets(k, values, rhs);
+        assemble_facets(row);
 
       if (want_matrix)
         {
+          double *const diagonal = row.diagonal;
           if (!diagonal_touched)
             for (unsigned int i = 0; i < n; ++i)
-              std::fill(diagonal + static_cast<std::size_t>(i) * width,
-                        diagonal + static_cast<std::size_t>(i) * width + n,
-                        0.);
+              std::fill(diagonal + i * width, diagonal + i * width + n, 0.);
           if (volume_structure.symmetric)
             for (unsigned int i = 1; i < n; ++i)
               for (unsigned int j = 0; j < i; ++j)
-                diagonal[static_cast<std::size_t>(i) * width + j] =
-                  diagonal[static_cast<std::size_t>(j) * width + i];
+                diagonal[i * width + j] = diagonal[j * width + i];
         }
     }
 
@@ -245,57 +261,24 @@ namespace Tessella
 
     template <int dim>
     void
-    BlockRowAssembler<dim>::assemble_volume(const unsigned int k,
-                                            double            *diagonal,
-                                            double            *rhs)
+    BlockRowAssembler<dim>::assemble_volume(const Row &row)
     {
       const VolumeStructure &structure = volume_structure;
-      const bool             value_row = structure.b || structure.c;
-      const bool             gradient_row =
-        structure.diffusion != DiffusionType::none || structure.beta;
-      const bool matrix = want_matrix && (value_row || gradient_row);
+      const bool             matrix =
+        want_matrix && (structure.diffusion != DiffusionType::none ||
+                        structure.beta || structure.b || structure.c);
       if (!matrix && !(want_rhs && structure.f))
         return;
 
-      const HostKernels::Space element   = space(k);
-      const unsigned int       n         = element.n_functions;
-      const unsigned int       slice     = slice_size(n);
-      const unsigned int       first_row = value_row ? 0 : 1;
-      const unsigned int n_rows = (gradient_row ? dim + 1 : 1) - first_row;
-
-      unsigned int  subcell = mesh.subcell_offset[k], point = 0;
-      std::uint64_t first = 0;
-      while (subcell < mesh.subcell_offset[k + 1])
+      const unsigned int slice   = slice_size(row.element.n_functions);
+      unsigned int       subcell = mesh.subcell_offset[row.k], point = 0;
+      std::uint64_t      first = 0;
+      while (subcell < mesh.subcell_offset[row.k + 1])
         {
           const unsigned int n_points =
-            volume_points.fill(mesh, rules, kernels, k, subcell, point);
-
-          if (volume_blocks.a[0] || volume_blocks.beta[0] ||
-              volume_blocks.b[0] || volume_blocks.c || volume_blocks.f)
-            {
-              PointBatch<dim> batch;
-              batch.n_points = n_points;
-              std::copy(volume_points.x, volume_points.x + dim, batch.x);
-              batch.subcell  = volume_points.subcells.data();
-              batch.material = volume_points.materials.data();
-              if (diffusion != nullptr && volume_blocks.a[0] != nullptr)
-                {
-                  VolumeBlocks<dim>  others = volume_blocks;
-                  const unsigned int n_new  = volume_points.n_points;
-                  diffusion->copy(k, first, n_new, volume_blocks.a);
-                  for (unsigned int d = 0; d < diffusion->n_entries(); ++d)
-                    std::fill(volume_blocks.a[d] + n_new,
-                              volume_blocks.a[d] + n_points,
-                              volume_blocks.a[d][n_new - 1]);
-                  first += n_new;
-                  std::fill(others.a, others.a + dim * dim, nullptr);
-                  if (others.beta[0] || others.b[0] || others.c || others.f)
-                    form.evaluate_volume(batch, others);
-                }
-              else
-                form.evaluate_volume(batch, volume_blocks);
-            }
-
+            volume_points.fill(mesh, rules, kernels, row.k, subcell, point);
+          evaluate_volume_form(row.k, n_points, first);
+          first += volume_points.n_points;
           for (unsigned int q = 0; q < n_points; q += slice)
             {
               const unsigned int m = std::min(slice, n_points - q);
@@ -303,54 +286,11 @@ namespace Tessella
               for (unsigned int d = 0; d < dim; ++d)
                 points[d] = volume_points.x[d] + q;
               kernels.evaluate_basis(
-                element, points, m, basis.data(), (dim + 1) * m, m);
-
+                row.element, points, m, basis.data(), (dim + 1) * m, m);
               if (matrix)
-                {
-                  HostKernels::VolumeCoefficients<dim> coefficients =
-                    volume_coefficients;
-                  for (const double *&a : coefficients.a)
-                    a = a ? a + q : nullptr;
-                  for (unsigned int d = 0; d < dim; ++d)
-                    {
-                      if (coefficients.b[d])
-                        coefficients.b[d] += q;
-                      if (coefficients.beta[d])
-                        coefficients.beta[d] += q;
-                    }
-                  if (coefficients.c)
-                    coefficients.c += q;
-                  kernels.volume_rows(coefficients,
-                                      volume_points.w + q,
-                                      m,
-                                      n,
-                                      basis.data(),
-                                      rows.data());
-                  kernels.product(n,
-                                  n,
-                                  n_rows,
-                                  m,
-                                  basis.data() + first_row * m,
-                                  (dim + 1) * m,
-                                  m,
-                                  rows.data() + first_row * m,
-                                  (dim + 1) * m,
-                                  m,
-                                  diagonal,
-                                  sparsity.row_width[k],
-                                  diagonal_touched,
-                                  structure.symmetric);
-                  diagonal_touched = true;
-                }
-
+                add_volume_matrix(row, q, m);
               if (volume_blocks.f)
-                {
-                  double *const f = volume_blocks.f + q;
-                  for (unsigned int p = 0; p < m; ++p)
-                    f[p] *= volume_points.w[q + p];
-                  kernels.vector_product(
-                    n, m, basis.data(), (dim + 1) * m, f, rhs);
-                }
+                add_volume_rhs(row, q, m);
             }
         }
     }
@@ -358,416 +298,102 @@ namespace Tessella
 
 
     template <int dim>
-    bool
-    BlockRowAssembler<dim>::append_facet(const unsigned int facet,
-                                         const unsigned int side,
-                                         const unsigned int degree,
-                                         const double      *shift,
-                                         unsigned int      &point)
+    void
+    BlockRowAssembler<dim>::evaluate_volume_form(const unsigned int  k,
+                                                 const unsigned int  n_points,
+                                                 const std::uint64_t first)
     {
-      const FacetType    type  = mesh.facet_type[facet];
-      const unsigned int begin = n_facet_points;
-      unsigned int       n;
-      bool               finished = true;
-      double            *target[dim], *target_normal[dim];
+      const auto any = [](const VolumeBlocks<dim> &blocks) {
+        return blocks.a[0] || blocks.beta[0] || blocks.b[0] || blocks.c ||
+               blocks.f;
+      };
+      VolumeBlocks<dim> blocks = volume_blocks;
+      if (diffusion != nullptr && blocks.a[0] != nullptr)
+        {
+          const unsigned int n_new = volume_points.n_points;
+          diffusion->copy(k, first, n_new, blocks.a);
+          for (unsigned int d = 0; d < diffusion->n_entries(); ++d)
+            std::fill(blocks.a[d] + n_new,
+                      blocks.a[d] + n_points,
+                      blocks.a[d][n_new - 1]);
+          std::fill(blocks.a, blocks.a + dim * dim, nullptr);
+        }
+      if (!any(blocks))
+        return;
+      PointBatch<dim> batch;
+      batch.n_points = n_points;
+      std::copy(volume_points.x, volume_points.x + dim, batch.x);
+      batch.subcell  = volume_points.subcells.data();
+      batch.material = volume_points.materials.data();
+      form.evaluate_volume(batch, blocks);
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::add_volume_matrix(const Row         &row,
+                                              const unsigned int q,
+                                              const unsigned int m)
+    {
+      const VolumeStructure &structure = volume_structure;
+      const unsigned int     n         = row.element.n_functions;
+      const bool             value_row = structure.b || structure.c;
+      const bool             gradient_row =
+        structure.diffusion != DiffusionType::none || structure.beta;
+      const unsigned int first_row = value_row ? 0 : 1;
+      const unsigned int n_rows    = (gradient_row ? dim + 1 : 1) - first_row;
+
+      HostKernels::VolumeCoefficients<dim> coefficients = volume_coefficients;
+      for (const double *&a : coefficients.a)
+        a = from(a, q);
       for (unsigned int d = 0; d < dim; ++d)
         {
-          target[d]        = x[d] + begin;
-          target_normal[d] = normal[d] + begin;
+          coefficients.b[d]    = from(coefficients.b[d], q);
+          coefficients.beta[d] = from(coefficients.beta[d], q);
         }
-
-      // The capacity is a multiple of the padding, so that a segment can always
-      // be padded at its end.
-      if (type == FacetType::tabulated)
-        {
-          const unsigned int first = mesh.facet_point_offset[facet] + point,
-                             last  = mesh.facet_point_offset[facet + 1];
-          n        = std::min(last - first, facet_capacity - begin);
-          finished = (first + n == last);
-          point    = finished ? 0 : point + n;
-          for (unsigned int q = 0; q < n; ++q)
-            {
-              for (unsigned int d = 0; d < dim; ++d)
-                {
-                  target[d][q] = mesh.facet_points[(first + q) * dim + d];
-                  target_normal[d][q] =
-                    mesh.facet_point_normals[(first + q) * dim + d];
-                }
-              w[begin + q] = mesh.facet_point_weights[first + q];
-            }
-        }
-      else
-        {
-          const HostKernels::Rule &rule = rules.facet(type, degree);
-          if (begin + rule.n_padded > facet_capacity)
-            return false;
-          n = rule.n_points;
-          const double *v =
-            &mesh.facet_vertices[mesh.facet_vertex_offset[facet] * dim];
-          const bool hypercube = type == FacetType::quadrilateral;
-          if (hypercube && !is_parallelepiped<dim>(v))
-            kernels.multilinear_facet(
-              v, rule, target, target_normal, w + begin);
-          else
-            {
-              double edges[dim - 1][dim];
-              for (unsigned int d = 0; d + 1 < dim; ++d)
-                for (unsigned int e = 0; e < dim; ++e)
-                  edges[d][e] =
-                    v[(hypercube ? 1u << d : d + 1) * dim + e] - v[e];
-              // Weights on the unit simplex in n variables sum to 1 / n!.
-              constexpr unsigned int factorial[4] = {1, 1, 2, 6};
-              kernels.affine_points(v,
-                                    &edges[0][0],
-                                    dim - 1,
-                                    mesh.facet_measure[facet] *
-                                      (type == FacetType::simplex
-                                         ? factorial[dim - 1]
-                                       : type == FacetType::prism
-                                         ? factorial[dim - 2]
-                                         : 1),
-                                    rule,
-                                    target,
-                                    w + begin);
-              for (unsigned int d = 0; d < dim; ++d)
-                fill_padded(target_normal[d],
-                            n,
-                            mesh.facet_normal[facet * dim + d]);
-            }
-        }
-
-      // Coordinates of facets are those of side 0, normals point from side 0 to
-      // side 1.
-      if (side == 1)
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int q = 0; q < n; ++q)
-            target_normal[d][q] = -target_normal[d][q];
-      if (periodic)
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int q = 0; q < n; ++q)
-            {
-              const double here        = target[d][q];
-              target[d][q]             = side == 0 ? here : here + shift[d];
-              neighbor_x[d][begin + q] = side == 0 ? here + shift[d] : here;
-            }
-      fill_padded(point_sigma + begin, n, sigma[facet]);
-
-      const unsigned int own   = mesh.facet_subcell[2 * facet + side],
-                         other = mesh.facet_subcell[2 * facet + 1 - side];
-      fill_padded(subcells.data() + begin, n, own);
-      fill_padded(materials.data() + begin, n, mesh.subcell_material[own]);
-      if (other != invalid_index)
-        {
-          fill_padded(neighbor_subcells.data() + begin, n, other);
-          fill_padded(neighbor_materials.data() + begin,
+      coefficients.c = from(coefficients.c, q);
+      kernels.volume_rows(
+        coefficients, volume_points.w + q, m, n, basis.data(), rows.data());
+      kernels.product(n,
                       n,
-                      mesh.subcell_material[other]);
-        }
-      n_facet_points += n;
-      return finished;
+                      n_rows,
+                      m,
+                      basis.data() + first_row * m,
+                      (dim + 1) * m,
+                      m,
+                      rows.data() + first_row * m,
+                      (dim + 1) * m,
+                      m,
+                      row.diagonal,
+                      row.width,
+                      diagonal_touched,
+                      structure.symmetric);
+      diagonal_touched = true;
     }
 
 
 
     template <int dim>
     void
-    BlockRowAssembler<dim>::pad_facet_points()
+    BlockRowAssembler<dim>::add_volume_rhs(const Row         &row,
+                                           const unsigned int q,
+                                           const unsigned int m)
     {
-      if (segments.empty() || n_facet_points == 0)
-        return;
-      const unsigned int last = n_facet_points - 1;
-      while (n_facet_points % HostKernels::padding != 0)
-        {
-          const unsigned int q = n_facet_points++;
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              x[d][q] = x[d][last];
-              if (periodic)
-                neighbor_x[d][q] = neighbor_x[d][last];
-              normal[d][q] = normal[d][last];
-            }
-          w[q]                  = 0.;
-          point_sigma[q]        = point_sigma[last];
-          subcells[q]           = subcells[last];
-          materials[q]          = materials[last];
-          neighbor_subcells[q]  = neighbor_subcells[last];
-          neighbor_materials[q] = neighbor_materials[last];
-        }
-      segments.back().end = n_facet_points;
+      double *const f = volume_blocks.f + q;
+      for (unsigned int p = 0; p < m; ++p)
+        f[p] *= volume_points.w[q + p];
+      kernels.vector_product(
+        row.element.n_functions, m, basis.data(), (dim + 1) * m, f, row.rhs);
     }
 
 
 
     template <int dim>
     void
-    BlockRowAssembler<dim>::evaluate_form_on_facets()
+    BlockRowAssembler<dim>::assemble_facets(const Row &row)
     {
-      const auto evaluate = [&](const unsigned int begin,
-                                const unsigned int end,
-                                const unsigned int boundary_id) {
-        if (begin == end)
-          return;
-        const bool           boundary = boundary_id != invalid_index;
-        FacetPointBatch<dim> batch;
-        FacetBlocks<dim>     blocks;
-        batch.n_points = end - begin;
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            batch.x[d]          = x[d] + begin;
-            batch.neighbor_x[d] = periodic ? neighbor_x[d] + begin : batch.x[d];
-            batch.normal[d]     = normal[d] + begin;
-            for (unsigned int side = 0; side < 2; ++side)
-              {
-                const bool    present = side == 0 || !boundary;
-                double *const b       = facet_blocks.b[side][d], *const beta =
-                                                             facet_blocks
-                                                               .beta[side][d];
-                blocks.b[side][d]    = b && present ? b + begin : nullptr;
-                blocks.beta[side][d] = beta && present ? beta + begin : nullptr;
-              }
-            blocks.s[d] = facet_blocks.s[d] && boundary
-                            ? facet_blocks.s[d] + begin
-                            : nullptr;
-          }
-        blocks.c[0] = facet_blocks.c[0] + begin;
-        blocks.c[1] = boundary ? nullptr : facet_blocks.c[1] + begin;
-        blocks.r =
-          facet_blocks.r && boundary ? facet_blocks.r + begin : nullptr;
-        batch.subcell  = subcells.data() + begin;
-        batch.material = materials.data() + begin;
-        batch.sigma    = point_sigma + begin;
-        if (boundary)
-          {
-            batch.boundary_id = boundary_id;
-            form.evaluate_boundary_facets(batch, blocks);
-          }
-        else
-          {
-            batch.neighbor_subcell  = neighbor_subcells.data() + begin;
-            batch.neighbor_material = neighbor_materials.data() + begin;
-            form.evaluate_interior_facets(batch, blocks);
-          }
-      };
-
-      // Evaluates interior points in a single batch, and boundary points in a
-      // batch for each boundary id.
-      unsigned int interior_end = 0;
-      for (const Segment &segment : segments)
-        if (segment.boundary_id == invalid_index)
-          interior_end = segment.end;
-      evaluate(0, interior_end, invalid_index);
-      for (const Segment &segment : segments)
-        if (segment.boundary_id != invalid_index)
-          evaluate(segment.begin, segment.end, segment.boundary_id);
-    }
-
-
-
-    template <int dim>
-    void
-    BlockRowAssembler<dim>::process_facet_points(const unsigned int k,
-                                                 double            *values,
-                                                 double            *rhs)
-    {
-      evaluate_form_on_facets();
-
-      const HostKernels::Space element = space(k);
-      const unsigned int       n       = element.n_functions;
-      const unsigned int       width   = sparsity.row_width[k];
-      const unsigned int       n_rows  = facet_structure.beta ? 2 : 1;
-      unsigned int             n_max   = n;
-      for (const Segment &segment : segments)
-        if (segment.neighbor != invalid_index)
-          n_max = std::max(n_max, mesh.n_basis[segment.neighbor]);
-      const unsigned int slice = slice_size(n_max);
-
-      // Rows of own functions: test flux beta_0.grad, value, gradient, trial
-      // row of the diagonal block, and test flux beta_1.grad towards the
-      // neighbour. Every product uses two rows at a constant distance. Rows of
-      // the neighbour's functions: trial row, value, gradient.
-      std::uint64_t block    = sparsity.block_offset[k];
-      double       *diagonal = nullptr;
-      if (want_matrix)
-        {
-          std::uint64_t b = block;
-          while (sparsity.block_column[b] != k)
-            ++b;
-          diagonal = values + sparsity.column_offset[b];
-        }
-
-      std::size_t  s = 0;
-      unsigned int q = 0;
-      while (q < n_facet_points)
-        {
-          const unsigned int m      = std::min(slice, n_facet_points - q);
-          const unsigned int stride = (dim + 4) * m;
-          double *const      flux   = basis.data();
-          double *const      value  = flux + m;
-          double *const      trial  = flux + (dim + 2) * m;
-          double *const      flux_to_neighbor = flux + (dim + 3) * m;
-
-          const auto at = [q](double *const(&p)[dim], const double **out) {
-            for (unsigned int d = 0; d < dim; ++d)
-              out[d] = p[d] ? p[d] + q : nullptr;
-          };
-          const double *points[dim], *direction[dim];
-          at(x, points);
-          kernels.evaluate_basis(element, points, m, value, stride, m);
-
-          if (want_matrix)
-            {
-              at(facet_blocks.b[0], direction);
-              kernels.directional(facet_structure.b ? direction : nullptr,
-                                  facet_blocks.c[0] + q,
-                                  w + q,
-                                  m,
-                                  n,
-                                  value,
-                                  stride,
-                                  m,
-                                  trial,
-                                  stride);
-              if (facet_structure.beta)
-                {
-                  at(facet_blocks.beta[0], direction);
-                  kernels.directional(direction,
-                                      nullptr,
-                                      w + q,
-                                      m,
-                                      n,
-                                      value,
-                                      stride,
-                                      m,
-                                      flux,
-                                      stride);
-                }
-              kernels.product(n,
-                              n,
-                              n_rows,
-                              m,
-                              n_rows == 2 ? flux : value,
-                              stride,
-                              m,
-                              n_rows == 2 ? value : trial,
-                              stride,
-                              (dim + 1) * m,
-                              diagonal,
-                              width,
-                              diagonal_touched,
-                              volume_structure.symmetric);
-              diagonal_touched = true;
-              if (facet_structure.beta)
-                {
-                  at(facet_blocks.beta[1], direction);
-                  kernels.directional(direction,
-                                      nullptr,
-                                      w + q,
-                                      m,
-                                      n,
-                                      value,
-                                      stride,
-                                      m,
-                                      flux_to_neighbor,
-                                      stride);
-                }
-            }
-
-          // segments, or parts of them, in this slice
-          for (; s < segments.size() && segments[s].begin < q + m; ++s)
-            {
-              const Segment     &segment = segments[s];
-              const unsigned int begin   = std::max(segment.begin, q),
-                                 end     = std::min(segment.end, q + m);
-              const unsigned int r       = end - begin;
-              const double      *here[dim], *there[dim];
-              for (unsigned int d = 0; d < dim; ++d)
-                there[d] = (periodic ? neighbor_x[d] : x[d]) + begin;
-
-              if (segment.neighbor != invalid_index && want_matrix)
-                {
-                  const unsigned int       j       = segment.neighbor;
-                  const HostKernels::Space second  = space(j);
-                  const unsigned int       stride2 = (dim + 2) * r;
-                  kernels.evaluate_basis(
-                    second, there, r, other.data() + r, stride2, r);
-                  for (unsigned int d = 0; d < dim; ++d)
-                    here[d] = facet_structure.b ? facet_blocks.b[1][d] + begin
-                                                : nullptr;
-                  kernels.directional(facet_structure.b ? here : nullptr,
-                                      facet_blocks.c[1] + begin,
-                                      w + begin,
-                                      r,
-                                      second.n_functions,
-                                      other.data() + r,
-                                      stride2,
-                                      r,
-                                      other.data(),
-                                      stride2);
-                  // Usually the next block; ghosts are in another order.
-                  const std::uint64_t block_end = sparsity.block_offset[k + 1];
-                  while (block < block_end && sparsity.block_column[block] != j)
-                    ++block;
-                  if (block == block_end)
-                    {
-                      block = sparsity.block_offset[k];
-                      while (sparsity.block_column[block] != j)
-                        ++block;
-                    }
-                  const bool accumulate = current_block_column == j || j == k;
-                  current_block_column  = j;
-                  kernels.product(n,
-                                  second.n_functions,
-                                  n_rows,
-                                  r,
-                                  value + (begin - q),
-                                  stride,
-                                  (dim + 2) * m,
-                                  other.data(),
-                                  stride2,
-                                  r,
-                                  values + sparsity.column_offset[block],
-                                  width,
-                                  accumulate,
-                                  false);
-                }
-              else if (segment.neighbor == invalid_index && want_rhs &&
-                       facet_structure.rhs)
-                {
-                  for (unsigned int d = 0; d < dim; ++d)
-                    here[d] =
-                      facet_blocks.s[d] ? facet_blocks.s[d] + begin : nullptr;
-                  double *const data = rows.data();
-                  kernels.directional(facet_blocks.s[0] ? here : nullptr,
-                                      facet_blocks.r + begin,
-                                      w + begin,
-                                      r,
-                                      n,
-                                      value + (begin - q),
-                                      stride,
-                                      m,
-                                      data,
-                                      r);
-                  for (unsigned int p = 0; p < r; ++p)
-                    other[p] = 1.;
-                  kernels.vector_product(n, r, data, r, other.data(), rhs);
-                }
-              if (end < segment.end)
-                break; // the next slice has the rest
-            }
-          q += m;
-        }
-      segments.clear();
-      n_facet_points = 0;
-    }
-
-
-
-    template <int dim>
-    void
-    BlockRowAssembler<dim>::assemble_facets(const unsigned int k,
-                                            double            *values,
-                                            double            *rhs)
-    {
+      const unsigned int k = row.k;
       for (unsigned int e = mesh.polytope_interface_offset[k];
            e < mesh.polytope_interface_offset[k + 1];
            ++e)
@@ -778,44 +404,308 @@ namespace Tessella
             mesh.neighbor(mesh.polytope_interface[e]);
           const unsigned int boundary_id =
             mesh.interface_boundary_id[interface];
-          if (neighbor == invalid_index && !want_matrix && !want_rhs)
-            continue;
-          if (neighbor != invalid_index && !want_matrix)
+          if (!want_matrix && (neighbor != invalid_index || !want_rhs))
             continue;
 
           unsigned int degree = mesh.degree[k];
           if (neighbor != invalid_index)
             degree = std::max(degree, mesh.degree[neighbor]);
-          const unsigned int shift_index = mesh.interface_shift[interface];
-          const double      *shift       = &mesh.shift[shift_index * dim];
+          const double *shift = &mesh.shift[mesh.interface_shift[interface] *
+                                            static_cast<std::size_t>(dim)];
 
-          const auto open_segment = [&]() {
-            segments.push_back(
-              {neighbor, boundary_id, n_facet_points, n_facet_points});
-          };
-          open_segment();
+          facet_points.open_segment(neighbor, boundary_id);
           for (unsigned int f = mesh.facet_offset[interface];
                f < mesh.facet_offset[interface + 1];
                ++f)
             {
               unsigned int point = 0;
-              while (!append_facet(f, side, degree, shift, point))
+              while (
+                !facet_points.append(f, side, degree, shift, sigma[f], point))
                 {
                   // The buffer is full: process its points and continue.
-                  pad_facet_points();
-                  if (segments.back().end == segments.back().begin)
-                    segments.pop_back();
-                  process_facet_points(k, values, rhs);
-                  open_segment();
+                  facet_points.close_segment();
+                  facet_points.drop_empty_segment();
+                  process_facet_points(row);
+                  facet_points.open_segment(neighbor, boundary_id);
                 }
             }
-          pad_facet_points();
+          facet_points.close_segment();
         }
-      if (n_facet_points > 0)
-        process_facet_points(k, values, rhs);
-      segments.clear();
-      n_facet_points = 0;
+      if (facet_points.n_points > 0)
+        process_facet_points(row);
+      facet_points.clear();
     }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::process_facet_points(const Row &row)
+    {
+      evaluate_facet_form();
+
+      const std::vector<Segment> &segments = facet_points.segments;
+      unsigned int                n_max    = row.element.n_functions;
+      for (const Segment &segment : segments)
+        if (segment.neighbor != invalid_index)
+          n_max = std::max(n_max, mesh.n_basis[segment.neighbor]);
+      const unsigned int slice_length = slice_size(n_max);
+
+      std::uint64_t block = sparsity.block_offset[row.k];
+      std::size_t   s     = 0;
+      for (unsigned int q = 0; q < facet_points.n_points; q += slice_length)
+        {
+          const unsigned int m =
+            std::min(slice_length, facet_points.n_points - q);
+          const FacetSlice slice = evaluate_slice(row, q, m);
+          if (want_matrix)
+            add_to_diagonal(row, slice);
+
+          // segments, or parts of them, in this slice
+          for (; s < segments.size() && segments[s].begin < q + m; ++s)
+            {
+              const Segment     &segment = segments[s];
+              const unsigned int begin   = std::max(segment.begin, q),
+                                 end     = std::min(segment.end, q + m);
+              if (segment.neighbor != invalid_index && want_matrix)
+                {
+                  block = find_block(row.k, segment.neighbor, block);
+                  add_to_neighbor(
+                    row, slice, begin, end, segment.neighbor, block);
+                }
+              else if (segment.neighbor == invalid_index && want_rhs &&
+                       facet_structure.rhs)
+                add_facet_rhs(row, slice, begin, end);
+              if (end < segment.end)
+                break; // the next slice has the rest
+            }
+        }
+      facet_points.clear();
+    }
+
+
+
+    // Evaluates interior points in a single batch, and boundary points in a
+    // batch for each boundary id.
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::evaluate_facet_form()
+    {
+      unsigned int interior_end = 0;
+      for (const Segment &segment : facet_points.segments)
+        if (segment.boundary_id == invalid_index)
+          interior_end = segment.end;
+      evaluate_facet_form(0, interior_end, invalid_index);
+      for (const Segment &segment : facet_points.segments)
+        if (segment.boundary_id != invalid_index)
+          evaluate_facet_form(segment.begin, segment.end, segment.boundary_id);
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::evaluate_facet_form(const unsigned int begin,
+                                                const unsigned int end,
+                                                const unsigned int boundary_id)
+    {
+      if (begin == end)
+        return;
+      const FacetPointBuffer<dim> &points   = facet_points;
+      const bool                   boundary = boundary_id != invalid_index;
+      FacetPointBatch<dim>         batch;
+      FacetBlocks<dim>             blocks;
+      batch.n_points = end - begin;
+      for (unsigned int d = 0; d < dim; ++d)
+        {
+          batch.x[d] = points.x[d] + begin;
+          batch.neighbor_x[d] =
+            points.periodic ? points.neighbor_x[d] + begin : batch.x[d];
+          batch.normal[d] = points.normal[d] + begin;
+          for (unsigned int side = 0; side < 2; ++side)
+            {
+              const bool present = side == 0 || !boundary;
+              blocks.b[side][d] =
+                present ? from(facet_blocks.b[side][d], begin) : nullptr;
+              blocks.beta[side][d] =
+                present ? from(facet_blocks.beta[side][d], begin) : nullptr;
+            }
+          blocks.s[d] = boundary ? from(facet_blocks.s[d], begin) : nullptr;
+        }
+      blocks.c[0]    = facet_blocks.c[0] + begin;
+      blocks.c[1]    = boundary ? nullptr : facet_blocks.c[1] + begin;
+      blocks.r       = boundary ? from(facet_blocks.r, begin) : nullptr;
+      batch.subcell  = points.subcells.data() + begin;
+      batch.material = points.materials.data() + begin;
+      batch.sigma    = points.sigma + begin;
+      if (boundary)
+        {
+          batch.boundary_id = boundary_id;
+          form.evaluate_boundary_facets(batch, blocks);
+        }
+      else
+        {
+          batch.neighbor_subcell  = points.neighbor_subcells.data() + begin;
+          batch.neighbor_material = points.neighbor_materials.data() + begin;
+          form.evaluate_interior_facets(batch, blocks);
+        }
+    }
+
+
+
+    template <int dim>
+    typename BlockRowAssembler<dim>::FacetSlice
+    BlockRowAssembler<dim>::evaluate_slice(const Row         &row,
+                                           const unsigned int q,
+                                           const unsigned int m)
+    {
+      double *const    flux  = basis.data();
+      const FacetSlice slice = {q,
+                                m,
+                                (dim + 4) * m,
+                                flux,
+                                flux + m,
+                                flux + (dim + 2) * m,
+                                flux + (dim + 3) * m};
+      const double    *points[dim];
+      for (unsigned int d = 0; d < dim; ++d)
+        points[d] = facet_points.x[d] + q;
+      kernels.evaluate_basis(
+        row.element, points, m, slice.value, slice.stride, m);
+      if (!want_matrix)
+        return slice;
+
+      const auto set_row = [&](double *const *b, const double *c, double *to) {
+        const double *direction[dim];
+        for (unsigned int d = 0; d < dim; ++d)
+          direction[d] = from(b[d], q);
+        kernels.directional(direction[0] ? direction : nullptr,
+                            c,
+                            facet_points.w + q,
+                            m,
+                            row.element.n_functions,
+                            slice.value,
+                            slice.stride,
+                            m,
+                            to,
+                            slice.stride);
+      };
+      set_row(facet_blocks.b[0], facet_blocks.c[0] + q, slice.trial);
+      if (facet_structure.beta)
+        {
+          set_row(facet_blocks.beta[0], nullptr, slice.flux);
+          set_row(facet_blocks.beta[1], nullptr, slice.flux_to_neighbor);
+        }
+      return slice;
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::add_to_diagonal(const Row        &row,
+                                            const FacetSlice &slice)
+    {
+      const unsigned int n    = row.element.n_functions;
+      const bool         flux = facet_structure.beta;
+      kernels.product(n,
+                      n,
+                      flux ? 2 : 1,
+                      slice.m,
+                      flux ? slice.flux : slice.value,
+                      slice.stride,
+                      slice.m,
+                      flux ? slice.value : slice.trial,
+                      slice.stride,
+                      (dim + 1) * slice.m,
+                      row.diagonal,
+                      row.width,
+                      diagonal_touched,
+                      volume_structure.symmetric);
+      diagonal_touched = true;
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::add_to_neighbor(const Row          &row,
+                                            const FacetSlice   &slice,
+                                            const unsigned int  begin,
+                                            const unsigned int  end,
+                                            const unsigned int  neighbor,
+                                            const std::uint64_t block)
+    {
+      // Rows of the neighbour's functions: trial row, value, gradient.
+      const HostKernels::Space second = space(neighbor);
+      const unsigned int       r      = end - begin;
+      const unsigned int       stride = (dim + 2) * r;
+      const double            *here[dim], *there[dim];
+      for (unsigned int d = 0; d < dim; ++d)
+        {
+          there[d] = (facet_points.periodic ? facet_points.neighbor_x[d]
+                                            : facet_points.x[d]) +
+                     begin;
+          here[d] = from(facet_blocks.b[1][d], begin);
+        }
+      kernels.evaluate_basis(second, there, r, other.data() + r, stride, r);
+      kernels.directional(facet_structure.b ? here : nullptr,
+                          facet_blocks.c[1] + begin,
+                          facet_points.w + begin,
+                          r,
+                          second.n_functions,
+                          other.data() + r,
+                          stride,
+                          r,
+                          other.data(),
+                          stride);
+      const bool accumulate =
+        current_block_column == neighbor || neighbor == row.k;
+      current_block_column = neighbor;
+      kernels.product(row.element.n_functions,
+                      second.n_functions,
+                      facet_structure.beta ? 2 : 1,
+                      r,
+                      slice.value + (begin - slice.q),
+                      slice.stride,
+                      (dim + 2) * slice.m,
+                      other.data(),
+                      stride,
+                      r,
+                      row.values + sparsity.column_offset[block],
+                      row.width,
+                      accumulate,
+                      false);
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::add_facet_rhs(const Row         &row,
+                                          const FacetSlice  &slice,
+                                          const unsigned int begin,
+                                          const unsigned int end)
+    {
+      const unsigned int n = row.element.n_functions, r = end - begin;
+      const double      *s[dim];
+      for (unsigned int d = 0; d < dim; ++d)
+        s[d] = from(facet_blocks.s[d], begin);
+      kernels.directional(s[0] ? s : nullptr,
+                          facet_blocks.r + begin,
+                          facet_points.w + begin,
+                          r,
+                          n,
+                          slice.value + (begin - slice.q),
+                          slice.stride,
+                          slice.m,
+                          rows.data(),
+                          r);
+      std::fill_n(other.data(), r, 1.);
+      kernels.vector_product(n, r, rows.data(), r, other.data(), row.rhs);
+    }
+
+
 
     template class BlockRowAssembler<2>;
     template class BlockRowAssembler<3>;

@@ -7,9 +7,11 @@
 #include <tessella/lac/block_sparsity.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "diffusion_values.h"
+#include "facet_points.h"
 #include "host_kernels.h"
 #include "host_points.h"
 
@@ -49,37 +51,97 @@ namespace Tessella
       assemble(const unsigned int k, double *values, double *rhs);
 
     private:
-      // Consecutive points in the facet buffer on the same interface.
-      struct Segment
+      // The block row that is computed, and its destination.
+      struct Row
       {
-        unsigned int neighbor;
-        unsigned int boundary_id;
-        unsigned int begin, end;
+        unsigned int       k;
+        HostKernels::Space element;
+        unsigned int       width;
+        double            *values, *diagonal, *rhs;
       };
 
-      void
-      assemble_volume(const unsigned int k, double *diagonal, double *rhs);
+      // Points [q, q + m) of the facet buffer, and rows of own functions there
+      // at a constant distance, since every product uses two of them: test flux
+      // beta_0.grad, value, gradient, trial row of the diagonal block, and test
+      // flux beta_1.grad towards the neighbour.
+      struct FacetSlice
+      {
+        unsigned int q, m, stride;
+        double      *flux, *value, *trial, *flux_to_neighbor;
+      };
 
-      void
-      assemble_facets(const unsigned int k, double *values, double *rhs);
+      using Segment = typename FacetPointBuffer<dim>::Segment;
 
-      // Appends the points of a facet, for a tabulated facet from `point` on.
-      // Returns false if the buffer was full before the end of the facet.
-      bool
-      append_facet(const unsigned int facet,
-                   const unsigned int side,
-                   const unsigned int degree,
-                   const double      *shift,
-                   unsigned int      &point);
-
+      // ---- arrays, once
       void
-      pad_facet_points();
-
+      allocate_basis();
       void
-      evaluate_form_on_facets();
-
+      allocate_volume_blocks();
       void
-      process_facet_points(const unsigned int k, double *values, double *rhs);
+      allocate_facet_blocks();
+      // Evaluates constant coefficients, which are not evaluated again.
+      void
+      evaluate_constant_volume();
+
+      // ---- volume
+      void
+      assemble_volume(const Row &row);
+      // Evaluates the form at the points of the buffer. Point `first` of the
+      // polytope is the first one there.
+      void
+      evaluate_volume_form(const unsigned int  k,
+                           const unsigned int  n_points,
+                           const std::uint64_t first);
+      // Adds the terms of points [q, q + m), at which the basis is known.
+      void
+      add_volume_matrix(const Row         &row,
+                        const unsigned int q,
+                        const unsigned int m);
+      void
+      add_volume_rhs(const Row         &row,
+                     const unsigned int q,
+                     const unsigned int m);
+
+      // ---- facets
+      void
+      assemble_facets(const Row &row);
+      void
+      process_facet_points(const Row &row);
+      void
+      evaluate_facet_form();
+      // The same for points [begin, end), which have one boundary id.
+      void
+      evaluate_facet_form(const unsigned int begin,
+                          const unsigned int end,
+                          const unsigned int boundary_id);
+      // Evaluates the rows of own functions.
+      FacetSlice
+      evaluate_slice(const Row         &row,
+                     const unsigned int q,
+                     const unsigned int m);
+      void
+      add_to_diagonal(const Row &row, const FacetSlice &slice);
+      // Adds the terms of points [begin, end), which are on one interface, to
+      // the block of the neighbour or to the right-hand side.
+      void
+      add_to_neighbor(const Row          &row,
+                      const FacetSlice   &slice,
+                      const unsigned int  begin,
+                      const unsigned int  end,
+                      const unsigned int  neighbor,
+                      const std::uint64_t block);
+      void
+      add_facet_rhs(const Row         &row,
+                    const FacetSlice  &slice,
+                    const unsigned int begin,
+                    const unsigned int end);
+
+      // Block of row k with the columns of polytope j; searched for from block
+      // `from` of the row on.
+      std::uint64_t
+      find_block(const unsigned int  k,
+                 const unsigned int  j,
+                 const std::uint64_t from) const;
 
       HostKernels::Space
       space(const unsigned int k) const
@@ -116,29 +178,17 @@ namespace Tessella
       const DiffusionValues<dim> *diffusion;
 
       VolumePointBuffer<dim> volume_points;
+      FacetPointBuffer<dim>  facet_points;
       std::vector<double>    volume_memory, facet_memory, basis, rows, other;
-      VolumeBlocks<dim>      volume_blocks;
+      // Arrays that the form fills, and those that kernels read.
+      VolumeBlocks<dim>                    volume_blocks;
       HostKernels::VolumeCoefficients<dim> volume_coefficients;
-
-      // Facet points: coordinates x and those on the other side of a periodic
-      // boundary, normals and weights w.
-      const unsigned int        facet_capacity;
-      unsigned int              n_facet_points = 0;
-      double                   *x[dim], *neighbor_x[dim], *normal[dim], *w;
-      double                   *point_sigma;
-      FacetBlocks<dim>          facet_blocks;
-      std::vector<unsigned int> subcells, materials, neighbor_subcells,
-        neighbor_materials;
-      std::vector<Segment> segments;
-      const bool           periodic; // whether an interface has a shift
+      FacetBlocks<dim>                     facet_blocks;
       // column of the last off-diagonal block that was written, and whether the
       // diagonal block was written: the first contribution overwrites a block
       unsigned int current_block_column = invalid_index;
       bool         diagonal_touched     = false;
     };
-
-
-
   } // namespace internal
 } // namespace Tessella
 

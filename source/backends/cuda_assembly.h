@@ -2,7 +2,6 @@
 #ifndef tessella_source_backends_cuda_assembly_h
 #define tessella_source_backends_cuda_assembly_h
 
-#include <tessella/backends/assembly_strategy.h>
 #include <tessella/base/backend.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_mesh.h>
@@ -17,6 +16,7 @@
 
 #include "../../cuda/backends/assembly.h"
 #include "../../cuda/backends/paper_strategies.h"
+#include "assembly_strategy.h"
 #include "diffusion_values.h"
 #include "host_points.h"
 

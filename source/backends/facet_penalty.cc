@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include <algorithm>
+#include "facet_penalty.h"
 
-#include "host_assembly.h"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include "host_dispatch.h"
 
 namespace Tessella
@@ -117,118 +120,137 @@ namespace Tessella
 
     template <int dim>
     void
+    constant_penalty(const PolytopicMesh<dim>  &mesh,
+                     const std::vector<double> &a,
+                     const double               constant,
+                     std::vector<double>       &sigma)
+    {
+      // n . a n for the mean normal of a facet
+      const auto quadratic_form = [&](const std::size_t facet) {
+        if (a.size() == 1)
+          return a[0];
+        const double *n   = &mesh.facet_normal[facet * dim];
+        double        sum = 0.;
+        for (unsigned int d = 0; d < dim; ++d)
+          for (unsigned int e = 0; e < dim; ++e)
+            sum += n[d] * a[d * dim + e] * n[e];
+        return sum;
+      };
+      sigma.resize(mesh.n_facets());
+      for_ranges(sigma.size(),
+                 1 << 13,
+                 [&](const std::size_t begin, const std::size_t end) {
+                   for (std::size_t f = begin; f < end; ++f)
+                     {
+                       const double a_bar = quadratic_form(f);
+                       sigma[f] =
+                         constant *
+                         std::max(mesh.penalty_factor[2 * f] * a_bar,
+                                  mesh.penalty_factor[2 * f + 1] * a_bar);
+                     }
+                 });
+    }
+
+
+
+    namespace
+    {
+      // largest_diffusion() for polytopes [begin, end).
+      template <int dim>
+      void
+      largest_diffusion_of(const PolytopicMesh<dim>        &mesh,
+                           const Form<dim>                 &form,
+                           const HostRules<dim>            &rules,
+                           const HostKernels::Kernels<dim> &kernels,
+                           const unsigned int               begin,
+                           const unsigned int               end,
+                           std::vector<double>             &a_bar,
+                           DiffusionValues<dim>            *diffusion)
+      {
+        const bool tensor =
+          form.volume_structure().diffusion == DiffusionType::tensor;
+        const unsigned int     n_entries = tensor ? dim * dim : 1;
+        VolumePointBuffer<dim> points(buffer_capacity(rules));
+        std::vector<double>    memory(n_entries * pitch(points.capacity));
+        double                *a[dim * dim] = {};
+        for (unsigned int d = 0; d < n_entries; ++d)
+          a[d] = memory.data() + d * pitch(points.capacity);
+
+        for (unsigned int k = begin; k < end; ++k)
+          {
+            std::uint64_t first   = 0;
+            unsigned int  subcell = mesh.subcell_offset[k], point = 0;
+            while (subcell < mesh.subcell_offset[k + 1])
+              {
+                points.fill(mesh, rules, kernels, k, subcell, point);
+                PointBatch<dim> batch;
+                batch.n_points = points.n_points;
+                std::copy(points.x, points.x + dim, batch.x);
+                batch.subcell  = points.subcells.data();
+                batch.material = points.materials.data();
+                form.evaluate_diffusion(batch, a);
+                if (diffusion != nullptr)
+                  for (unsigned int d = 0; d < n_entries; ++d)
+                    kernels.stream(a[d],
+                                   batch.n_points,
+                                   diffusion->values(k) +
+                                     d * diffusion->n_points(k) + first);
+                first += batch.n_points;
+                raise_largest_diffusion(
+                  mesh, kernels, tensor, k, a, batch.n_points, a_bar.data());
+              }
+          }
+        kernels.finish_streams();
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    void
+    largest_diffusion(const PolytopicMesh<dim> &mesh,
+                      const Form<dim>          &form,
+                      const HostRules<dim>     &rules,
+                      const InstructionSet      instruction_set,
+                      std::vector<double>      &a_bar,
+                      DiffusionValues<dim>     *diffusion)
+    {
+      const HostKernels::Kernels<dim> &kernels =
+        select_kernels<dim>(instruction_set);
+      a_bar.assign(2 * std::size_t(mesh.n_facets()), 0.);
+      for_polytopes(
+        mesh.n_owned_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          largest_diffusion_of(
+            mesh, form, rules, kernels, begin, end, a_bar, diffusion);
+        });
+    }
+
+
+
+    template <int dim>
+    void
     compute_penalty(const PolytopicMesh<dim> &mesh,
                     const Form<dim>          &form,
                     const double              constant,
                     const HostRules<dim>     &rules,
                     const InstructionSet      instruction_set,
-                    const FacetExchange      &exchange,
                     std::vector<double>      &sigma,
                     DiffusionValues<dim>     *diffusion)
     {
-      const unsigned int    n_facets  = mesh.n_facets();
       const VolumeStructure structure = form.volume_structure();
       if (structure.diffusion == DiffusionType::none ||
           !form.facet_structure().penalty)
-        {
-          sigma.assign(n_facets, 0.);
-          return;
-        }
-      sigma.resize(n_facets);
-
-      const bool         tensor = structure.diffusion == DiffusionType::tensor;
-      const unsigned int n_entries = tensor ? dim * dim : 1;
-      const HostKernels::Kernels<dim> &kernels =
-        select_kernels<dim>(instruction_set);
-
-      // n . a n for the entries at one point and the mean normal of a facet
-      const auto quadratic_form = [&](const double *const *a,
-                                      const unsigned int   q,
-                                      const unsigned int   facet) {
-        if (!tensor)
-          return a[0][q];
-        const double *n   = &mesh.facet_normal[facet * dim];
-        double        sum = 0.;
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int e = 0; e < dim; ++e)
-            sum += n[d] * a[d * dim + e][q] * n[e];
-        return sum;
-      };
-
-      if (structure.constant)
-        {
-          const std::vector<double> entries = constant_diffusion(mesh, form);
-          const double             *a[dim * dim];
-          for (unsigned int d = 0; d < n_entries; ++d)
-            a[d] = &entries[d];
-          for_ranges(n_facets,
-                     1 << 13,
-                     [&](const std::size_t begin, const std::size_t end) {
-                       for (std::size_t f = begin; f < end; ++f)
-                         {
-                           const double a_bar = quadratic_form(a, 0, f);
-                           sigma[f] =
-                             constant *
-                             std::max(mesh.penalty_factor[2 * f] * a_bar,
-                                      mesh.penalty_factor[2 * f + 1] * a_bar);
-                         }
-                     });
-          return;
-        }
-
-      // a-bar per facet and side
-      std::vector<double> a_bar(2 * std::size_t(n_facets), 0.);
-      const auto          find_a_bar = [&]() {
-        for_polytopes(
-          mesh.n_owned_polytopes(),
-          [&](const unsigned int begin, const unsigned int end) {
-            VolumePointBuffer<dim> points(buffer_capacity(rules));
-            std::vector<double>    memory(n_entries * pitch(points.capacity));
-            double                *a[dim * dim] = {};
-            for (unsigned int d = 0; d < n_entries; ++d)
-              a[d] = memory.data() + d * pitch(points.capacity);
-
-            for (unsigned int k = begin; k < end; ++k)
-              {
-                std::uint64_t first = 0;
-                unsigned int  subcell = mesh.subcell_offset[k], point = 0;
-                while (subcell < mesh.subcell_offset[k + 1])
-                  {
-                    points.fill(mesh, rules, kernels, k, subcell, point);
-                    PointBatch<dim> batch;
-                    batch.n_points = points.n_points;
-                    std::copy(points.x, points.x + dim, batch.x);
-                    batch.subcell  = points.subcells.data();
-                    batch.material = points.materials.data();
-                    form.evaluate_diffusion(batch, a);
-                    if (diffusion != nullptr)
-                      for (unsigned int d = 0; d < n_entries; ++d)
-                        kernels.stream(a[d],
-                                       batch.n_points,
-                                       diffusion->values(k) +
-                                         d * diffusion->n_points(k) + first);
-                    first += batch.n_points;
-                    raise_largest_diffusion(mesh,
-                                            kernels,
-                                            tensor,
-                                            k,
-                                            a,
-                                            batch.n_points,
-                                            a_bar.data());
-                  }
-              }
-            kernels.finish_streams();
-          });
-      };
-      if (exchange.start)
-        {
-          exchange.start(find_a_bar);
-          exchange.finish(a_bar);
-        }
+        sigma.assign(mesh.n_facets(), 0.);
+      else if (structure.constant)
+        constant_penalty(mesh, constant_diffusion(mesh, form), constant, sigma);
       else
-        find_a_bar();
-
-      penalty_from_diffusion(mesh, constant, a_bar, sigma);
+        {
+          std::vector<double> a_bar;
+          largest_diffusion(
+            mesh, form, rules, instruction_set, a_bar, diffusion);
+          penalty_from_diffusion(mesh, constant, a_bar, sigma);
+        }
     }
 
 
@@ -247,12 +269,21 @@ namespace Tessella
                                        const double,                          \
                                        const std::vector<double> &,           \
                                        std::vector<double> &);                \
+  template void constant_penalty(const PolytopicMesh<dim> &,                  \
+                                 const std::vector<double> &,                 \
+                                 const double,                                \
+                                 std::vector<double> &);                      \
+  template void largest_diffusion(const PolytopicMesh<dim> &,                 \
+                                  const Form<dim> &,                          \
+                                  const HostRules<dim> &,                     \
+                                  const InstructionSet,                       \
+                                  std::vector<double> &,                      \
+                                  DiffusionValues<dim> *);                    \
   template void compute_penalty(const PolytopicMesh<dim> &,                   \
                                 const Form<dim> &,                            \
                                 const double,                                 \
                                 const HostRules<dim> &,                       \
                                 const InstructionSet,                         \
-                                const FacetExchange &,                        \
                                 std::vector<double> &,                        \
                                 DiffusionValues<dim> *)
 

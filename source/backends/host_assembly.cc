@@ -77,35 +77,20 @@ namespace Tessella
 
 
 
-    template void
-    assemble_on_host(const PolytopicMesh<2> &,
-                     const BlockSparsity &,
-                     const Form<2> &,
-                     const std::vector<double> &,
-                     const HostRules<2> &,
-                     const PolynomialSpaceType,
-                     const InstructionSet,
-                     const AssemblyTarget<double> &,
-                     const DiffusionValues<2> *);
-    template void
-    assemble_on_host(const PolytopicMesh<3> &,
-                     const BlockSparsity &,
-                     const Form<3> &,
-                     const std::vector<double> &,
-                     const HostRules<3> &,
-                     const PolynomialSpaceType,
-                     const InstructionSet,
-                     const AssemblyTarget<double> &,
-                     const DiffusionValues<3> *);
-    template void
-    assemble_on_host(const PolytopicMesh<4> &,
-                     const BlockSparsity &,
-                     const Form<4> &,
-                     const std::vector<double> &,
-                     const HostRules<4> &,
-                     const PolynomialSpaceType,
-                     const InstructionSet,
-                     const AssemblyTarget<double> &,
-                     const DiffusionValues<4> *);
+#define INSTANTIATE(dim)                                         \
+  template void assemble_on_host(const PolytopicMesh<dim> &,     \
+                                 const BlockSparsity &,          \
+                                 const Form<dim> &,              \
+                                 const std::vector<double> &,    \
+                                 const HostRules<dim> &,         \
+                                 const PolynomialSpaceType,      \
+                                 const InstructionSet,           \
+                                 const AssemblyTarget<double> &, \
+                                 const DiffusionValues<dim> *)
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+    INSTANTIATE(4);
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

@@ -2,6 +2,8 @@
 
 #include "host_points.h"
 
+#include <tessella/portable/geometry.h>
+
 #include <cmath>
 
 namespace Tessella
@@ -23,19 +25,7 @@ namespace Tessella
 
     namespace
     {
-      double
-      determinant(const double (&J)[2][2])
-      {
-        return J[0][0] * J[1][1] - J[0][1] * J[1][0];
-      }
-
-      double
-      determinant(const double (&J)[3][3])
-      {
-        return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) -
-               J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
-               J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
-      }
+      using Geometry::determinant;
 
       // Expansion along the last column, whose entries are mostly zero in
       // space-time.

@@ -5,7 +5,7 @@
 // not a form evaluates both sides of a facet at once, and whether or not values
 // of the diffusion are kept from the computation of the penalty.
 
-#include <tessella/assembly/tabulation_cost.h>
+#include "../../applications/assembly_throughput/tabulation_cost.cc"
 
 #include "../../source/backends/cuda_tabulation.h"
 #include "../../source/backends/host_assembly.h"
@@ -113,7 +113,6 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
                             10.,
                             rules,
                             Tessella::InstructionSet::automatic,
-                            {},
                             sigma,
                             keep ? &diffusion : nullptr);
 
@@ -405,7 +404,7 @@ test()
   Tessella::AgglomerationHandler<dim> handler(triangulation);
   handler.agglomerate(make_strategy<dim>("none"));
   handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
-  const auto cost = Tessella::tabulation_cost(
+  const auto cost = Tessella::Application::tabulation_cost(
     handler, make_form(full_problem<dim>(), Give::functions, 2));
   // order 4: three Gauss points in each direction
   const unsigned int n = dim == 2 ? 9 : 27;

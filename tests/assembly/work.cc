@@ -6,16 +6,17 @@
 
 #include <deal.II/grid/grid_generator.h>
 
-#include <tessella/assembly/assembly_work.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/quadrature/reference_quadrature.h>
 
+#include "../../applications/assembly_throughput/assembly_work.cc"
 #include "../tests.h"
 
 using namespace dealii;
 using namespace Tessella;
+using namespace Tessella::Application;
 
 void
 equal(const std::string &what, const double value, const double expected)

@@ -7,70 +7,22 @@
 #include <deal.II/lac/sparsity_pattern.h>
 #include <deal.II/lac/vector.h>
 
-#include <tessella/backends/assembly_strategy.h>
-#include <tessella/base/backend.h>
+#include <tessella/backends/assembly_parameters.h>
+#include <tessella/backends/assembly_report.h>
 #include <tessella/base/epetra.h>
 #include <tessella/device/cuda_device.h>
 #include <tessella/forms/form.h>
-#include <tessella/grid/penalty.h>
 #include <tessella/grid/polytopic_space.h>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace Tessella
 {
-  template <typename Number>
-  class DeviceBlockMatrix;
-  template <typename Number>
-  class DeviceVector;
-  template <typename Number>
-  class HostBlockMatrix;
-
-  /// Backend, times and memory of the last calls of an assembler.
-  struct AssemblyReport
+  namespace internal
   {
-    Backend        backend;         ///< backend that ran
-    InstructionSet instruction_set; ///< instruction set of the host kernels
-    unsigned int   n_threads;
-    double         geometry_time; ///< seconds: penalty factors and tabulation
-    double
-      structure_time;     ///< seconds: sparsity and matrix creation in reinit()
-    double assembly_time; ///< seconds: last assemble()
-    // ---- last assemble() on a device
-    std::string device_kernels;        ///< name of the kernels that ran
-    double      kernel_time;           ///< seconds in kernels
-    double upload_time, download_time; ///< seconds for copies of tables and
-                                       ///< results, which overlap with kernels
-    double                  bytes_uploaded, bytes_downloaded;
-    AssemblyStrategy        strategy;     ///< strategy that ran
-    std::vector<KernelTime> kernel_times; ///< kernel_time split by kernels
-    /// Seconds before the first kernel: penalty and, if the mesh has changed,
-    /// its preparation and upload.
-    double preparation_time = 0.;
-    /// Seconds in which the host's threads evaluated variable coefficients.
-    double tabulation_time = 0.;
-    /// Seconds between the first kernel and the end in which the device neither
-    /// computed nor copied. In this time the host moved results from pinned
-    /// buffers to the matrix, or evaluated coefficients, without overlap.
-    double handover_time = 0.;
-    /// Bytes of device memory for mesh, structure and buffers.
-    double device_memory = 0.;
-    /// How coefficients were evaluated: "constant", "evaluated by the host's
-    /// threads" (with the reason, if a device could have done it), or the text
-    /// of the form (DeviceCoefficients::description()).
-    std::string coefficients;
-    /// Number of parts in which the mesh passed through the device; 1 if it
-    /// fits.
-    unsigned int n_parts = 1;
-    /// Index of the CUDA device that this process uses; -1 if the process has
-    /// not chosen a device or has none.
-    int device = -1;
-    /// Number of processes that use that device and among which its memory is
-    /// divided; 0 in a program of one process.
-    unsigned int n_processes_on_device = 0;
-  };
+    struct AssemblerAccess;
+  }
 
   /**
    * Assembles scalar forms on polytopic meshes into the matrices of a deal.II
@@ -143,8 +95,21 @@ namespace Tessella
    * the last bit for any number of processes. Every process reports its own
    * times. An error on one process is thrown on all; with Backend::automatic
    * the device is used if all processes have one. Only the classes of
-   * TrilinosWrappers, block matrices and their vectors are supported, and only
-   * the strategy block_rows.
+   * TrilinosWrappers, block matrices and their vectors are supported.
+   *
+   * <b>Matrices and vectors</b>, where Number is double or float:
+   * - TrilinosWrappers::SparseMatrix with TrilinosWrappers::MPI::Vector;
+   * - SparseMatrix<Number> with Vector<Number>, in a program of one process;
+   * - HostBlockMatrix<Number>, for multigrid, with Vector<Number> in a program
+   *   of one process, HostVector<Number>,
+   *   LinearAlgebra::distributed::Vector<Number>, or
+   *   TrilinosWrappers::MPI::Vector if Number is double;
+   * - DeviceBlockMatrix<Number> with DeviceVector<Number>, on a CUDA device.
+   *   With Backend::host, values are computed by the host and copied to the
+   *   device.
+   *
+   * In single precision, the host computes in double precision and rounds, and
+   * a device computes in single precision.
    *
    * <b>Solving on the device.</b> DeviceBlockMatrix and DeviceVector keep the
    * assembled values in the device's memory, in double or single precision;
@@ -163,38 +128,16 @@ namespace Tessella
    * <b>Errors.</b> An exception is thrown for: a polytopic mesh without degrees
    * of freedom, an element with several components, a negative penalty
    * constant, an instruction set that the processor does not have,
-   * Backend::cuda without a device or in a build without CUDA, another
-   * AssemblyStrategy than block_rows without a CUDA device or on a mesh that it
-   * does not support, too little memory on the device, coefficients that are
-   * not finite (the message contains the point), and errors of the form itself.
-   * After an exception, matrix and vector have undefined values.
+   * Backend::cuda without a device or in a build without CUDA, too little
+   * memory on the device, coefficients that are not finite (the message
+   * contains the point), and errors of the form itself. After an exception,
+   * matrix and vector have undefined values.
    */
   template <int dim>
   class PolytopicAssembler
   {
   public:
-    struct AdditionalData
-    {
-      Backend           backend         = Backend::automatic;
-      InstructionSet    instruction_set = InstructionSet::automatic;
-      PenaltyParameters penalty;
-      /// Other strategies than the default one are for comparisons; they need a
-      /// CUDA device.
-      AssemblyStrategy strategy = AssemblyStrategy::block_rows;
-      /**
-       * Bytes that mesh, structure and results that wait for their copy may
-       * occupy on a CUDA device. 0 means the free memory, less a reserve, in
-       * equal parts for the processes that share the device. Further lists that
-       * kernels need are not counted. Meshes and matrices that do not fit are
-       * processed in parts, with the same results to the last bit; it is an
-       * error if a single block row does not fit.
-       */
-      std::size_t device_memory = 0;
-      /// Index of the CUDA device, see choose_cuda_device(). -1: each of
-      /// several processes chooses one; a single process keeps the present
-      /// device.
-      int device = -1;
-    };
+    using AdditionalData = AssemblyParameters;
 
     /// @p handler is an AgglomerationHandler or a SpaceTimeSlab; it must
     /// outlive the assembler and have degrees of freedom.
@@ -203,44 +146,18 @@ namespace Tessella
     ~PolytopicAssembler();
 
     // ---- structure, once
-#ifdef TESSELLA_HAVE_EPETRA
+    /// Sets the structure of a matrix, or the size of a vector. Collective.
+    template <typename MatrixOrVector>
     void
-    reinit(dealii::TrilinosWrappers::SparseMatrix &matrix);
+    reinit(MatrixOrVector &object);
+    template <typename MatrixType, typename VectorType>
     void
-    reinit(dealii::TrilinosWrappers::MPI::Vector &vector);
-    void
-    reinit(dealii::TrilinosWrappers::SparseMatrix &matrix,
-           dealii::TrilinosWrappers::MPI::Vector  &rhs);
-#endif
+    reinit(MatrixType &matrix, VectorType &rhs);
+    template <typename Number>
     void
     reinit(dealii::SparsityPattern      &sparsity,
-           dealii::SparseMatrix<double> &matrix,
-           dealii::Vector<double>       &rhs);
-    void
-    reinit(dealii::SparsityPattern     &sparsity,
-           dealii::SparseMatrix<float> &matrix,
-           dealii::Vector<float>       &rhs);
-    /// Matrix and vector on a CUDA device; Number is double or float.
-    template <typename Number>
-    void
-    reinit(DeviceBlockMatrix<Number> &matrix);
-    template <typename Number>
-    void
-    reinit(DeviceVector<Number> &vector);
-    template <typename Number>
-    void
-    reinit(DeviceBlockMatrix<Number> &matrix, DeviceVector<Number> &rhs);
-
-    /// Matrix in host memory, for multigrid; Number is double or float.
-    template <typename Number>
-    void
-    reinit(HostBlockMatrix<Number> &matrix);
-    /// VectorType: Vector<Number> in a program of one process,
-    /// HostVector<Number>, LinearAlgebra::distributed::Vector<Number>, or
-    /// TrilinosWrappers::MPI::Vector if Number is double.
-    template <typename Number, typename VectorType>
-    void
-    reinit(HostBlockMatrix<Number> &matrix, VectorType &rhs);
+           dealii::SparseMatrix<Number> &matrix,
+           dealii::Vector<Number>       &rhs);
 
     /// Sets the penalty of the following assemblies, in place of
     /// AdditionalData::penalty.
@@ -248,62 +165,16 @@ namespace Tessella
     set_penalty(const PenaltyParameters &penalty);
 
     // ---- values, as often as coefficients change; the contents of matrix and
-    // vector are overwritten
-#ifdef TESSELLA_HAVE_EPETRA
+    // vector are overwritten. Collective.
+    template <typename MatrixType, typename VectorType>
     void
-    assemble(const Form<dim>                        &form,
-             dealii::TrilinosWrappers::SparseMatrix &matrix,
-             dealii::TrilinosWrappers::MPI::Vector  &rhs);
+    assemble(const Form<dim> &form, MatrixType &matrix, VectorType &rhs);
+    template <typename MatrixType>
     void
-    assemble_matrix(const Form<dim>                        &form,
-                    dealii::TrilinosWrappers::SparseMatrix &matrix);
+    assemble_matrix(const Form<dim> &form, MatrixType &matrix);
+    template <typename VectorType>
     void
-    assemble_rhs(const Form<dim>                       &form,
-                 dealii::TrilinosWrappers::MPI::Vector &rhs);
-#endif
-    void
-    assemble(const Form<dim>              &form,
-             dealii::SparseMatrix<double> &matrix,
-             dealii::Vector<double>       &rhs);
-    void
-    assemble_matrix(const Form<dim>              &form,
-                    dealii::SparseMatrix<double> &matrix);
-    void
-    assemble_rhs(const Form<dim> &form, dealii::Vector<double> &rhs);
-    /// Single precision: the host computes in double precision and rounds, a
-    /// device computes in single precision.
-    void
-    assemble(const Form<dim>             &form,
-             dealii::SparseMatrix<float> &matrix,
-             dealii::Vector<float>       &rhs);
-    void
-    assemble_matrix(const Form<dim> &form, dealii::SparseMatrix<float> &matrix);
-    void
-    assemble_rhs(const Form<dim> &form, dealii::Vector<float> &rhs);
-    /// Matrix and vector on a CUDA device, in the precision Number (double or
-    /// float). With Backend::cuda the device computes the values; with
-    /// Backend::host they are computed by the host and copied to the device.
-    template <typename Number>
-    void
-    assemble(const Form<dim>           &form,
-             DeviceBlockMatrix<Number> &matrix,
-             DeviceVector<Number>      &rhs);
-    template <typename Number>
-    void
-    assemble_matrix(const Form<dim> &form, DeviceBlockMatrix<Number> &matrix);
-    template <typename Number>
-    void
-    assemble_rhs(const Form<dim> &form, DeviceVector<Number> &rhs);
-
-    /// Matrix in host memory; for VectorType see reinit().
-    template <typename Number, typename VectorType>
-    void
-    assemble(const Form<dim>         &form,
-             HostBlockMatrix<Number> &matrix,
-             VectorType              &rhs);
-    template <typename Number>
-    void
-    assemble_matrix(const Form<dim> &form, HostBlockMatrix<Number> &matrix);
+    assemble_rhs(const Form<dim> &form, VectorType &rhs);
 
     /// Penalty sigma of every facet for @p form (index: facet of the flat
     /// view), as assembly uses it.
@@ -316,6 +187,8 @@ namespace Tessella
   private:
     struct Implementation;
     std::unique_ptr<Implementation> implementation;
+
+    friend struct internal::AssemblerAccess;
   };
 } // namespace Tessella
 

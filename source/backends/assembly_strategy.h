@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_backends_assembly_strategy_h
-#define tessella_backends_assembly_strategy_h
+#ifndef tessella_source_backends_assembly_strategy_h
+#define tessella_source_backends_assembly_strategy_h
 
 #include <string>
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "assembly_backend.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+
+#include <tessella/base/config.h>
+#include <tessella/device/cuda_device.h>
+
+#include "host_backend.h"
+
+#ifdef TESSELLA_HAVE_CUDA
+#  include "cuda_backend.h"
+#endif
+
+namespace Tessella
+{
+  namespace internal
+  {
+    using namespace dealii;
+
+    template <int dim>
+    void
+    AssemblyBackend<dim>::set_strategy(const AssemblyStrategy strategy)
+    {
+      AssertThrow(strategy == AssemblyStrategy::block_rows ||
+                    context.structure.n_processes == 1,
+                  ExcMessage("The assembly strategy " + name(strategy) +
+                             " runs on one process only: use the strategy " +
+                             name(AssemblyStrategy::block_rows) + "."));
+      AssertThrow(
+        strategy == AssemblyStrategy::block_rows || type() == Backend::cuda,
+        ExcMessage("The assembly strategy " + name(strategy) +
+                   " runs on a CUDA device only: take the backend cuda on "
+                   "a machine that has one, or the strategy " +
+                   name(AssemblyStrategy::block_rows) + "."));
+      context.strategy = strategy;
+    }
+
+
+
+    namespace
+    {
+      // Throws if this build or this machine has no CUDA device.
+      void
+      check_cuda()
+      {
+#ifndef TESSELLA_HAVE_CUDA
+        AssertThrow(false,
+                    ExcMessage("This build of Tessella has no CUDA backend: "
+                               "take the host backend, or build with "
+                               "-DTESSELLA_WITH_CUDA=ON."));
+#endif
+        AssertThrow(cuda_is_available(),
+                    ExcMessage(why_cuda_is_unavailable() +
+                               " Please take the backend host or "
+                               "automatic."));
+      }
+
+
+
+      // Whether the parameters choose CUDA and all processes have it.
+      template <int dim>
+      bool
+      is_cuda_chosen(const AssemblyContext<dim> &context)
+      {
+        const AssemblyParameters &parameters = context.parameters;
+        const MatrixStructure    &processes  = context.structure;
+        processes.on_all_processes([&]() {
+          if (parameters.backend == Backend::cuda)
+            check_cuda();
+        });
+        bool cuda =
+          parameters.backend == Backend::cuda ||
+          (parameters.backend == Backend::automatic && cuda_is_available());
+        // Host and device agree up to rounding only, so all processes use the
+        // same backend.
+        if (processes.n_processes > 1)
+          cuda = Utilities::MPI::min(cuda ? 1 : 0, processes.communicator) != 0;
+        return cuda;
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    std::unique_ptr<AssemblyBackend<dim>>
+    make_assembly_backend(AssemblyContext<dim> &context)
+    {
+      if (is_cuda_chosen(context))
+        {
+#ifdef TESSELLA_HAVE_CUDA
+          auto backend = std::make_unique<CUDABackend<dim>>(context);
+          if (backend->start())
+            return backend;
+#endif
+        }
+      return std::make_unique<HostBackend<dim>>(context);
+    }
+
+
+
+    template class AssemblyBackend<2>;
+    template class AssemblyBackend<3>;
+    template class AssemblyBackend<4>;
+    template std::unique_ptr<AssemblyBackend<2>>
+    make_assembly_backend(AssemblyContext<2> &);
+    template std::unique_ptr<AssemblyBackend<3>>
+    make_assembly_backend(AssemblyContext<3> &);
+    template std::unique_ptr<AssemblyBackend<4>>
+    make_assembly_backend(AssemblyContext<4> &);
+  } // namespace internal
+} // namespace Tessella

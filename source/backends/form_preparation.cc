@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "form_preparation.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/timer.h>
+
+#include <cmath>
+#include <string>
+
+#include "facet_penalty.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    using namespace dealii;
+
+    template <int dim>
+    FormPreparation<dim>::FormPreparation(AssemblyContext<dim> &context)
+      : context(context)
+    {}
+
+
+
+    template <int dim>
+    void
+    FormPreparation<dim>::start(const Form<dim> &form)
+    {
+      diffusion.clear();
+      form.prepare();
+    }
+
+
+
+    template <int dim>
+    typename FormPreparation<dim>::Sigma
+    FormPreparation<dim>::prepare(const Form<dim> &form,
+                                  const bool       keep_diffusion,
+                                  const bool       later)
+    {
+      const Timer timer;
+      const bool  penalty = form.facet_structure().penalty;
+      context.structure.on_all_processes([&]() {
+        check(penalty);
+        prepare_rules(form.coefficient_order());
+      });
+      const PolytopicMesh<dim> &mesh = context.mesh();
+      if (penalty)
+        {
+          context.space->fill_penalty_factors(
+            context.parameters.penalty.formula);
+          context.report.geometry_time = timer.wall_time();
+        }
+
+      const VolumeStructure structure = form.volume_structure();
+      if (!penalty || structure.diffusion == DiffusionType::none)
+        {
+          // Keeping the zeros lets forms with and without penalty alternate.
+          if (no_sigma.size() != mesh.n_facets())
+            {
+              no_sigma.assign(mesh.n_facets(), 0.);
+              no_sigma_revision = PolytopicMesh<dim>::new_revision();
+            }
+          return {&no_sigma, no_sigma_revision};
+        }
+      if (later && !structure.constant)
+        return {&no_sigma, 0};
+      return find_sigma(form, keep_diffusion);
+    }
+
+
+
+    template <int dim>
+    void
+    FormPreparation<dim>::check(const bool penalty) const
+    {
+      const unsigned int n_components = context.space->n_components();
+      const double       constant     = context.parameters.penalty.constant;
+      AssertThrow(n_components == 1,
+                  ExcMessage("PolytopicAssembler assembles scalar forms, but "
+                             "the element has " +
+                             std::to_string(n_components) +
+                             " components. Use PolytopeValues for systems."));
+      AssertThrow(!penalty || (constant >= 0. && std::isfinite(constant)),
+                  ExcMessage("The penalty constant is " +
+                             std::to_string(constant) +
+                             ", but it must be a finite number that is not"
+                             " negative."));
+    }
+
+
+
+    template <int dim>
+    void
+    FormPreparation<dim>::prepare_rules(const unsigned int coefficient_order)
+    {
+      const PolytopicSpace<dim> &space = *context.space;
+      const PolytopicMesh<dim>  &mesh  = context.mesh();
+      if (degree_revision != mesh.revision || mesh.revision == 0)
+        {
+          max_degree      = space.max_degree();
+          degree_revision = mesh.revision;
+        }
+      space.tabulate(
+        coefficient_order +
+        (space.polynomial_space() == PolynomialSpaceType::tensor_product
+           ? 2 * (dim - 1) * max_degree
+           : 0));
+      if (present_rules == nullptr || rules_revision != mesh.revision ||
+          mesh.revision == 0 || rules_order != coefficient_order)
+        {
+          present_rules =
+            std::make_unique<HostRules<dim>>(mesh, coefficient_order);
+          rules_revision = mesh.revision;
+          rules_order    = coefficient_order;
+        }
+    }
+
+
+
+    template <int dim>
+    typename FormPreparation<dim>::Sigma
+    FormPreparation<dim>::find_sigma(const Form<dim> &form,
+                                     const bool       keep_diffusion)
+    {
+      const PolytopicMesh<dim> &mesh     = context.mesh();
+      const double              constant = context.parameters.penalty.constant;
+      if (!form.volume_structure().constant)
+        {
+          compute_varying_sigma(form, keep_diffusion);
+          return {&sigma, sigma_revision};
+        }
+
+      const std::vector<double> a = constant_diffusion(mesh, form);
+      // Data that sigma depends on.
+      std::vector<double> key = a;
+      key.push_back(constant);
+      const std::array<std::uint64_t, 3> revisions = {
+        {mesh.revision, mesh.quadrature_revision, mesh.penalty_revision}};
+      if (mesh.revision == 0 || sigma_revision == 0 ||
+          revisions != sigma_revisions || key != sigma_key)
+        {
+          sigma_revision = 0;
+          constant_penalty(mesh, a, constant, sigma);
+          sigma_revision  = PolytopicMesh<dim>::new_revision();
+          sigma_revisions = revisions;
+          sigma_key       = key;
+        }
+      return {&sigma, sigma_revision};
+    }
+
+
+
+    template <int dim>
+    void
+    FormPreparation<dim>::compute_varying_sigma(const Form<dim> &form,
+                                                const bool       keep_diffusion)
+    {
+      const PolytopicMesh<dim> &mesh      = context.mesh();
+      const VolumeStructure     structure = form.volume_structure();
+      sigma_revision                      = 0;
+      sigma_key.clear();
+      const bool keep =
+        keep_diffusion && !structure.penalty_diffusion &&
+        diffusion.reinit(mesh,
+                         *present_rules,
+                         structure.diffusion == DiffusionType::tensor
+                           ? dim * dim
+                           : 1,
+                         diffusion_values_limit(mesh));
+      std::vector<double> a_bar;
+      context.structure.on_all_processes([&]() {
+        largest_diffusion(mesh,
+                          form,
+                          *present_rules,
+                          context.parameters.instruction_set,
+                          a_bar,
+                          keep ? &diffusion : nullptr);
+      });
+      if (context.structure.n_processes > 1)
+        context.space->exchange_facet_values(a_bar);
+      penalty_from_diffusion(mesh,
+                             context.parameters.penalty.constant,
+                             a_bar,
+                             sigma);
+      sigma_revision = PolytopicMesh<dim>::new_revision();
+    }
+
+
+
+    template <int dim>
+    typename FormPreparation<dim>::Sigma
+    FormPreparation<dim>::sigma_from_diffusion(std::vector<double> &a_bar)
+    {
+      context.space->exchange_facet_values(a_bar);
+      penalty_from_diffusion(context.mesh(),
+                             context.parameters.penalty.constant,
+                             a_bar,
+                             sigma);
+      // These values are not interchangeable with those of the host.
+      sigma_revision = 0;
+      return {&sigma, PolytopicMesh<dim>::new_revision()};
+    }
+
+
+
+    template <int dim>
+    bool
+    FormPreparation<dim>::varies(const Form<dim> &form)
+    {
+      const VolumeStructure structure = form.volume_structure();
+      return !structure.constant &&
+             structure.diffusion != DiffusionType::none &&
+             form.facet_structure().penalty;
+    }
+
+
+
+    template class FormPreparation<2>;
+    template class FormPreparation<3>;
+    template class FormPreparation<4>;
+  } // namespace internal
+} // namespace Tessella
