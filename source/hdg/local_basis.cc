@@ -180,10 +180,7 @@ namespace Tessella
         }
       if (m > 0)
         add_points();
-      for (unsigned int i = 1; i < n; ++i)
-        for (unsigned int j = 0; j < i; ++j)
-          mass[std::size_t(i) * n_padded + j] =
-            mass[std::size_t(j) * n_padded + i];
+      Dense::mirror(n, mass.data(), n_padded);
     }
 
 
