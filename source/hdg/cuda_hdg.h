@@ -2,153 +2,121 @@
 #ifndef tessella_source_hdg_cuda_hdg_h
 #define tessella_source_hdg_cuda_hdg_h
 
-#include <tessella/lac/block_sparsity.h>
 #include <tessella/lac/device_vector.h>
 
-#include <cstdint>
+#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "../../cuda/hdg/hdg.h"
-#include "local_solver.h"
+#include "device_tabulation.h"
+#include "hdg_backend.h"
 
 namespace Tessella
 {
   namespace internal
   {
     /**
-     * The host's part of hybridizable dG on a CUDA device. It supplies
-     * reference quadrature rules, and tables of data that the device cannot
-     * evaluate itself: coefficients at the points of a tile, and data on the
-     * boundary. The threads of the host compute these tables. It also turns
-     * error codes of the device into error messages.
+     * Hybridizable dG on a CUDA device. The host supplies reference quadrature
+     * rules and the tables of DeviceTabulation, turns error codes of the device
+     * into error messages, and gathers the trace matrix if there are several
+     * processes.
      */
     template <int dim>
-    class CUDAHDG
+    class CUDAHDG : public HDGBackend<dim>
     {
     public:
-      /// References must outlive the object. upload() must follow.
-      CUDAHDG(const LocalProblem<dim>    &problem,
-              const BlockSparsity        &sparsity,
-              const Device::HDGNumbering &numbering,
-              const std::size_t           device_memory);
+      explicit CUDAHDG(TraceSystem<dim> &system);
+      ~CUDAHDG() override;
 
-      /// Sizes on this process. upload() copies mesh, trace spaces and
-      /// structure to the device, for the largest sizes of all processes.
-      const Device::HDGSizes &
-      sizes() const;
+      Backend
+      type() const override
+      {
+        return Backend::cuda;
+      }
+
       void
-      upload(const Device::HDGSizes &sizes);
+      clear() override;
 
-      /// Device memory, in bytes, that assembly has allocated, and that it may
-      /// allocate.
-      std::size_t
-      memory() const;
       void
-      set_device_memory(const std::size_t bytes);
+      assemble(const Form<dim> &form, double *values, double *rhs) override;
 
-      /// True if the object was set up for the mesh and rules of @p problem.
+      void
+      recover(const Form<dim>     &form,
+              const TraceUnknowns &traces,
+              double              *solution,
+              double              *flux) override;
+
+      void
+      fetch_dirichlet() override;
+
+      void
+      reinit_on_device(const Form<dim> &form) override;
+
+      void
+      assemble_on_device(const Form<dim> &form,
+                         double          *values,
+                         double          *rhs) override;
+
+      void
+      recover_on_device(const Form<dim> &form,
+                        const double    *traces,
+                        double          *solution,
+                        double          *flux) override;
+
+    private:
+      /// The object on the device for a mesh and quadrature rules.
+      struct Setup;
+
       bool
       fits(const LocalProblem<dim> &problem) const;
 
-      /// Assembles matrix and right-hand side in device memory. @p keep: local
-      /// solvers stay on the device for recover().
-      Device::HDGTimes
-      assemble(const LocalProblem<dim> &problem,
-               const bool               keep,
-               double                  *values,
-               double                  *rhs);
-
-      /// See Device::HDGAssembler::assemble_blocks().
-      Device::HDGTimes
-      assemble_blocks(const LocalProblem<dim> &problem,
-                      const bool               keep,
-                      const typename Device::HDGAssembler<dim>::UseBlocks &use,
-                      std::vector<double>                                 &rhs);
-
-      /// Computes solution and flux from traces, all in device memory. Returns
-      /// seconds on the device.
-      double
-      recover(const LocalProblem<dim> &problem,
-              const double            *trace,
-              double                  *solution,
-              double                  *flux);
-
-      /// For each polytope, after assemble(): true if c or alpha is non-zero
-      /// somewhere, or with advection.
-      std::vector<char> fixes_constant;
-
-      /// Integral of |g| over the part of a polytope's boundary that has no
-      /// Dirichlet condition, computed on the host.
-      double
-      integral_abs_g(const LocalProblem<dim> &problem,
-                     const unsigned int       polytope) const;
-
-      /// Description of how the last assembly evaluated coefficients, and the
-      /// number of operations of its local problems.
-      std::string coefficients_are;
-      double
-      operations() const;
-
-      /// Data by polytopes' trace functions, see Device::HDGAssembler.
-      std::vector<double>
-      dirichlet() const;
+      /// Makes setup if it does not fit. Collective.
       void
-      balance(std::vector<double> &integral, std::vector<double> &abs_f) const;
-      const std::vector<std::uint64_t> &
-      trace_offset() const;
+      set_up(const LocalProblem<dim> &problem);
 
-      static void
-      download(const double *from, double *to, const std::size_t n);
-      static void
-      upload(const double *from, double *to, const std::size_t n);
-
-    private:
-      /// Completes fixes_constant after an assembly. Throws if the assembly
-      /// failed.
+      using Assembly =
+        std::function<Device::HDGTimes(const Device::HDGProblem<dim> &)>;
+      /// Runs an assembly, turns its failures into exceptions, finds out which
+      /// polytopes fix the constant, and fills the report.
       void
-      finish(const Device::HDGProblem<dim> &problem);
+      run(const LocalProblem<dim> &problem, const Assembly &assembly);
 
       Device::HDGProblem<dim>
       make_problem(const LocalProblem<dim> &problem);
 
+      /// Throws if the local problem of a polytope could not be solved.
       void
-      tabulate_tau(const LocalProblem<dim> &problem,
-                   std::vector<double>     &table) const;
+      check_failure() const;
 
-      /// Evaluates boundary data on the host.
+      /// Assembles the K of own polytopes, for a matrix on several processes.
       void
-      tabulate_boundary(const LocalProblem<dim> &problem,
-                        std::vector<double>     &table) const;
+      generate(const LocalProblem<dim> &problem, LocalBlocks &blocks);
 
-      /// Calls function(index of a point group, quadrature of its facet, g,
-      /// alpha) for the point groups of a polytope on the boundary. Those on
-      /// Dirichlet boundaries are included if @p dirichlet.
-      template <typename Function>
+      /// Stores the rows and columns of K (for all trace functions) that belong
+      /// to DoFs.
       void
-      for_boundary_point_groups(const LocalProblem<dim> &problem,
-                                const unsigned int       polytope,
-                                const bool               dirichlet,
-                                const Function          &function) const;
+      store(const unsigned int k, const double *K, LocalBlocks &blocks) const;
 
-      void
-      tabulate(const LocalProblem<dim>    &problem,
-               const Device::HDGForm<dim> &form,
-               const unsigned int          begin,
-               const unsigned int          end,
-               const std::uint64_t         n_points,
-               double                     *volume,
-               double                     *facets);
+      /// Number of trace functions of an interface, entry e of polytope k.
+      unsigned int
+      n_functions(const unsigned int k, const unsigned int e) const;
 
-      const PolytopicMesh<dim>                  &mesh;
-      const std::uint64_t                        revision, quadrature_revision;
-      const std::vector<unsigned int>            order;
-      Device::RuleTables                         rules;
-      std::vector<unsigned char>                 exponents;
-      std::unique_ptr<Device::HDGAssembler<dim>> device;
-      std::vector<unsigned int> boundary_polytopes, boundary_ids;
+      /// Position of the first trace function of interface @p i, in its
+      /// polytope on side 0, among the trace functions of all polytopes.
+      std::uint64_t
+      first_trace(const unsigned int i) const;
+
+      TraceSystem<dim>      &system;
+      std::unique_ptr<Setup> setup;
+      /// For each polytope, after an assembly: true if c or alpha is non-zero
+      /// somewhere, or with advection.
+      std::vector<char>                              fixes_constant;
       std::shared_ptr<const DeviceCoefficients<dim>> coefficients;
+      bool                                           dirichlet_is_here = false;
+      /// Device memory for the matrix and right-hand side if the caller keeps
+      /// them on the host.
+      DeviceVector<double> device_values;
     };
   } // namespace internal
 } // namespace Tessella

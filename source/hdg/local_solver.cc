@@ -16,6 +16,19 @@ namespace Tessella
   namespace internal
   {
     template <int dim>
+    double
+    LocalProblem<dim>::stabilisation(const unsigned int k,
+                                     const unsigned int facet,
+                                     const unsigned int side) const
+    {
+      const double value = tau_of_facet ? tau_of_facet(facet, side) : tau;
+      check_tau(value, mesh, k);
+      return value;
+    }
+
+
+
+    template <int dim>
     LocalSolver<dim>::LocalSolver(const LocalProblem<dim> &problem)
       : problem(problem)
       , mesh(problem.mesh)
@@ -387,6 +400,8 @@ namespace Tessella
 
 
 
+    template struct LocalProblem<2>;
+    template struct LocalProblem<3>;
     template class LocalSolver<2>;
     template class LocalSolver<3>;
   } // namespace internal

@@ -37,6 +37,13 @@ namespace Tessella
       std::function<double(unsigned int, unsigned int)> tau_of_facet;
       /// The flux has one degree less, see LocalSpaces::reduced_flux.
       bool reduced_flux = false;
+
+      /// Stabilisation on a side of a facet, which belongs to polytope @p k.
+      /// Throws if it cannot be one.
+      double
+      stabilisation(const unsigned int k,
+                    const unsigned int facet,
+                    const unsigned int side) const;
     };
 
     /**

@@ -124,10 +124,7 @@ namespace Tessella
     LocalSolver<dim>::evaluate_facet_coefficients(PresentFacet &facet)
     {
       const unsigned int k = polytope, m = facet.m;
-      double             tau = problem.tau_of_facet
-                                 ? problem.tau_of_facet(facet.facet, facet.side)
-                                 : problem.tau;
-      check_tau(tau, mesh, k);
+      double tau = problem.stabilisation(k, facet.facet, facet.side);
       if (problem.reduced_flux)
         {
           const double *const box  = &mesh.box[2 * dim * std::size_t(k)];
