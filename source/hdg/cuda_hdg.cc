@@ -12,10 +12,14 @@
 #  include <deal.II/base/timer.h>
 
 #  include <tessella/forms/device_coefficients.h>
+#  include <tessella/lac/device_vector.h>
 #  include <tessella/quadrature/reference_quadrature.h>
 
 #  include <algorithm>
+#  include <functional>
+#  include <memory>
 #  include <string>
+#  include <vector>
 
 #  include "../../cuda/lac/blocks.h"
 #  include "../backends/host_dispatch.h"
@@ -24,6 +28,7 @@
 #  include "../grid/mesh_points.h"
 #  include "boundary_data.h"
 #  include "cuda_hdg.h"
+#  include "device_tabulation.h"
 
 namespace Tessella
 {
@@ -106,510 +111,526 @@ namespace Tessella
         device_call(
           [&] { Device::upload_bytes(to, from, n * sizeof(double)); });
       }
+
+
+
+      /// The object on the device for a mesh and quadrature rules.
+      template <int dim>
+      struct CUDASetup
+      {
+        CUDASetup(const LocalProblem<dim> &problem,
+                  const TraceSystem<dim>  &system)
+          : revision(problem.mesh.revision)
+          , quadrature_revision(problem.mesh.quadrature_revision)
+          , order(problem.order)
+          , rules(make_rules(problem.mesh, problem.order))
+          , exponents(problem.exponents)
+          , fixed_interfaces(problem.mesh.n_interfaces())
+        {
+          const PolytopicMesh<dim> &mesh = problem.mesh;
+          for (unsigned int i = 0; i < fixed_interfaces.size(); ++i)
+            fixed_interfaces[i] = system.is_dirichlet(problem.form, i);
+          for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+            for (unsigned int e = mesh.polytope_interface_offset[k];
+                 e < mesh.polytope_interface_offset[k + 1];
+                 ++e)
+              if (mesh.neighbor(mesh.polytope_interface[e]) == invalid_index)
+                {
+                  if (boundary_polytopes.empty() ||
+                      boundary_polytopes.back() != k)
+                    boundary_polytopes.push_back(k);
+                  boundary_ids.push_back(
+                    mesh.interface_boundary_id[mesh.polytope_interface[e] / 2]);
+                }
+          std::sort(boundary_ids.begin(), boundary_ids.end());
+          boundary_ids.erase(std::unique(boundary_ids.begin(),
+                                         boundary_ids.end()),
+                             boundary_ids.end());
+          const TraceNumbering<dim> &numbering = system.numbering;
+          device                               = device_call([&] {
+            return std::make_unique<Device::HDGAssembler<dim>>(
+              mesh,
+              problem.trace,
+              numbering.sparsity,
+              Device::HDGNumbering{numbering.block_of_interface,
+                                   numbering.interface_of_block,
+                                   numbering.dof_offset,
+                                   fixed_interfaces},
+              rules,
+              mass_degrees(order, problem.tensor_product ? dim : 1),
+              exponents,
+              problem.tensor_product,
+              system.data.device_memory,
+              parallel_ranges);
+          });
+        }
+
+        DevicePoints
+        points() const
+        {
+          return {device->subcell_points(),
+                  device->facet_point_groups(),
+                  device->facet_begin(),
+                  device->n_boundary_point_groups(),
+                  boundary_polytopes};
+        }
+
+        // The object on the device has references to the other members.
+        const std::uint64_t              revision, quadrature_revision;
+        const std::vector<unsigned int>  order;
+        const Device::RuleTables         rules;
+        const std::vector<unsigned char> exponents;
+        std::vector<bool>                fixed_interfaces;
+        std::vector<unsigned int>        boundary_polytopes, boundary_ids;
+        std::unique_ptr<Device::HDGAssembler<dim>> device;
+      };
+
+
+
+      /**
+       * Hybridizable dG on a CUDA device. The host supplies reference
+       * quadrature rules and the tables of DeviceTabulation, turns error codes
+       * of the device into error messages, and gathers the trace matrix if
+       * there are several processes.
+       */
+      template <int dim>
+      class CUDAHDG : public HDGBackend<dim>
+      {
+      public:
+        explicit CUDAHDG(TraceSystem<dim> &system)
+          : system(system)
+        {}
+
+        Backend
+        type() const override
+        {
+          return Backend::cuda;
+        }
+
+        void
+        clear() override
+        {
+          setup.reset();
+        }
+
+        void
+        assemble(const Form<dim> &form, double *values, double *rhs) override
+        {
+          if (system.n_processes == 1)
+            {
+              const std::size_t n_values = system.numbering.sparsity
+                                             .n_nonzero_elements(),
+                                n_dofs = system.numbering.n_dofs();
+              device_values.reinit(n_values + n_dofs, true);
+              double *const result = device_values.begin();
+              assemble_on_device(form, result, result + n_values);
+              const Timer timer;
+              download(result, values, n_values);
+              download(result + n_values, rhs, n_dofs);
+              system.report.copy_time = timer.wall_time();
+              return;
+            }
+          const LocalProblem<dim> problem = system.local_problem(form);
+          set_up(problem);
+          dirichlet_is_here = false;
+          setup->device->set_device_memory(
+            system.data.device_memory > 0
+              ? system.data.device_memory
+              : share_of_device_memory(system.communicator,
+                                       processes_on_device(system.communicator),
+                                       setup->device->memory()));
+          LocalBlocks blocks;
+          system.on_all_processes([&] { generate(problem, blocks); });
+          system.gather(blocks, values, rhs);
+        }
+
+        void
+        recover(const Form<dim>     &form,
+                const TraceUnknowns &traces,
+                double              *solution,
+                double              *flux) override
+        {
+          system.on_all_processes([&] {
+            const PolytopicMesh<dim> &mesh = system.mesh();
+            const std::uint64_t       n_ghosts =
+              system.numbering.dof_offset.back() - traces.n_owned;
+            const unsigned int n_polytopes = mesh.n_owned_polytopes();
+            const std::size_t  n =
+              n_polytopes > 0 ? mesh.dof_offset[n_polytopes] : 0;
+            DeviceVector<double> all, u, q;
+            all.reinit(traces.n_owned + n_ghosts, true);
+            u.reinit(n, true);
+            q.reinit(dim * n, true);
+            upload(traces.own, all.begin(), traces.n_owned);
+            upload(traces.ghosts, all.begin() + traces.n_owned, n_ghosts);
+            recover_on_device(form, all.begin(), u.begin(), q.begin());
+            download(u.begin(), solution, n);
+            download(q.begin(), flux, dim * n);
+          });
+        }
+
+        void
+        fetch_dirichlet() override
+        {
+          if (dirichlet_is_here || setup == nullptr)
+            return;
+          std::vector<double> values;
+          device_call([&] { setup->device->download_dirichlet(values); });
+          // Ghost polytopes have no boundary interfaces, so side 0 is an own
+          // polytope.
+          for (unsigned int i = 0; i < system.mesh().n_interfaces(); ++i)
+            if (system.has_dirichlet_coefficients(i))
+              std::copy_n(values.begin() + first_trace(i),
+                          system.dirichlet_offset[i + 1] -
+                            system.dirichlet_offset[i],
+                          system.dirichlet.begin() +
+                            system.dirichlet_offset[i]);
+          dirichlet_is_here = true;
+        }
+
+        void
+        reinit_on_device(const Form<dim> &form) override
+        {
+          set_up(system.local_problem(form));
+        }
+
+        void
+        assemble_on_device(const Form<dim> &form,
+                           double          *values,
+                           double          *rhs) override
+        {
+          const LocalProblem<dim> problem = system.local_problem(form);
+          set_up(problem);
+          dirichlet_is_here = false;
+          run(problem, [&](const Device::HDGProblem<dim> &device_problem) {
+            return setup->device->assemble(device_problem,
+                                           system.data.local_solvers ==
+                                             LocalSolvers::keep,
+                                           values,
+                                           rhs);
+          });
+          system.report.copy_time = 0.;
+
+          const std::vector<FreePart> &free =
+            system.find_free_parts(fixes_constant);
+          if (free.empty())
+            return;
+          // This case is rare, and its copies take little of the total time.
+          const TraceNumbering<dim> &numbering = system.numbering;
+          std::vector<double>        host_values(
+            numbering.sparsity.n_nonzero_elements()),
+            host_rhs(numbering.n_owned_dofs()), integral, abs_f;
+          download(values, host_values.data(), host_values.size());
+          download(rhs, host_rhs.data(), host_rhs.size());
+          device_call(
+            [&] { setup->device->download_balance(integral, abs_f); });
+          const DeviceTabulation<dim> tabulation(problem, setup->points());
+          system.fix_constants(
+            free,
+            [&](const unsigned int k) {
+              return abs_f[k] + tabulation.integral_abs_g(k);
+            },
+            [&](const unsigned int i) {
+              return integral.data() + first_trace(i);
+            },
+            host_values.data(),
+            host_rhs.data());
+          upload(host_values.data(), values, host_values.size());
+          upload(host_rhs.data(), rhs, host_rhs.size());
+        }
+
+        void
+        recover_on_device(const Form<dim> &form,
+                          const double    *traces,
+                          double          *solution,
+                          double          *flux) override
+        {
+          const LocalProblem<dim> problem = system.local_problem(form);
+          AssertThrow(fits(problem),
+                      ExcMessage("HDG::recover() needs the form of the last "
+                                 "assemble()."));
+          const Device::HDGProblem<dim> device_problem =
+            setup->device->is_kept() ? Device::HDGProblem<dim>()
+                                     : make_problem(problem);
+          HDGReport &report       = system.report;
+          report.local_solve_time = device_call([&] {
+            return setup->device->recover(device_problem,
+                                          traces,
+                                          solution,
+                                          flux);
+          });
+          report.local_solve_operations =
+            report.local_solver_memory > 0.
+              ? 2. * report.local_solver_memory / 8.
+              : report.local_generation_operations;
+        }
+
+      private:
+        using Setup = CUDASetup<dim>;
+
+        bool
+        fits(const LocalProblem<dim> &problem) const
+        {
+          return setup != nullptr && problem.mesh.revision == setup->revision &&
+                 problem.mesh.quadrature_revision ==
+                   setup->quadrature_revision &&
+                 problem.order == setup->order;
+        }
+
+        /// Makes setup if it does not fit. Collective.
+        void
+        set_up(const LocalProblem<dim> &problem)
+        {
+          if (fits(problem))
+            return;
+          setup.reset();
+          std::unique_ptr<Setup> next;
+          system.on_all_processes(
+            [&] { next = std::make_unique<Setup>(problem, system); });
+          Device::HDGSizes sizes = next->device->sizes();
+          if (system.n_processes > 1)
+            {
+              const Device::HDGSizes own = sizes;
+              Utilities::MPI::max(
+                ArrayView<const unsigned int>(own.data(), own.size()),
+                system.communicator,
+                ArrayView<unsigned int>(sizes.data(), sizes.size()));
+            }
+          system.on_all_processes(
+            [&] { device_call([&] { next->device->upload(sizes); }); });
+          setup = std::move(next);
+        }
+
+        using Assembly =
+          std::function<Device::HDGTimes(const Device::HDGProblem<dim> &)>;
+        /// Runs an assembly, turns its failures into exceptions, finds out
+        /// which polytopes fix the constant, and fills the report.
+        void
+        run(const LocalProblem<dim> &problem, const Assembly &assembly)
+        {
+          const Timer                   timer;
+          const Device::HDGProblem<dim> device_problem = make_problem(problem);
+          const Device::HDGTimes        times =
+            device_call([&] { return assembly(device_problem); });
+          const Device::HDGForm<dim> &form = device_problem.form;
+          if (!form.advection && (form.table_c >= 0 || device_problem.robin) &&
+              system.mesh().n_owned_polytopes() > 0)
+            {
+              std::vector<char> fixed;
+              device_call([&] { setup->device->download_fixed(fixed); });
+              for (unsigned int k = 0; k < fixed.size(); ++k)
+                fixes_constant[k] = fixes_constant[k] || fixed[k];
+            }
+          check_failure();
+
+          HDGReport &report = system.report;
+          report.coefficient_time =
+            timer.wall_time() - times.generation - times.gather;
+          report.local_generation_time       = times.generation;
+          report.global_assembly_time        = times.gather;
+          report.local_generation_operations = setup->device->operations();
+          report.local_solver_memory         = times.solver_bytes;
+          report.trace_block_memory          = times.trace_bytes;
+          report.n_tiles                     = times.n_tiles;
+        }
+
+        Device::HDGProblem<dim>
+        make_problem(const LocalProblem<dim> &problem)
+        {
+          const PolytopicMesh<dim> &mesh      = system.mesh();
+          const VolumeStructure     structure = problem.form.volume_structure();
+          const DeviceTabulation<dim> tabulation(problem, setup->points());
+          Device::HDGProblem<dim>     result;
+          const Device::HDGForm<dim>  form = result.form = tabulation.form();
+          fixes_constant.assign(mesh.n_owned_polytopes(),
+                                form.advection ||
+                                  (structure.constant && form.c != 0.));
+          result.robin = std::any_of(setup->boundary_ids.begin(),
+                                     setup->boundary_ids.end(),
+                                     [&](const unsigned int id) {
+                                       return problem.form.boundary_type(id) ==
+                                              BoundaryType::robin;
+                                     });
+          if (problem.tau_of_facet)
+            result.tau = tabulation.tau();
+          else
+            check_tau(problem.tau, mesh, 0);
+
+          // Coefficients are evaluated by the device or by the host.
+          std::string &description = system.report.coefficients;
+          coefficients             = problem.form.device_coefficients();
+          if (coefficients != nullptr)
+            {
+              for (const auto &values : coefficients->cell_values())
+                AssertThrow(
+                  values->size() == mesh.n_subcells(),
+                  ExcMessage(
+                    "Values of cells are used on another mesh than they "
+                    "were made for: make new ones after agglomerate()."));
+              result.coefficients = coefficients.get();
+              description         = coefficients->description();
+            }
+          else
+            {
+              result.boundary          = tabulation.boundary();
+              const std::string reason = problem.form.why_not_on_device();
+              description              = form.n_tables == 0
+                                           ? "constant"
+                                           : "evaluated by the host's threads" +
+                                  (reason.empty() ? "" : " (" + reason + ")");
+            }
+          result.tabulate = [tabulation, form](const unsigned int  begin,
+                                               const unsigned int  end,
+                                               const std::uint64_t n_points,
+                                               double             *volume,
+                                               double             *facets) {
+            tabulation.tabulate(form, begin, end, n_points, volume, facets);
+          };
+          return result;
+        }
+
+        /// Throws if the local problem of a polytope could not be solved.
+        void
+        check_failure() const
+        {
+          const unsigned int k = setup->device->failed_polytope;
+          if (k == invalid_index)
+            return;
+          const PolytopicMesh<dim> &mesh = system.mesh();
+          switch (setup->device->failure)
+            {
+              case Device::HDGFailure::diffusion:
+                throw_local_failure(LocalFailure::diffusion, mesh, k);
+              case Device::HDGFailure::schur_complement:
+                throw_local_failure(LocalFailure::schur_complement, mesh, k);
+              case Device::HDGFailure::no_stabilisation:
+                throw_local_failure(LocalFailure::no_stabilisation, mesh, k);
+              default:
+                throw_local_failure(LocalFailure::basis, mesh, k);
+            }
+        }
+
+        /// Assembles the K of own polytopes, for a matrix on several processes.
+        void
+        generate(const LocalProblem<dim> &problem, LocalBlocks &blocks)
+        {
+          std::vector<double> rhs, integral, abs_f;
+          system.resize(blocks);
+          run(problem, [&](const Device::HDGProblem<dim> &device_problem) {
+            return setup->device->assemble_blocks(
+              device_problem,
+              system.data.local_solvers == LocalSolvers::keep,
+              [&](const unsigned int k, const double *K) {
+                store(k, K, blocks);
+              },
+              rhs);
+          });
+          device_call(
+            [&] { setup->device->download_balance(integral, abs_f); });
+          const DeviceTabulation<dim> tabulation(problem, setup->points());
+          std::vector<unsigned int>   columns;
+          for (unsigned int k = 0; k < system.mesh().n_owned_polytopes(); ++k)
+            {
+              system.numbering.free_columns(k, columns);
+              std::uint64_t row = setup->device->trace_offset()[k],
+                            to  = blocks.rhs_offset[k];
+              for (unsigned int e = 0; e + 1 < columns.size(); ++e)
+                {
+                  const unsigned int n_free = columns[e + 1] - columns[e];
+                  std::copy_n(rhs.begin() + row,
+                              n_free,
+                              blocks.rhs.begin() + to);
+                  std::copy_n(integral.begin() + row,
+                              n_free,
+                              blocks.integral.begin() + to);
+                  to += n_free;
+                  row += n_functions(k, e);
+                }
+              blocks.balance[k].fixed = fixes_constant[k] != 0;
+              blocks.balance[k].size  = abs_f[k] + tabulation.integral_abs_g(k);
+            }
+        }
+
+        /// Stores the rows and columns of K (for all trace functions) that
+        /// belong to DoFs.
+        void
+        store(const unsigned int k, const double *K, LocalBlocks &blocks) const
+        {
+          std::vector<unsigned int> columns;
+          system.numbering.free_columns(k, columns);
+          const std::vector<std::uint64_t> &offset =
+            setup->device->trace_offset();
+          const std::size_t n  = offset[k + 1] - offset[k];
+          double           *to = blocks.matrix.data() + blocks.matrix_offset[k];
+          const unsigned int n_entries = columns.size() - 1;
+          for (unsigned int e = 0; e < n_entries; ++e)
+            {
+              for (unsigned int i = 0; i < columns[e + 1] - columns[e]; ++i)
+                {
+                  const double *from = K + i * n;
+                  for (unsigned int f = 0; f < n_entries; ++f)
+                    {
+                      to = std::copy_n(from, columns[f + 1] - columns[f], to);
+                      from += n_functions(k, f);
+                    }
+                }
+              K += n_functions(k, e) * n;
+            }
+        }
+
+        /// Number of trace functions of an interface, entry e of polytope k.
+        unsigned int
+        n_functions(const unsigned int k, const unsigned int e) const
+        {
+          const PolytopicMesh<dim> &mesh = system.mesh();
+          return system.trace.n_functions
+            [mesh.polytope_interface[mesh.polytope_interface_offset[k] + e] /
+             2];
+        }
+
+        /// Position of the first trace function of interface @p i, in its
+        /// polytope on side 0, among the trace functions of all polytopes.
+        std::uint64_t
+        first_trace(const unsigned int i) const
+        {
+          const PolytopicMesh<dim> &mesh = system.mesh();
+          const unsigned int k   = mesh.interface_polytope[2 * std::size_t(i)];
+          std::uint64_t      row = setup->device->trace_offset()[k];
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               mesh.polytope_interface[e] != 2 * i;
+               ++e)
+            row += system.trace.n_functions[mesh.polytope_interface[e] / 2];
+          return row;
+        }
+
+        TraceSystem<dim>      &system;
+        std::unique_ptr<Setup> setup;
+        /// For each polytope, after an assembly: true if c or alpha is non-zero
+        /// somewhere, or with advection.
+        std::vector<char>                              fixes_constant;
+        std::shared_ptr<const DeviceCoefficients<dim>> coefficients;
+        bool dirichlet_is_here = false;
+        /// Device memory for the matrix and right-hand side if the caller keeps
+        /// them on the host.
+        DeviceVector<double> device_values;
+      };
     } // namespace
 
 
 
     template <int dim>
-    struct CUDAHDG<dim>::Setup
+    std::unique_ptr<HDGBackend<dim>>
+    make_cuda_hdg(TraceSystem<dim> &system)
     {
-      Setup(const LocalProblem<dim> &problem, const TraceSystem<dim> &system)
-        : revision(problem.mesh.revision)
-        , quadrature_revision(problem.mesh.quadrature_revision)
-        , order(problem.order)
-        , rules(make_rules(problem.mesh, problem.order))
-        , exponents(problem.exponents)
-        , fixed_interfaces(problem.mesh.n_interfaces())
-      {
-        const PolytopicMesh<dim> &mesh = problem.mesh;
-        for (unsigned int i = 0; i < fixed_interfaces.size(); ++i)
-          fixed_interfaces[i] = system.is_dirichlet(problem.form, i);
-        for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            if (mesh.neighbor(mesh.polytope_interface[e]) == invalid_index)
-              {
-                if (boundary_polytopes.empty() ||
-                    boundary_polytopes.back() != k)
-                  boundary_polytopes.push_back(k);
-                boundary_ids.push_back(
-                  mesh.interface_boundary_id[mesh.polytope_interface[e] / 2]);
-              }
-        std::sort(boundary_ids.begin(), boundary_ids.end());
-        boundary_ids.erase(std::unique(boundary_ids.begin(),
-                                       boundary_ids.end()),
-                           boundary_ids.end());
-        const TraceNumbering<dim> &numbering = system.numbering;
-        device                               = device_call([&] {
-          return std::make_unique<Device::HDGAssembler<dim>>(
-            mesh,
-            problem.trace,
-            numbering.sparsity,
-            Device::HDGNumbering{numbering.block_of_interface,
-                                 numbering.interface_of_block,
-                                 numbering.dof_offset,
-                                 fixed_interfaces},
-            rules,
-            mass_degrees(order, problem.tensor_product ? dim : 1),
-            exponents,
-            problem.tensor_product,
-            system.data.device_memory,
-            parallel_ranges);
-        });
-      }
-
-      DevicePoints
-      points() const
-      {
-        return {device->subcell_points(),
-                device->facet_point_groups(),
-                device->facet_begin(),
-                device->n_boundary_point_groups(),
-                boundary_polytopes};
-      }
-
-      // The object on the device has references to the other members.
-      const std::uint64_t              revision, quadrature_revision;
-      const std::vector<unsigned int>  order;
-      const Device::RuleTables         rules;
-      const std::vector<unsigned char> exponents;
-      std::vector<bool>                fixed_interfaces;
-      std::vector<unsigned int>        boundary_polytopes, boundary_ids;
-      std::unique_ptr<Device::HDGAssembler<dim>> device;
-    };
-
-
-
-    template <int dim>
-    CUDAHDG<dim>::CUDAHDG(TraceSystem<dim> &system)
-      : system(system)
-    {}
-
-
-
-    template <int dim>
-    CUDAHDG<dim>::~CUDAHDG() = default;
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::clear()
-    {
-      setup.reset();
+      return std::make_unique<CUDAHDG<dim>>(system);
     }
 
 
 
-    template <int dim>
-    bool
-    CUDAHDG<dim>::fits(const LocalProblem<dim> &problem) const
-    {
-      return setup != nullptr && problem.mesh.revision == setup->revision &&
-             problem.mesh.quadrature_revision == setup->quadrature_revision &&
-             problem.order == setup->order;
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::set_up(const LocalProblem<dim> &problem)
-    {
-      if (fits(problem))
-        return;
-      setup.reset();
-      std::unique_ptr<Setup> next;
-      system.on_all_processes(
-        [&] { next = std::make_unique<Setup>(problem, system); });
-      Device::HDGSizes sizes = next->device->sizes();
-      if (system.n_processes > 1)
-        {
-          const Device::HDGSizes own = sizes;
-          Utilities::MPI::max(
-            ArrayView<const unsigned int>(own.data(), own.size()),
-            system.communicator,
-            ArrayView<unsigned int>(sizes.data(), sizes.size()));
-        }
-      system.on_all_processes(
-        [&] { device_call([&] { next->device->upload(sizes); }); });
-      setup = std::move(next);
-    }
-
-
-
-    template <int dim>
-    Device::HDGProblem<dim>
-    CUDAHDG<dim>::make_problem(const LocalProblem<dim> &problem)
-    {
-      const PolytopicMesh<dim>   &mesh      = system.mesh();
-      const VolumeStructure       structure = problem.form.volume_structure();
-      const DeviceTabulation<dim> tabulation(problem, setup->points());
-      Device::HDGProblem<dim>     result;
-      const Device::HDGForm<dim>  form = result.form = tabulation.form();
-      fixes_constant.assign(mesh.n_owned_polytopes(),
-                            form.advection ||
-                              (structure.constant && form.c != 0.));
-      result.robin = std::any_of(setup->boundary_ids.begin(),
-                                 setup->boundary_ids.end(),
-                                 [&](const unsigned int id) {
-                                   return problem.form.boundary_type(id) ==
-                                          BoundaryType::robin;
-                                 });
-      if (problem.tau_of_facet)
-        result.tau = tabulation.tau();
-      else
-        check_tau(problem.tau, mesh, 0);
-
-      // Coefficients are evaluated by the device or by the host.
-      std::string &description = system.report.coefficients;
-      coefficients             = problem.form.device_coefficients();
-      if (coefficients != nullptr)
-        {
-          for (const auto &values : coefficients->cell_values())
-            AssertThrow(values->size() == mesh.n_subcells(),
-                        ExcMessage(
-                          "Values of cells are used on another mesh than they "
-                          "were made for: make new ones after agglomerate()."));
-          result.coefficients = coefficients.get();
-          description         = coefficients->description();
-        }
-      else
-        {
-          result.boundary          = tabulation.boundary();
-          const std::string reason = problem.form.why_not_on_device();
-          description              = form.n_tables == 0
-                                       ? "constant"
-                                       : "evaluated by the host's threads" +
-                              (reason.empty() ? "" : " (" + reason + ")");
-        }
-      result.tabulate = [tabulation, form](const unsigned int  begin,
-                                           const unsigned int  end,
-                                           const std::uint64_t n_points,
-                                           double             *volume,
-                                           double             *facets) {
-        tabulation.tabulate(form, begin, end, n_points, volume, facets);
-      };
-      return result;
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::run(const LocalProblem<dim> &problem,
-                      const Assembly          &assembly)
-    {
-      const Timer                   timer;
-      const Device::HDGProblem<dim> device_problem = make_problem(problem);
-      const Device::HDGTimes        times =
-        device_call([&] { return assembly(device_problem); });
-      const Device::HDGForm<dim> &form = device_problem.form;
-      if (!form.advection && (form.table_c >= 0 || device_problem.robin) &&
-          system.mesh().n_owned_polytopes() > 0)
-        {
-          std::vector<char> fixed;
-          device_call([&] { setup->device->download_fixed(fixed); });
-          for (unsigned int k = 0; k < fixed.size(); ++k)
-            fixes_constant[k] = fixes_constant[k] || fixed[k];
-        }
-      check_failure();
-
-      HDGReport &report = system.report;
-      report.coefficient_time =
-        timer.wall_time() - times.generation - times.gather;
-      report.local_generation_time       = times.generation;
-      report.global_assembly_time        = times.gather;
-      report.local_generation_operations = setup->device->operations();
-      report.local_solver_memory         = times.solver_bytes;
-      report.trace_block_memory          = times.trace_bytes;
-      report.n_tiles                     = times.n_tiles;
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::check_failure() const
-    {
-      const unsigned int k = setup->device->failed_polytope;
-      if (k == invalid_index)
-        return;
-      const PolytopicMesh<dim> &mesh = system.mesh();
-      switch (setup->device->failure)
-        {
-          case Device::HDGFailure::diffusion:
-            throw_local_failure(LocalFailure::diffusion, mesh, k);
-          case Device::HDGFailure::schur_complement:
-            throw_local_failure(LocalFailure::schur_complement, mesh, k);
-          case Device::HDGFailure::no_stabilisation:
-            throw_local_failure(LocalFailure::no_stabilisation, mesh, k);
-          default:
-            throw_local_failure(LocalFailure::basis, mesh, k);
-        }
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::reinit_on_device(const Form<dim> &form)
-    {
-      set_up(system.local_problem(form));
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::assemble_on_device(const Form<dim> &form,
-                                     double          *values,
-                                     double          *rhs)
-    {
-      const LocalProblem<dim> problem = system.local_problem(form);
-      set_up(problem);
-      dirichlet_is_here = false;
-      run(problem, [&](const Device::HDGProblem<dim> &device_problem) {
-        return setup->device->assemble(device_problem,
-                                       system.data.local_solvers ==
-                                         LocalSolvers::keep,
-                                       values,
-                                       rhs);
-      });
-      system.report.copy_time = 0.;
-
-      const std::vector<FreePart> &free =
-        system.find_free_parts(fixes_constant);
-      if (free.empty())
-        return;
-      // This case is rare, and its copies take little of the total time.
-      const TraceNumbering<dim> &numbering = system.numbering;
-      std::vector<double> host_values(numbering.sparsity.n_nonzero_elements()),
-        host_rhs(numbering.n_owned_dofs()), integral, abs_f;
-      download(values, host_values.data(), host_values.size());
-      download(rhs, host_rhs.data(), host_rhs.size());
-      device_call([&] { setup->device->download_balance(integral, abs_f); });
-      const DeviceTabulation<dim> tabulation(problem, setup->points());
-      system.fix_constants(
-        free,
-        [&](const unsigned int k) {
-          return abs_f[k] + tabulation.integral_abs_g(k);
-        },
-        [&](const unsigned int i) { return integral.data() + first_trace(i); },
-        host_values.data(),
-        host_rhs.data());
-      upload(host_values.data(), values, host_values.size());
-      upload(host_rhs.data(), rhs, host_rhs.size());
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::assemble(const Form<dim> &form, double *values, double *rhs)
-    {
-      if (system.n_processes == 1)
-        {
-          const std::size_t n_values =
-                              system.numbering.sparsity.n_nonzero_elements(),
-                            n_dofs = system.numbering.n_dofs();
-          device_values.reinit(n_values + n_dofs, true);
-          double *const result = device_values.begin();
-          assemble_on_device(form, result, result + n_values);
-          const Timer timer;
-          download(result, values, n_values);
-          download(result + n_values, rhs, n_dofs);
-          system.report.copy_time = timer.wall_time();
-          return;
-        }
-      const LocalProblem<dim> problem = system.local_problem(form);
-      set_up(problem);
-      dirichlet_is_here = false;
-      setup->device->set_device_memory(
-        system.data.device_memory > 0
-          ? system.data.device_memory
-          : share_of_device_memory(system.communicator,
-                                   processes_on_device(system.communicator),
-                                   setup->device->memory()));
-      LocalBlocks blocks;
-      system.on_all_processes([&] { generate(problem, blocks); });
-      system.gather(blocks, values, rhs);
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::generate(const LocalProblem<dim> &problem,
-                           LocalBlocks             &blocks)
-    {
-      std::vector<double> rhs, integral, abs_f;
-      system.resize(blocks);
-      run(problem, [&](const Device::HDGProblem<dim> &device_problem) {
-        return setup->device->assemble_blocks(
-          device_problem,
-          system.data.local_solvers == LocalSolvers::keep,
-          [&](const unsigned int k, const double *K) { store(k, K, blocks); },
-          rhs);
-      });
-      device_call([&] { setup->device->download_balance(integral, abs_f); });
-      const DeviceTabulation<dim> tabulation(problem, setup->points());
-      std::vector<unsigned int>   columns;
-      for (unsigned int k = 0; k < system.mesh().n_owned_polytopes(); ++k)
-        {
-          system.numbering.free_columns(k, columns);
-          std::uint64_t row = setup->device->trace_offset()[k],
-                        to  = blocks.rhs_offset[k];
-          for (unsigned int e = 0; e + 1 < columns.size(); ++e)
-            {
-              const unsigned int n_free = columns[e + 1] - columns[e];
-              std::copy_n(rhs.begin() + row, n_free, blocks.rhs.begin() + to);
-              std::copy_n(integral.begin() + row,
-                          n_free,
-                          blocks.integral.begin() + to);
-              to += n_free;
-              row += n_functions(k, e);
-            }
-          blocks.balance[k].fixed = fixes_constant[k] != 0;
-          blocks.balance[k].size  = abs_f[k] + tabulation.integral_abs_g(k);
-        }
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::store(const unsigned int k,
-                        const double      *K,
-                        LocalBlocks       &blocks) const
-    {
-      std::vector<unsigned int> columns;
-      system.numbering.free_columns(k, columns);
-      const std::vector<std::uint64_t> &offset = setup->device->trace_offset();
-      const std::size_t                 n      = offset[k + 1] - offset[k];
-      double            *to = blocks.matrix.data() + blocks.matrix_offset[k];
-      const unsigned int n_entries = columns.size() - 1;
-      for (unsigned int e = 0; e < n_entries; ++e)
-        {
-          for (unsigned int i = 0; i < columns[e + 1] - columns[e]; ++i)
-            {
-              const double *from = K + i * n;
-              for (unsigned int f = 0; f < n_entries; ++f)
-                {
-                  to = std::copy_n(from, columns[f + 1] - columns[f], to);
-                  from += n_functions(k, f);
-                }
-            }
-          K += n_functions(k, e) * n;
-        }
-    }
-
-
-
-    template <int dim>
-    unsigned int
-    CUDAHDG<dim>::n_functions(const unsigned int k, const unsigned int e) const
-    {
-      const PolytopicMesh<dim> &mesh = system.mesh();
-      return system.trace.n_functions
-        [mesh.polytope_interface[mesh.polytope_interface_offset[k] + e] / 2];
-    }
-
-
-
-    template <int dim>
-    std::uint64_t
-    CUDAHDG<dim>::first_trace(const unsigned int i) const
-    {
-      const PolytopicMesh<dim> &mesh = system.mesh();
-      const unsigned int        k = mesh.interface_polytope[2 * std::size_t(i)];
-      std::uint64_t             row = setup->device->trace_offset()[k];
-      for (unsigned int e = mesh.polytope_interface_offset[k];
-           mesh.polytope_interface[e] != 2 * i;
-           ++e)
-        row += system.trace.n_functions[mesh.polytope_interface[e] / 2];
-      return row;
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::recover_on_device(const Form<dim> &form,
-                                    const double    *traces,
-                                    double          *solution,
-                                    double          *flux)
-    {
-      const LocalProblem<dim> problem = system.local_problem(form);
-      AssertThrow(fits(problem),
-                  ExcMessage("HDG::recover() needs the form of the last "
-                             "assemble()."));
-      const Device::HDGProblem<dim> device_problem =
-        setup->device->is_kept() ? Device::HDGProblem<dim>()
-                                 : make_problem(problem);
-      HDGReport &report             = system.report;
-      report.local_solve_time       = device_call([&] {
-        return setup->device->recover(device_problem, traces, solution, flux);
-      });
-      report.local_solve_operations = report.local_solver_memory > 0.
-                                        ? 2. * report.local_solver_memory / 8.
-                                        : report.local_generation_operations;
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::recover(const Form<dim>     &form,
-                          const TraceUnknowns &traces,
-                          double              *solution,
-                          double              *flux)
-    {
-      system.on_all_processes([&] {
-        const PolytopicMesh<dim> &mesh = system.mesh();
-        const std::uint64_t       n_ghosts =
-          system.numbering.dof_offset.back() - traces.n_owned;
-        const unsigned int n_polytopes = mesh.n_owned_polytopes();
-        const std::size_t  n =
-          n_polytopes > 0 ? mesh.dof_offset[n_polytopes] : 0;
-        DeviceVector<double> all, u, q;
-        all.reinit(traces.n_owned + n_ghosts, true);
-        u.reinit(n, true);
-        q.reinit(dim * n, true);
-        upload(traces.own, all.begin(), traces.n_owned);
-        upload(traces.ghosts, all.begin() + traces.n_owned, n_ghosts);
-        recover_on_device(form, all.begin(), u.begin(), q.begin());
-        download(u.begin(), solution, n);
-        download(q.begin(), flux, dim * n);
-      });
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAHDG<dim>::fetch_dirichlet()
-    {
-      if (dirichlet_is_here || setup == nullptr)
-        return;
-      std::vector<double> values;
-      device_call([&] { setup->device->download_dirichlet(values); });
-      // Ghost polytopes have no boundary interfaces, so side 0 is an own
-      // polytope.
-      for (unsigned int i = 0; i < system.mesh().n_interfaces(); ++i)
-        if (system.has_dirichlet_coefficients(i))
-          std::copy_n(values.begin() + first_trace(i),
-                      system.dirichlet_offset[i + 1] -
-                        system.dirichlet_offset[i],
-                      system.dirichlet.begin() + system.dirichlet_offset[i]);
-      dirichlet_is_here = true;
-    }
-
-
-
-    template class CUDAHDG<2>;
-    template class CUDAHDG<3>;
+    template std::unique_ptr<HDGBackend<2>>
+    make_cuda_hdg(TraceSystem<2> &);
+    template std::unique_ptr<HDGBackend<3>>
+    make_cuda_hdg(TraceSystem<3> &);
   } // namespace internal
 } // namespace Tessella
 

@@ -58,7 +58,7 @@ namespace Tessella
                     ExcMessage(why_cuda_is_unavailable() +
                                " Please take the backend host or "
                                "automatic."));
-        return std::make_unique<CUDAHDG<dim>>(system);
+        return make_cuda_hdg(system);
 #else
         (void)system;
         AssertThrow(false,
@@ -84,7 +84,7 @@ namespace Tessella
                     ? Backend::cuda
                     : Backend::host;
       if (backend == Backend::host)
-        return std::make_unique<HostHDG<dim>>(system);
+        return make_host_hdg(system);
       AssertThrow(equal,
                   ExcMessage("HDG computes with LocalSpaces::reduced_flux on "
                              "the host only: use Backend::host or "
