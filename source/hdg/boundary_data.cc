@@ -144,21 +144,21 @@ namespace Tessella
 
     template <int dim>
     void
-    throw_local_failure(const LocalFailure        failure,
+    throw_local_failure(const Device::HDGFailure  failure,
                         const PolytopicMesh<dim> &mesh,
                         const unsigned int        k)
     {
       const std::string name = describe_polytope(mesh, k);
       switch (failure)
         {
-          case LocalFailure::diffusion:
+          case Device::HDGFailure::diffusion:
             AssertThrow(
               false,
               ExcMessage(
                 "The diffusion varies by more than rounding allows for within " +
                 name + ": use polytopes that follow its jumps."));
             break;
-          case LocalFailure::schur_complement:
+          case Device::HDGFailure::schur_complement:
             AssertThrow(
               false,
               ExcMessage(
@@ -166,7 +166,7 @@ namespace Tessella
                 " is singular up to rounding: the stabilisation tau is too small"
                 " there, or the reaction is negative. Give a larger tau."));
             break;
-          case LocalFailure::no_stabilisation:
+          case Device::HDGFailure::no_stabilisation:
             AssertThrow(
               false,
               ExcMessage(
@@ -207,7 +207,7 @@ namespace Tessella
                                       double *);                 \
   template std::string describe_polytope(const PolytopicMesh<dim> &,    \
                                          const unsigned int);           \
-  template void        throw_local_failure(const LocalFailure,          \
+  template void        throw_local_failure(const Device::HDGFailure,    \
                                            const PolytopicMesh<dim> &,  \
                                            const unsigned int);
     INSTANTIATE(2)

@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "../../cuda/hdg/hdg.h"
+
 // Evaluation and checks of the caller's functions, and error messages, that
 // both backends of hybridizable dG share.
 
@@ -55,19 +57,10 @@ namespace Tessella
     std::string
     describe_polytope(const PolytopicMesh<dim> &mesh, const unsigned int k);
 
-    /// Reason why a local problem cannot be solved.
-    enum class LocalFailure
-    {
-      diffusion,        ///< the mass matrix with a^-1 is singular
-      schur_complement, ///< the Schur complement 1/Z of LocalSolver is singular
-      basis,            ///< basis functions are linearly dependent on the
-                        ///< polytope
-      no_stabilisation
-    };
-
+    /// Throws for a polytope whose local problem cannot be solved.
     template <int dim>
     [[noreturn]] void
-    throw_local_failure(const LocalFailure        failure,
+    throw_local_failure(const Device::HDGFailure  failure,
                         const PolytopicMesh<dim> &mesh,
                         const unsigned int        k);
   } // namespace internal

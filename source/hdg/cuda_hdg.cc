@@ -421,7 +421,10 @@ namespace Tessella
               for (unsigned int k = 0; k < fixed.size(); ++k)
                 fixes_constant[k] = fixes_constant[k] || fixed[k];
             }
-          check_failure();
+          if (setup->device->failed_polytope != invalid_index)
+            throw_local_failure(setup->device->failure,
+                                system.mesh(),
+                                setup->device->failed_polytope);
 
           HDGReport &report = system.report;
           report.coefficient_time =
@@ -487,27 +490,6 @@ namespace Tessella
             tabulation.tabulate(form, begin, end, n_points, volume, facets);
           };
           return result;
-        }
-
-        /// Throws if the local problem of a polytope could not be solved.
-        void
-        check_failure() const
-        {
-          const unsigned int k = setup->device->failed_polytope;
-          if (k == invalid_index)
-            return;
-          const PolytopicMesh<dim> &mesh = system.mesh();
-          switch (setup->device->failure)
-            {
-              case Device::HDGFailure::diffusion:
-                throw_local_failure(LocalFailure::diffusion, mesh, k);
-              case Device::HDGFailure::schur_complement:
-                throw_local_failure(LocalFailure::schur_complement, mesh, k);
-              case Device::HDGFailure::no_stabilisation:
-                throw_local_failure(LocalFailure::no_stabilisation, mesh, k);
-              default:
-                throw_local_failure(LocalFailure::basis, mesh, k);
-            }
         }
 
         /// Assembles the K of own polytopes, for a matrix on several processes.

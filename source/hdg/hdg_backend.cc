@@ -17,36 +17,6 @@ namespace Tessella
 
   namespace internal
   {
-    template <int dim>
-    void
-    HDGBackend<dim>::reinit_on_device(const Form<dim> &)
-    {
-      Assert(false, ExcInternalError());
-    }
-
-
-
-    template <int dim>
-    void
-    HDGBackend<dim>::assemble_on_device(const Form<dim> &, double *, double *)
-    {
-      Assert(false, ExcInternalError());
-    }
-
-
-
-    template <int dim>
-    void
-    HDGBackend<dim>::recover_on_device(const Form<dim> &,
-                                       const double *,
-                                       double *,
-                                       double *)
-    {
-      Assert(false, ExcInternalError());
-    }
-
-
-
     namespace
     {
       template <int dim>
@@ -94,8 +64,6 @@ namespace Tessella
 
 
 
-    template class HDGBackend<2>;
-    template class HDGBackend<3>;
     template std::unique_ptr<HDGBackend<2>>
     make_hdg_backend(TraceSystem<2> &);
     template std::unique_ptr<HDGBackend<3>>

@@ -17,7 +17,8 @@ namespace Tessella
      * report of the TraceSystem.
      *
      * Functions whose names end with _on_device have all arrays in device
-     * memory. They may be called for Backend::cuda on one process only.
+     * memory. They may be called for Backend::cuda on one process only, and do
+     * nothing on the host.
      */
     template <int dim>
     class HDGBackend
@@ -51,16 +52,21 @@ namespace Tessella
 
       /// Copies mesh, trace spaces and structure to the device.
       virtual void
-      reinit_on_device(const Form<dim> &form);
+      reinit_on_device(const Form<dim> &)
+      {}
 
       virtual void
-      assemble_on_device(const Form<dim> &form, double *values, double *rhs);
+      assemble_on_device(const Form<dim> &,
+                         double * /*values*/,
+                         double * /*rhs*/)
+      {}
 
       virtual void
-      recover_on_device(const Form<dim> &form,
-                        const double    *traces,
-                        double          *solution,
-                        double          *flux);
+      recover_on_device(const Form<dim> &,
+                        const double * /*traces*/,
+                        double * /*solution*/,
+                        double * /*flux*/)
+      {}
     };
 
     /// Makes the backend that the data of @p system ask for. Throws if this

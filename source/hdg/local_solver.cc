@@ -167,7 +167,7 @@ namespace Tessella
       if (problem.reduced_flux)
         restrict_flux();
       if (!stabilised)
-        throw_local_failure(LocalFailure::no_stabilisation, mesh, k);
+        throw_local_failure(Device::HDGFailure::no_stabilisation, mesh, k);
     }
 
 

@@ -43,7 +43,9 @@ namespace Tessella
       U.assign(Yt.size(), 0.);
       Z.resize(E.size());
       if (!(advection ? solve_general(n_rows) : solve_symmetric(n_rows)))
-        throw_local_failure(LocalFailure::schur_complement, mesh, polytope);
+        throw_local_failure(Device::HDGFailure::schur_complement,
+                            mesh,
+                            polytope);
     }
 
 
@@ -54,7 +56,7 @@ namespace Tessella
     {
       const unsigned int pivot = Dense::cholesky(n_mass, A.data(), n_mass);
       if (pivot != n_mass)
-        throw_local_failure(LocalFailure::diffusion, mesh, polytope);
+        throw_local_failure(Device::HDGFailure::diffusion, mesh, polytope);
       A_inverse.resize(A.size());
       Dense::invert_lower(n_mass, A.data(), n_mass, A_inverse.data(), n_mass);
       const unsigned int n = n_mass / n_padded * n_basis;

@@ -10,6 +10,7 @@
 
 #include "../backends/host_dispatch.h"
 #include "../base/collective.h"
+#include "../lac/halo_exchange.h"
 
 namespace Tessella
 {
@@ -223,7 +224,7 @@ namespace Tessella
           if (sends.empty() || sends.back().rank != rank)
             sends.push_back({rank, n_sent, n_sent});
           n_sent += trace->n_functions[i] * (width + 1);
-          sends.back().end = n_sent;
+          sends.back().last_row = n_sent;
           sent_interfaces.push_back(i);
         }
       return lists;
@@ -266,7 +267,7 @@ namespace Tessella
               n_received += list[p + 1] * (width + 1);
               p = end;
             }
-          receives.back().end = n_received;
+          receives.back().last_row = n_received;
         }
     }
 
@@ -392,31 +393,9 @@ namespace Tessella
       const std::function<LocalBlock(const unsigned int)> &block_of,
       std::vector<double>                                 &received) const
     {
-      constexpr int            tag          = 4716;
-      const MPI_Comm           communicator = handler->get_communicator();
-      std::vector<double>      sent;
-      std::vector<MPI_Request> requests(sends.size() + receives.size());
-      received.resize(receives.empty() ? 0 : receives.back().end);
-      sent.reserve(sends.empty() ? 0 : sends.back().end);
-      const auto n_bytes = [](const Message &message) {
-        const std::size_t n = (message.end - message.begin) * sizeof(double);
-        AssertThrow(n < (std::size_t(1) << 31),
-                    ExcMessage("A message between two processes has more than "
-                               "2 GiB: use more processes."));
-        return static_cast<int>(n);
-      };
-      auto request = requests.begin();
-      for (const Message &message : receives)
-        {
-          const int ierr = MPI_Irecv(received.data() + message.begin,
-                                     n_bytes(message),
-                                     MPI_BYTE,
-                                     message.rank,
-                                     tag,
-                                     communicator,
-                                     &*request++);
-          AssertThrowMPI(ierr);
-        }
+      std::vector<double> sent;
+      received.resize(receives.empty() ? 0 : receives.back().last_row);
+      sent.reserve(sends.empty() ? 0 : sends.back().last_row);
       std::vector<unsigned int> columns;
       for (const unsigned int i : sent_interfaces)
         {
@@ -430,20 +409,14 @@ namespace Tessella
           sent.insert(sent.end(), K, K + std::size_t(n) * n_free);
           sent.insert(sent.end(), block.rhs + first, block.rhs + first + n);
         }
-      for (const Message &message : sends)
-        {
-          const int ierr = MPI_Isend(sent.data() + message.begin,
-                                     n_bytes(message),
-                                     MPI_BYTE,
-                                     message.rank,
-                                     tag,
-                                     communicator,
-                                     &*request++);
-          AssertThrowMPI(ierr);
-        }
-      const int ierr =
-        MPI_Waitall(requests.size(), requests.data(), MPI_STATUSES_IGNORE);
-      AssertThrowMPI(ierr);
+      HaloMessages messages;
+      start_messages(messages,
+                     handler->get_communicator(),
+                     sends,
+                     sent.data(),
+                     receives,
+                     received.data());
+      messages.finish();
     }
 
 

@@ -136,12 +136,12 @@ namespace Tessella
       const PolytopicMesh<dim>        *mesh    = nullptr;
       const TraceSpace<dim>           *trace   = nullptr;
 
-      /// A message to or from another process: values [begin, end) of all
-      /// messages.
+      /// A message to or from another process, as start_messages() reads it:
+      /// values [first_row, last_row) of all messages.
       struct Message
       {
         unsigned int rank;
-        std::size_t  begin, end;
+        std::size_t  first_row, last_row;
       };
       std::vector<Message> sends, receives;
       /// Interfaces whose contributions are sent, in this order.
