@@ -16,35 +16,6 @@ namespace Tessella
   {
     namespace
     {
-      /// Growing arrays of points for a batch.
-      template <int dim>
-      struct Points
-      {
-        std::vector<double>       x[dim];
-        std::vector<unsigned int> subcell, material;
-
-        void
-        resize(const unsigned int n)
-        {
-          for (auto &coordinate : x)
-            coordinate.resize(n);
-          subcell.resize(n);
-          material.resize(n);
-        }
-
-        PointBatch<dim>
-        batch(const unsigned int n) const
-        {
-          PointBatch<dim> result;
-          result.n_points = n;
-          for (unsigned int d = 0; d < dim; ++d)
-            result.x[d] = x[d].data();
-          result.subcell  = subcell.data();
-          result.material = material.data();
-          return result;
-        }
-      };
-
       template <int dim>
       unsigned int
       interface_of_facet(const PolytopicMesh<dim> &mesh,
@@ -56,19 +27,28 @@ namespace Tessella
                mesh.facet_offset.begin() - 1;
       }
 
-      template <int dim>
-      void
-      set_points(const InterfaceQuadrature<dim> &quadrature,
-                 FacetPointBatch<dim>           &batch)
+      /// The points of a quadrature of a polytope or of an interface.
+      template <typename Batch, typename Quadrature>
+      Batch
+      batch_of(const Quadrature &quadrature)
       {
+        Batch batch;
         batch.n_points = quadrature.size();
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            batch.x[d]      = quadrature.x[d].data();
-            batch.normal[d] = quadrature.normal[d].data();
-          }
+        for (unsigned int d = 0; d < quadrature.x.size(); ++d)
+          batch.x[d] = quadrature.x[d].data();
         batch.subcell  = quadrature.subcell.data();
         batch.material = quadrature.material.data();
+        return batch;
+      }
+
+      template <int dim>
+      FacetPointBatch<dim>
+      batch_of(const InterfaceQuadrature<dim> &quadrature)
+      {
+        auto batch = batch_of<FacetPointBatch<dim>>(quadrature);
+        for (unsigned int d = 0; d < dim; ++d)
+          batch.normal[d] = quadrature.normal[d].data();
+        return batch;
       }
     } // namespace
 
@@ -79,7 +59,6 @@ namespace Tessella
     {
       PolytopeQuadrature<dim>  quadrature;
       InterfaceQuadrature<dim> facet_quadrature;
-      Points<dim>              points;
       std::vector<double>      values;
     };
 
@@ -152,22 +131,21 @@ namespace Tessella
           blocks.c = structure.c ? &c : nullptr;
         }
       blocks.f = structure.f && structure.constant_f ? &f : nullptr;
-      Points<dim> point;
-      point.resize(1);
+      PointBatch<dim>    vertex;
+      const unsigned int subcell = 0;
+      vertex.n_points            = 1;
       for (unsigned int d = 0; d < dim; ++d)
-        point.x[d][0] = mesh.subcell_vertices[d];
-      point.material[0] = mesh.subcell_material[0];
-      problem.form.evaluate_volume(point.batch(1), blocks);
+        vertex.x[d] = &mesh.subcell_vertices[d];
+      vertex.subcell  = &subcell;
+      vertex.material = mesh.subcell_material.data();
+      problem.form.evaluate_volume(vertex, blocks);
       if (structure.constant || no_diffusion)
         {
           double        inverse[dim * dim];
           const double *entry[dim * dim];
           for (unsigned int d = 0; d < dim * dim; ++d)
             entry[d] = a + d;
-          const double *x[dim];
-          for (unsigned int d = 0; d < dim; ++d)
-            x[d] = point.x[d].data();
-          invert_diffusion<dim>(form.tensor, x, 0, entry, inverse);
+          invert_diffusion<dim>(form.tensor, vertex.x, 0, entry, inverse);
           std::copy(inverse,
                     inverse + (form.tensor ? dim * dim : 1),
                     form.a_inverse);
@@ -234,11 +212,10 @@ namespace Tessella
                 mesh, interface, facet, 0, problem.order[mesh.degree[k]]);
               const unsigned int n = quadrature.size();
               memory.assign((dim + 3) * n, 0.);
-              g                       = memory.data();
-              alpha                   = g + n;
-              double *const        bn = alpha + n;
-              FacetPointBatch<dim> batch;
-              set_points(quadrature, batch);
+              g                          = memory.data();
+              alpha                      = g + n;
+              double *const        bn    = alpha + n;
+              FacetPointBatch<dim> batch = batch_of(quadrature);
               batch.boundary_id = mesh.interface_boundary_id[interface];
               if (problem.form.volume_structure().b &&
                   problem.form.boundary_type(batch.boundary_id) !=
@@ -358,29 +335,9 @@ namespace Tessella
                                            double                     *volume,
                                            Buffers &buffers) const
     {
-      // ---- all points of the polytope
-      const unsigned int begin        = mesh.subcell_offset[k],
-                         end          = mesh.subcell_offset[k + 1];
-      const std::uint64_t first_point = points.subcell_points[begin];
-      const unsigned int  n =
-        static_cast<unsigned int>(points.subcell_points[end] - first_point);
-      Points<dim>             &x          = buffers.points;
       PolytopeQuadrature<dim> &quadrature = buffers.quadrature;
-      x.resize(n);
-      for (unsigned int s = begin; s < end; ++s)
-        {
-          quadrature.reinit_subcell(mesh, s, problem.order[mesh.degree[k]]);
-          const std::size_t to = points.subcell_points[s] - first_point;
-          for (unsigned int q = 0; q < quadrature.size(); ++q)
-            {
-              for (unsigned int d = 0; d < dim; ++d)
-                x.x[d][to + q] = quadrature.x[d][q];
-              x.subcell[to + q]  = s;
-              x.material[to + q] = mesh.subcell_material[s];
-            }
-        }
-
-      // ---- coefficients
+      quadrature.reinit(problem.handler, k, problem.order[mesh.degree[k]]);
+      const auto batch = batch_of<PointBatch<dim>>(quadrature);
       const auto array = [&](const int t) {
         return t < 0 ? nullptr : volume + t * n_points + offset;
       };
@@ -397,18 +354,16 @@ namespace Tessella
           blocks.c = array(form.table_c);
         }
       blocks.f = array(form.table_f);
-      problem.form.evaluate_volume(x.batch(n), blocks);
+      problem.form.evaluate_volume(batch, blocks);
       if (!varying)
         return;
-      const double *coordinates[dim], *a[dim * dim];
-      for (unsigned int d = 0; d < dim; ++d)
-        coordinates[d] = x.x[d].data();
+      const double *a[dim * dim];
       for (unsigned int d = 0; d < n_a; ++d)
         a[d] = array(form.table_a + d);
-      for (unsigned int q = 0; q < n; ++q)
+      for (unsigned int q = 0; q < batch.n_points; ++q)
         {
           double inverse[dim * dim];
-          invert_diffusion<dim>(form.tensor, coordinates, q, a, inverse);
+          invert_diffusion<dim>(form.tensor, batch.x, q, a, inverse);
           for (unsigned int d = 0; d < n_a; ++d)
             array(form.table_a + d)[q] = inverse[d];
         }
@@ -441,9 +396,8 @@ namespace Tessella
                                       problem.order[group.code >> 4 & 15u]);
               const unsigned int m = quadrature.size();
               values.resize((dim + 1) * m);
-              FacetPointBatch<dim> batch;
-              set_points(quadrature, batch);
-              double *b[dim];
+              FacetPointBatch<dim> batch = batch_of(quadrature);
+              double              *b[dim];
               for (unsigned int d = 0; d < dim; ++d)
                 b[d] = values.data() + d * m;
               normal_advection(problem.form, batch, b, values.data() + dim * m);

@@ -21,6 +21,7 @@ namespace Tessella
     template <int dim>
     struct LocalProblem
     {
+      const AgglomerationHandler<dim> &handler;
       const PolytopicMesh<dim>        &mesh;
       const TraceSpace<dim>           &trace;
       const Form<dim>                 &form;

@@ -66,7 +66,8 @@ namespace Tessella
       std::vector<unsigned char> exponents(
         dim * Legendre::n_functions(dim, max_degree, tensor_product()));
       Legendre::exponents(dim, max_degree, tensor_product(), exponents.data());
-      return {mesh(),
+      return {handler,
+              mesh(),
               trace,
               form,
               select_kernels<dim>(data.instruction_set),
