@@ -14,6 +14,21 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Exponents of the Legendre functions of a degree, see
+    /// Legendre::exponents().
+    std::vector<unsigned char>
+    legendre_exponents(const int          dim,
+                       const unsigned int degree,
+                       const bool         tensor_product);
+
+    /// Order of quadrature for squares of polynomials of a degree, times a
+    /// coefficient that counts as a polynomial of degree @p coefficient_order.
+    unsigned int
+    local_quadrature_order(const int          dim,
+                           const unsigned int degree,
+                           const bool         tensor_product,
+                           const unsigned int coefficient_order);
+
     /**
      * A basis of a polytope's space that is safe to solve local problems in.
      *

@@ -247,9 +247,11 @@ namespace Tessella
       /// Factorises A = L L^T and inverts L.
       void
       factorise_mass();
-      /// to = L^-1 from, for @p n_vectors rows.
+      /// Applies L^-1 (@p factor A_inverse) or L^-T (its transpose) to
+      /// @p n_vectors rows.
       void
       apply_mass_factor(const unsigned int         n_vectors,
+                        const std::vector<double> &factor,
                         const std::vector<double> &from,
                         std::vector<double>       &to);
       /// U = Z Y for n_rows rows, without and with advection. Return false if

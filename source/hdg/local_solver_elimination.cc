@@ -22,8 +22,8 @@ namespace Tessella
       const unsigned int n = n_basis;
       // V' = L^-1 H, W' = L^-1 F
       factorise_mass();
-      apply_mass_factor(n, Ht, Vt);
-      apply_mass_factor(n_rows, Ft, Wt);
+      apply_mass_factor(n, A_inverse, Ht, Vt);
+      apply_mass_factor(n_rows, A_inverse, Ft, Wt);
       const Rows V = {n, Vt.data(), stride};
 
       // 1/Z
@@ -68,13 +68,14 @@ namespace Tessella
     template <int dim>
     void
     LocalSolver<dim>::apply_mass_factor(const unsigned int         n_vectors,
+                                        const std::vector<double> &factor,
                                         const std::vector<double> &from,
                                         std::vector<double>       &to)
     {
       to.resize(std::size_t(n_vectors) * stride);
       for (unsigned int d = 0; d < (tensor ? 1 : dim); ++d)
         product({n_vectors, from.data() + d * n_padded, stride},
-                {n_mass, A_inverse.data(), n_mass},
+                {n_mass, factor.data(), n_mass},
                 n_mass,
                 to.data() + d * n_padded,
                 stride,
@@ -164,14 +165,7 @@ namespace Tessella
       transposed.resize(A.size());
       Dense::transpose(
         n_mass, n_mass, A_inverse.data(), n_mass, transposed.data(), n_mass);
-      Q.resize(std::size_t(n_rows) * stride);
-      for (unsigned int d = 0; d < (tensor ? 1 : dim); ++d)
-        product({n_rows, Wt.data() + d * n_padded, stride},
-                {n_mass, transposed.data(), n_mass},
-                n_mass,
-                Q.data() + d * n_padded,
-                stride,
-                false);
+      apply_mass_factor(n_rows, transposed, Wt, Q);
     }
 
 

@@ -38,7 +38,8 @@ namespace Tessella
           , kernels(kernels)
           , tensor_product(finer.polynomial_space() ==
                            PolynomialSpaceType::tensor_product)
-          , exponents(make_exponents(finer.max_degree(), tensor_product))
+          , exponents(
+              legendre_exponents(dim, finer.max_degree(), tensor_product))
           , local_basis(kernels, exponents, tensor_product)
           , tensor(form.volume_structure().diffusion == DiffusionType::tensor)
         {}
@@ -115,16 +116,6 @@ namespace Tessella
 
       private:
         static constexpr unsigned int slice = 64;
-
-        static std::vector<unsigned char>
-        make_exponents(const unsigned int degree, const bool tensor_product)
-        {
-          std::vector<unsigned char> result(
-            dim * Legendre::n_functions(dim, degree, tensor_product));
-          Legendre::exponents(dim, degree, tensor_product, result.data());
-          return result;
-        }
-
 
         // Adds the gradient terms of a slice of points of the present sub-cell.
         void
@@ -282,13 +273,12 @@ namespace Tessella
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
                                &fine = finer.polytopic_mesh();
-      const unsigned int factor =
-        finer.polynomial_space() == PolynomialSpaceType::tensor_product ? dim
-                                                                        : 1;
-      const auto order = [&](const unsigned int degree) {
-        return std::max(1u,
-                        std::min(2 * factor * degree + form.coefficient_order(),
-                                 max_quadrature_order - 2));
+      const auto order               = [&](const unsigned int degree) {
+        return local_quadrature_order(dim,
+                                      degree,
+                                      finer.polynomial_space() ==
+                                        PolynomialSpaceType::tensor_product,
+                                      form.coefficient_order());
       };
       prepare_quadrature(handler, order(finer.max_degree()));
       const HostKernels::Kernels<dim> &kernels =

@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+
+#include "local_basis.h"
 
 namespace Tessella
 {
@@ -205,24 +208,10 @@ namespace Tessella
         }
     }
 
-    std::vector<unsigned char>
-    make_exponents(const int          dim,
-                   const unsigned int degree,
-                   const bool         tensor_product)
-    {
-      std::vector<unsigned char> exponents(
-        dim * Legendre::n_functions(dim, degree, tensor_product));
-      Legendre::exponents(dim, degree, tensor_product, exponents.data());
-      return exponents;
-    }
-
     double
     dot(const std::vector<double> &a, const std::vector<double> &b)
     {
-      double sum = 0.;
-      for (std::size_t q = 0; q < a.size(); ++q)
-        sum += a[q] * b[q];
-      return sum;
+      return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
     }
 
     /// a += factor * b
@@ -445,7 +434,7 @@ namespace Tessella
         for (unsigned int p = begin; p < end; ++p)
           {
             const std::vector<unsigned char> exponents =
-              make_exponents(dim, degree[p], tensor_product);
+              internal::legendre_exponents(dim, degree[p], tensor_product);
             double *const patch_frame =
               &frame[std::size_t(p) * frame_size<dim>];
             if constexpr (dim == 2)
@@ -512,7 +501,7 @@ namespace Tessella
                                 lists[2][Legendre::max_degree + 1];
     std::vector<unsigned char> &exponents = lists[tensor_product][p];
     if (exponents.empty())
-      exponents = make_exponents(dim, p, tensor_product);
+      exponents = internal::legendre_exponents(dim, p, tensor_product);
     const unsigned int n_generators = exponents.size() / dim;
     scratch.resize(std::size_t(n_generators) * n_points);
     evaluate_generators<dim>(&frame[std::size_t(patch) * frame_size<dim>],

@@ -6,8 +6,6 @@
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/timer.h>
 
-#include <tessella/quadrature/reference_quadrature.h>
-
 #include <algorithm>
 #include <string>
 
@@ -49,10 +47,8 @@ namespace Tessella
                  form.volume_structure().constant_f ? 1u : 2u);
       std::vector<unsigned int> order(handler.max_degree() + 1);
       for (unsigned int p = 0; p < order.size(); ++p)
-        order[p] = std::max(1u,
-                            std::min(2 * p * (tensor_product() ? dim : 1) +
-                                       coefficient_order,
-                                     max_quadrature_order - 2));
+        order[p] =
+          local_quadrature_order(dim, p, tensor_product(), coefficient_order);
       return order;
     }
 
@@ -62,17 +58,13 @@ namespace Tessella
     LocalProblem<dim>
     TraceSystem<dim>::local_problem(const Form<dim> &form) const
     {
-      const unsigned int         max_degree = handler.max_degree();
-      std::vector<unsigned char> exponents(
-        dim * Legendre::n_functions(dim, max_degree, tensor_product()));
-      Legendre::exponents(dim, max_degree, tensor_product(), exponents.data());
       return {handler,
               mesh(),
               trace,
               form,
               select_kernels<dim>(data.instruction_set),
               orders(form),
-              exponents,
+              legendre_exponents(dim, handler.max_degree(), tensor_product()),
               tensor_product(),
               data.advection == AdvectionForm::conservative,
               data.tau,
